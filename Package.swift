@@ -1,0 +1,68 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every room is compiled under the same strict rules: the compiler, not review, keeps them.
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .strictMemorySafety(),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+/// Tests live by the same language mode, without the marks on every C call.
+let testing: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+    name: "uncurl",
+    products: [
+        .library(name: "HTTP1", targets: ["HTTP1"]),
+        .library(name: "Reactor", targets: ["Reactor"]),
+        .library(name: "HTTPEngine", targets: ["HTTPEngine"]),
+        .library(name: "TestServer", targets: ["TestServer"]),
+        .executable(name: "volley", targets: ["volley"]),
+        .executable(name: "httpbin", targets: ["httpbin"]),
+    ],
+    dependencies: [
+        // Only the command lines use these; a consumer of the libraries resolves neither.
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
+    ],
+    targets: [
+        .target(name: "CLinux"),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .target(name: "HTTP1", swiftSettings: strict),
+        .target(name: "Reactor", dependencies: ["CLinux"], swiftSettings: strict),
+        .target(name: "HTTPEngine", dependencies: ["Reactor", "HTTP1", "CZlib"], swiftSettings: strict),
+        .target(name: "TestServer", dependencies: ["Reactor", "HTTP1", "CZlib"], swiftSettings: strict),
+        .executableTarget(
+            name: "httpbin",
+            dependencies: [
+                "TestServer",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "volley",
+            dependencies: [
+                "HTTPEngine", "TestServer",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Histogram", package: "hdrhistogram-swift"),
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(name: "HTTP1Tests", dependencies: ["HTTP1"], swiftSettings: testing),
+        .testTarget(name: "ReactorTests", dependencies: ["Reactor"], swiftSettings: testing),
+        .testTarget(name: "HTTPEngineTests", dependencies: ["HTTPEngine", "TestServer"], swiftSettings: testing),
+        .testTarget(name: "TestServerTests", dependencies: ["TestServer"], swiftSettings: testing),
+        .testTarget(name: "VolleyTests", dependencies: ["volley"], swiftSettings: testing),
+        .testTarget(name: "ArchitectureTests", swiftSettings: testing),
+    ]
+)
