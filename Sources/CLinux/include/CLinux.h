@@ -1,0 +1,176 @@
+#ifndef UNCURL_CLINUX_H
+#define UNCURL_CLINUX_H
+
+/* What Swift's Glibc overlay does not show (epoll, eventfd, accept4, abstract unix names), and
+   the macros that Swift cannot import, as static inline functions. No state, no logic.
+
+   _GNU_SOURCE stays out of this header: with it, glibc's structures would differ from those of
+   Swift's own Glibc module. What needs it is compiled in CLinux.c. */
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+static const uint32_t uncurl_EPOLLIN = EPOLLIN;
+static const uint32_t uncurl_EPOLLOUT = EPOLLOUT;
+static const uint32_t uncurl_EPOLLRDHUP = EPOLLRDHUP;
+static const uint32_t uncurl_EPOLLHUP = EPOLLHUP;
+static const uint32_t uncurl_EPOLLERR = EPOLLERR;
+
+static inline int uncurl_errno(void) { return errno; }
+
+/* epoll_data is a union; the loop only ever uses its 64-bit member. */
+static inline uint64_t uncurl_event_data(const struct epoll_event *event) { return event->data.u64; }
+static inline uint32_t uncurl_event_mask(const struct epoll_event *event) { return event->events; }
+
+static inline int uncurl_epoll_ctl(int epfd, int op, int fd, uint32_t events, uint64_t data) {
+    struct epoll_event event;
+    event.events = events;
+    event.data.u64 = data;
+    return epoll_ctl(epfd, op, fd, &event);
+}
+
+static inline int64_t uncurl_clock_ns(clockid_t clock) {
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static inline int uncurl_socket(int family) {
+    return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+}
+
+/* Nonblocking and close-on-exec from the start. */
+int uncurl_accept(int fd, struct sockaddr *address, socklen_t *length);
+
+/* The symbol (ECONNREFUSED) and the text of an error number; NULL for an unknown one. */
+const char *uncurl_errno_name(int code);
+const char *uncurl_errno_text(int code);
+
+void uncurl_name_thread(pthread_t thread, const char *name);
+
+static inline int uncurl_shutdown_write(int fd) { return shutdown(fd, SHUT_WR); }
+
+static inline ssize_t uncurl_send(int fd, const void *bytes, size_t count) {
+    return send(fd, bytes, count, MSG_NOSIGNAL);
+}
+
+static inline ssize_t uncurl_send2(int fd, const void *first, size_t firstCount, const void *second, size_t secondCount) {
+    struct iovec parts[2] = {{(void *)first, firstCount}, {(void *)second, secondCount}};
+    struct msghdr message;
+    memset(&message, 0, sizeof message);
+    message.msg_iov = parts;
+    message.msg_iovlen = 2;
+    return sendmsg(fd, &message, MSG_NOSIGNAL);
+}
+
+/* 1: at least one byte waits; 0: end of stream; -1 with errno otherwise. Takes nothing. */
+static inline ssize_t uncurl_peek(int fd) {
+    char byte;
+    return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+}
+
+static inline int uncurl_set_int_option(int fd, int level, int name, int value) {
+    return setsockopt(fd, level, name, &value, sizeof value);
+}
+
+static inline int uncurl_socket_error(int fd) {
+    int error = 0;
+    socklen_t length = sizeof error;
+    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) == 0 ? error : errno;
+}
+
+/* Closing with a zero linger sends RST at once and leaves no TIME_WAIT behind. */
+static inline int uncurl_linger_zero(int fd) {
+    struct linger linger = {1, 0};
+    return setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof linger);
+}
+
+/* The names of constants Swift imports unevenly between C libraries. */
+static const int uncurl_SOL_TCP = IPPROTO_TCP;
+static const int uncurl_TCP_NODELAY = TCP_NODELAY;
+static const int uncurl_TCP_KEEPIDLE = TCP_KEEPIDLE;
+static const int uncurl_TCP_KEEPINTVL = TCP_KEEPINTVL;
+static const int uncurl_TCP_KEEPCNT = TCP_KEEPCNT;
+static const int uncurl_SOL_SOCKET = SOL_SOCKET;
+static const int uncurl_SO_KEEPALIVE = SO_KEEPALIVE;
+static const int uncurl_SO_REUSEADDR = SO_REUSEADDR;
+static const int uncurl_SO_REUSEPORT = SO_REUSEPORT;
+static const int uncurl_IPPROTO_IP = IPPROTO_IP;
+static const int uncurl_IPPROTO_IPV6 = IPPROTO_IPV6;
+static const int uncurl_IPV6_V6ONLY = IPV6_V6ONLY;
+static const int uncurl_IP_BIND_ADDRESS_NO_PORT = IP_BIND_ADDRESS_NO_PORT;
+
+/* open is variadic, which Swift does not import. */
+static inline int uncurl_open_read(const char *path) { return open(path, O_RDONLY | O_CLOEXEC); }
+
+static inline int uncurl_event_fd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
+
+/* getaddrinfo for one family and stream sockets: the result code of getaddrinfo, errno in *sys. */
+static inline int uncurl_getaddrinfo(const char *host, int family, struct addrinfo **out, int *sys) {
+    struct addrinfo hints;
+    memset(&hints, 0, sizeof hints);
+    hints.ai_family = family;
+    hints.ai_socktype = SOCK_STREAM;
+    hints.ai_flags = AI_ADDRCONFIG;
+    errno = 0;
+    int code = getaddrinfo(host, NULL, &hints, out);
+    *sys = errno;
+    return code;
+}
+
+static inline int uncurl_unix_address(struct sockaddr_un *address, const uint8_t *path, size_t count) {
+    if (count == 0 || count > sizeof address->sun_path - 1) return -1;
+    memset(address, 0, sizeof *address);
+    address->sun_family = AF_UNIX;
+    memcpy(address->sun_path, path, count);
+    return 0;
+}
+
+/* The length the kernel wants: an abstract name ends where it ends, a path has its NUL. */
+static inline socklen_t uncurl_unix_length(const struct sockaddr_un *address, size_t count) {
+    size_t terminator = address->sun_path[0] == 0 ? 0 : 1;
+    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + count + terminator);
+}
+
+static inline int64_t uncurl_thread_cpu_ns(void) { return uncurl_clock_ns(CLOCK_THREAD_CPUTIME_ID); }
+
+static inline int uncurl_nofile(uint64_t *soft, uint64_t *hard) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return -1;
+    *soft = limit.rlim_cur;
+    *hard = limit.rlim_max;
+    return 0;
+}
+
+static inline int uncurl_set_nofile(uint64_t soft, uint64_t hard) {
+    struct rlimit limit = {soft, hard};
+    return setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static inline int uncurl_block_all_signals(sigset_t *previous) {
+    sigset_t all;
+    sigfillset(&all);
+    return pthread_sigmask(SIG_SETMASK, &all, previous);
+}
+
+#endif

@@ -1,0 +1,231 @@
+internal import CLinux
+
+/// Who hears that a registered socket is ready. Called on the loop.
+public protocol ReadinessHandler: AnyObject {
+    func ready(_ readiness: Readiness)
+}
+
+/// One thread, one epoll set, the sockets and timers on it. Knows nothing of HTTP or TLS.
+///
+/// A turn: wait · sockets that are ready · sockets that asked to go on · timers · letters from other threads.
+/// Everything registered here is confined to the loop's thread: plain classes, no locks. From
+/// other threads only ``post(_:)``, ``wake()``, ``isCurrent`` and ``stop()`` may be called.
+public final class EventLoop: @unchecked Sendable {
+    // `@unchecked`: the mutable fields below are touched by the loop's own thread alone; the mailbox
+    // and the constants are what other threads see.
+
+    private struct Slot {
+        var handler: (any ReadinessHandler)?
+        var generation: UInt32 = 0
+        var fd: CInt = -1
+        var interest: Interest = []
+    }
+
+    /// The slot number that stands for the mailbox; no table grows that far.
+    private static let mailboxToken = Token(slot: .max, generation: 0)
+    /// The clock is read again after so many events: the last of a full batch would otherwise be
+    /// stamped with a time up to half a millisecond old.
+    private static let eventsPerStamp = 8
+
+    private let clock: LoopClock
+    private let mailbox: Mailbox
+    private var poller: Poller
+    private var slots: [Slot] = []
+    private var free: [UInt32] = []
+    private var timers: TimerWheel
+    private var unfinished: [Token] = []
+    private var served: [Token] = []
+    private var letters: [Mailbox.Letter] = []
+    private var stopping = false
+
+    /// The time this turn knows: one clock read serves a batch. Loop thread only.
+    public private(set) var now: Instant
+    /// The buffer every socket on this loop reads into. Loop thread only.
+    public let readBuffer = ReadBuffer()
+    /// For tasks that should run on this loop's thread.
+    public let executor: LoopExecutor
+
+    /// A loop without a thread yet: ``run()`` makes the caller its thread.
+    public init(clock: LoopClock = .monotonic) throws(Errno) {
+        self.clock = clock
+        mailbox = try Mailbox()
+        poller = try Poller()
+        now = clock.now
+        timers = TimerWheel(now: now)
+        executor = LoopExecutor(mailbox)
+        try poller.add(mailbox.wakeup.number, .edgeTriggeredRead, Self.mailboxToken)
+    }
+
+    // MARK: From any thread
+
+    /// Whether the caller runs on this loop's thread.
+    public var isCurrent: Bool { mailbox.thread.isCurrent }
+
+    /// Runs `call` on the loop, after what was posted before. False if the loop has ended: `call` will not run.
+    @discardableResult
+    public func post(_ call: @escaping @Sendable () -> Void) -> Bool { mailbox.post(.call(call)) }
+
+    /// Makes the loop take a turn.
+    public func wake() { mailbox.wake() }
+
+    /// Ends ``run()`` after the current turn; letters already posted are still delivered.
+    public func stop() { post { self.stopping = true } }
+
+    // MARK: Sockets (loop thread)
+
+    /// Registers a descriptor; `handler` is kept until ``deregister(_:)``. One registration a socket,
+    /// for its whole life.
+    public func register(_ fd: CInt, _ interest: Interest, _ handler: any ReadinessHandler) throws(Errno) -> Token {
+        let slot = free.popLast() ?? grow()
+        let token = Token(slot: slot, generation: slots[Int(slot)].generation)
+        do throws(Errno) {
+            try poller.add(fd, interest, token)
+        } catch {
+            free.append(slot)
+            throw error
+        }
+        slots[Int(slot)].handler = handler
+        slots[Int(slot)].fd = fd
+        slots[Int(slot)].interest = interest
+        return token
+    }
+
+    /// Changes what the socket waits for; costs a system call only if something changes.
+    public func setInterest(_ token: Token, _ interest: Interest) throws(Errno) {
+        let slot = Int(token.slot)
+        guard holds(token), slots[slot].interest != interest else { return }
+        try poller.change(slots[slot].fd, interest, token)
+        slots[slot].interest = interest
+    }
+
+    /// Gives the registration to another handler: the dial to the connection it made.
+    public func handOver(_ token: Token, to handler: any ReadinessHandler) {
+        if holds(token) { slots[Int(token.slot)].handler = handler }
+    }
+
+    /// Must come before the descriptor is closed. Events of this batch meant for it find nobody.
+    public func deregister(_ token: Token) {
+        guard holds(token) else { return }
+        let slot = Int(token.slot)
+        poller.remove(slots[slot].fd)
+        slots[slot].handler = nil
+        slots[slot].fd = -1
+        slots[slot].generation &+= 1
+        free.append(token.slot)
+    }
+
+    /// The handler is called again next turn, with `.again`: for work left over when its budget ended,
+    /// and for bytes that wait in a layer epoll does not see.
+    public func again(_ token: Token) { unfinished.append(token) }
+
+    /// Registered sockets, the mailbox not counted.
+    public var registrations: Int { slots.count - free.count }
+
+    // MARK: Timers (loop thread)
+
+    /// Arms a timer. It fires at `deadline` or up to 8.4 ms later, never early.
+    public func arm(at deadline: Instant, _ handler: any TimerHandler) -> TimerID { timers.arm(at: deadline, handler) }
+
+    public func cancel(_ timer: TimerID) { timers.cancel(timer) }
+
+    public var armedTimers: Int { timers.count }
+
+    /// Reads the clock now, for a caller that needs better than the turn's time.
+    @discardableResult
+    public func stamp() -> Instant {
+        now = clock.now
+        return now
+    }
+
+    // MARK: Running
+
+    /// Turns until ``stop()``. The caller's thread becomes the loop's.
+    public func run() {
+        mailbox.thread.adopt()
+        while !stopping { turn() }
+        mailbox.close()
+        deliverLetters()
+        releaseEverything()
+        mailbox.thread.abandon()
+    }
+
+    private func turn() {
+        let ready: Int
+        do throws(Errno) {
+            ready = try poller.wait(milliseconds: timeout())
+        } catch {
+            // EBADF, EFAULT or EINVAL on our own epoll set: this loop's memory is corrupt.
+            preconditionFailure("epoll_wait failed on the loop's own set: \(error)")
+        }
+        stamp()
+        for index in 0..<ready {
+            let event = poller.event(index)
+            dispatch(event.token, event.readiness)
+            if index % Self.eventsPerStamp == Self.eventsPerStamp - 1 { stamp() }
+        }
+        serveUnfinished()
+        for index in 0..<timers.advance(to: now) {
+            if let (id, handler) = timers.takeDue(at: index) { handler.timerFired(id) }
+        }
+        deliverLetters()
+    }
+
+    /// Rounded up to whole milliseconds, so that a turn never ends just before the timer it waits for.
+    private func timeout() -> CInt {
+        guard unfinished.isEmpty, !mailbox.isSignalled, !stopping else { return 0 }
+        guard let next = timers.nextWake else { return -1 }
+        let wait = next.nanoseconds(since: clock.now)
+        guard wait > 0 else { return 0 }
+        if case .manual = clock { return -1 }
+        return CInt(clamping: (wait + 999_999) / 1_000_000)
+    }
+
+    @inline(__always)
+    private func dispatch(_ token: Token, _ readiness: Readiness) {
+        let slot = Int(token.slot)
+        guard slot < slots.count, slots[slot].generation == token.generation else { return }
+        slots[slot].handler?.ready(readiness)
+    }
+
+    /// Those that asked during this turn wait for the next: nobody can hold the loop.
+    private func serveUnfinished() {
+        guard !unfinished.isEmpty else { return }
+        swap(&unfinished, &served)
+        for token in served { dispatch(token, .again) }
+        served.removeAll(keepingCapacity: true)
+    }
+
+    /// What is posted meanwhile, by these letters too, waits for the next turn: nobody can hold the loop.
+    private func deliverLetters() {
+        guard mailbox.isSignalled else { return }
+        mailbox.drain(into: &letters)
+        for letter in letters {
+            switch letter {
+            case .call(let call): call()
+            case .job(let job): executor.run(job)
+            }
+        }
+        letters.removeAll(keepingCapacity: true)
+    }
+
+    /// Handlers refer to the loop and it to them; an ended loop lets go of all.
+    private func releaseEverything() {
+        while true {
+            let held = slots.indices.filter { slots[$0].handler != nil }
+            guard !held.isEmpty else { break }
+            for slot in held {
+                deregister(Token(slot: UInt32(slot), generation: slots[slot].generation))
+            }
+        }
+        timers = TimerWheel(now: now)
+    }
+
+    private func holds(_ token: Token) -> Bool {
+        Int(token.slot) < slots.count && slots[Int(token.slot)].generation == token.generation
+    }
+
+    private func grow() -> UInt32 {
+        slots.append(Slot())
+        return UInt32(slots.count - 1)
+    }
+}

@@ -1,0 +1,77 @@
+internal import CLinux
+
+/// An IPv4 address, in host order.
+public struct IPv4Address: Hashable, Sendable, CustomStringConvertible {
+    public var bits: UInt32
+
+    public init(bits: UInt32) { self.bits = bits }
+
+    public static let loopback = IPv4Address(bits: 0x7F00_0001)
+    public static let any = IPv4Address(bits: 0)
+
+    public var isLoopback: Bool { bits >> 24 == 127 }
+
+    /// Exactly four decimal parts without leading zeros. `127.1`, `0x7f.1` and `010.0.0.1` mean different
+    /// hosts to different programs, so they are no addresses here (RFC 3986 §3.2.2, §7.4).
+    public init?(_ text: String) {
+        var bits: UInt32 = 0
+        var parts = 0
+        for part in text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false) {
+            guard (1...3).contains(part.count), part.allSatisfy({ (48...57).contains($0) }) else { return nil }
+            guard part.count == 1 || part.first != 48 else { return nil }
+            let value = part.reduce(UInt32(0)) { $0 * 10 + UInt32($1 - 48) }
+            guard value <= 255 else { return nil }
+            bits = bits << 8 | value
+            parts += 1
+        }
+        guard parts == 4 else { return nil }
+        self.bits = bits
+    }
+
+    public var description: String { "\(bits >> 24).\(bits >> 16 & 255).\(bits >> 8 & 255).\(bits & 255)" }
+}
+
+/// An IPv6 address, in host order, with the scope (interface index) of a link-local one; 0 for none.
+public struct IPv6Address: Hashable, Sendable, CustomStringConvertible {
+    public var high: UInt64
+    public var low: UInt64
+    public var scope: UInt32
+
+    public init(high: UInt64, low: UInt64, scope: UInt32 = 0) {
+        self.high = high
+        self.low = low
+        self.scope = scope
+    }
+
+    public static let loopback = IPv6Address(high: 0, low: 1)
+    public static let any = IPv6Address(high: 0, low: 0)
+
+    /// RFC 4291 §2.2 text, with an optional `%interface` or `%index` (RFC 4007 §11).
+    public init?(_ text: String) {
+        let parts = text.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
+        var form = in6_addr()
+        guard unsafe inet_pton(AF_INET6, String(parts[0]), &form) == 1 else { return nil }
+        (high, low) = unsafe withUnsafeBytes(of: form) { bytes in
+            unsafe (
+                UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+                UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+            )
+        }
+        scope = 0
+        guard parts.count == 2 else { return }
+        scope = unsafe UInt32(parts[1]) ?? if_nametoindex(String(parts[1]))
+        guard scope != 0 else { return nil }
+    }
+
+    public var description: String {
+        var form = in6_addr()
+        unsafe withUnsafeMutableBytes(of: &form) { bytes in
+            unsafe bytes.storeBytes(of: high.bigEndian, as: UInt64.self)
+            unsafe bytes.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt64.self)
+        }
+        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        guard unsafe inet_ntop(AF_INET6, &form, &text, socklen_t(text.count)) != nil else { return "?" }
+        let address = String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        return scope == 0 ? address : "\(address)%\(scope)"
+    }
+}

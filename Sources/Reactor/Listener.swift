@@ -1,0 +1,99 @@
+internal import CLinux
+
+/// Accepts connections on a loop.
+///
+/// Out of descriptors, a listener would spin: the pending connection keeps it readable for ever. It
+/// holds one in reserve for that hour: gives it up, accepts, closes the newcomer at once, and takes
+/// the reserve back.
+public final class Listener: ReadinessHandler {
+    /// Connections accepted a turn; the rest wait for the next, and level triggering brings it.
+    private static let acceptsPerTurn = 64
+
+    private let loop: EventLoop
+    private let socket: Socket
+    private let accept: (consuming Socket) -> Void
+    private var token: Token?
+    private var reserve: OwnedFD?
+    private let name: UnixName?
+
+    /// The address in fact bound, with the port the kernel chose for port 0.
+    public let address: SocketAddress
+    /// Newcomers turned away for want of a descriptor.
+    public private(set) var refused = 0
+
+    /// Binds and listens; `accept` is called on the loop, once a connection. Loop thread only.
+    ///
+    /// - Parameter sharing: several listeners on one port, one a loop (SO_REUSEPORT).
+    public init(
+        on loop: EventLoop,
+        at address: SocketAddress,
+        backlog: Int32 = 4096,
+        sharing: Bool = false,
+        accept: @escaping (consuming Socket) -> Void
+    ) throws(Errno) {
+        self.loop = loop
+        self.accept = accept
+        socket = try Socket(address.family)
+        switch address {
+        case .v4, .v6:
+            try socket.setOption(uncurl_SOL_SOCKET, uncurl_SO_REUSEADDR, 1)
+            if sharing { try socket.setOption(uncurl_SOL_SOCKET, uncurl_SO_REUSEPORT, 1) }
+            // Wildcard v6 listeners take v4 as well, whatever the system's default.
+            if case .v6 = address { try socket.setOption(uncurl_IPPROTO_IPV6, uncurl_IPV6_V6ONLY, 0) }
+            name = nil
+        case .unix(let name):
+            self.name = name
+        }
+        try socket.bind(address)
+        let number = socket.number
+        _ = try callingOnce { listen(number, backlog) }
+        self.address = socket.localAddress ?? address
+        reserve = Listener.openReserve()
+        token = try loop.register(number, .read, self)
+    }
+
+    public func ready(_ readiness: Readiness) {
+        for _ in 0..<Listener.acceptsPerTurn {
+            do throws(Errno) {
+                let socket = Socket(taking: try retryingInterrupts { uncurl_accept(self.socket.number, nil, nil) })
+                accept(socket)
+            } catch .wouldBlock {
+                return
+            } catch {
+                guard error.isResourceExhaustion else { continue }
+                turnAwayOne()
+                return
+            }
+        }
+    }
+
+    /// Stops listening; connections already accepted go on. A unix path is removed. Loop thread only.
+    public func close() {
+        guard let token else { return }
+        loop.deregister(token)
+        self.token = nil
+        // Waiting newcomers get an RST now rather than silence until the last reference goes.
+        _ = shutdown(socket.number, CInt(SHUT_RDWR))
+        if let path = name?.path { _ = unsafe unlink(path) }
+    }
+
+    private func turnAwayOne() {
+        guard reserve != nil else {
+            // Somebody took the reserve's number meanwhile; try again when anything is closed.
+            reserve = Listener.openReserve()
+            return
+        }
+        reserve = nil
+        let newcomer = uncurl_accept(socket.number, nil, nil)
+        if newcomer >= 0 {
+            _ = OwnedFD(taking: newcomer)
+            refused += 1
+        }
+        reserve = Listener.openReserve()
+    }
+
+    private static func openReserve() -> OwnedFD? {
+        let number = unsafe uncurl_open_read("/dev/null")
+        return number >= 0 ? OwnedFD(taking: number) : nil
+    }
+}

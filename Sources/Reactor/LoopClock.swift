@@ -1,0 +1,32 @@
+internal import Synchronization
+
+/// Where a loop takes its time from.
+public enum LoopClock: Sendable {
+    case monotonic
+    /// Time stands still until ``ManualClock/advance(by:)``: tests of timers wait for nothing.
+    case manual(ManualClock)
+
+    var now: Instant {
+        switch self {
+        case .monotonic: .current()
+        case .manual(let clock): clock.now
+        }
+    }
+}
+
+/// A clock that moves only when told. Usable from any thread.
+public final class ManualClock: Sendable {
+    private let nanoseconds: Atomic<Int64>
+
+    public init(start: Instant = Instant(nanoseconds: 1 << 40)) {
+        nanoseconds = Atomic(start.nanoseconds)
+    }
+
+    public var now: Instant { Instant(nanoseconds: nanoseconds.load(ordering: .acquiring)) }
+
+    /// Moves time on and wakes `loop`, so that what has run out fires.
+    public func advance(by span: Duration, waking loop: EventLoop) {
+        nanoseconds.wrappingAdd(span.wholeNanoseconds, ordering: .acquiringAndReleasing)
+        loop.wake()
+    }
+}

@@ -1,0 +1,53 @@
+internal import CLinux
+internal import Synchronization
+
+/// A thread of ours, with all signals blocked: they belong to the program we are embedded in.
+///
+/// The only place that starts loop threads: a closure handed to `pthread_create` from `main.swift`
+/// is main-actor code and crashes.
+final class LoopThread: Sendable {
+    private final class Start {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+
+    private let thread: Mutex<pthread_t?>
+
+    init(name: String, _ body: @escaping @Sendable () -> Void) throws(Errno) {
+        let start = unsafe Unmanaged.passRetained(Start(body))
+        var thread = pthread_t()
+        var previous = sigset_t()
+        _ = unsafe uncurl_block_all_signals(&previous)
+        let code = unsafe pthread_create(
+            &thread,
+            nil,
+            { argument in
+                guard let argument = unsafe argument else { return nil }
+                unsafe Unmanaged<Start>.fromOpaque(argument).takeRetainedValue().body()
+                return nil
+            },
+            start.toOpaque()
+        )
+        _ = unsafe pthread_sigmask(SIG_SETMASK, &previous, nil)
+        guard code == 0 else {
+            unsafe start.release()
+            throw Errno(code: code)
+        }
+        // The kernel keeps 15 bytes of a name.
+        unsafe uncurl_name_thread(thread, String(name.prefix(15)))
+        self.thread = Mutex(thread)
+    }
+
+    /// Waits for the thread to end; later calls return at once. Not from the thread itself.
+    func join() {
+        let thread = thread.withLock { thread in
+            defer { thread = nil }
+            return thread
+        }
+        if let thread { _ = pthread_join(thread, nil) }
+    }
+
+    deinit {
+        if let thread = thread.withLock({ $0 }) { _ = pthread_detach(thread) }
+    }
+}

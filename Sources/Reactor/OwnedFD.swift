@@ -1,0 +1,21 @@
+internal import CLinux
+
+/// A file descriptor with exactly one owner, closed when the owner goes.
+///
+/// `close` is never repeated after EINTR: Linux has released the number by then, and another
+/// thread may already hold it (close(2), NOTES).
+public struct OwnedFD: ~Copyable, Sendable {
+    public let number: CInt
+
+    /// Takes over `number`; nobody else may close it from here on.
+    public init(taking number: CInt) { self.number = number }
+
+    deinit { _ = close(number) }
+
+    /// Gives the descriptor away without closing it.
+    public consuming func release() -> CInt {
+        let number = number
+        discard self
+        return number
+    }
+}

@@ -1,0 +1,162 @@
+internal import CLinux
+
+/// A nonblocking stream socket. Every call maps errno once, here; none ever raises SIGPIPE.
+public struct Socket: ~Copyable {
+    private let fd: OwnedFD
+
+    init(taking number: CInt) { fd = OwnedFD(taking: number) }
+
+    /// For ``EventLoop/register(_:_:_:)``.
+    public var number: CInt { fd.number }
+
+    /// What a read gave.
+    public enum Read: Equatable {
+        case bytes(Int)
+        case wouldBlock
+        /// The peer's FIN. What came before it has all been read.
+        case endOfStream
+    }
+
+    // MARK: Opening
+
+    public init(_ family: SocketAddress.Family) throws(Errno) {
+        let domain =
+            switch family {
+            case .v4: AF_INET
+            case .v6: AF_INET6
+            case .unix: AF_UNIX
+            }
+        fd = OwnedFD(taking: try callingOnce { uncurl_socket(domain) })
+    }
+
+    /// What a started connect came to.
+    public enum Connect { case connected, inProgress }
+
+    /// Starts to connect. EINTR means in progress as well: calling again would fail with EALREADY (connect(2)).
+    public func connect(to address: SocketAddress) throws(Errno) -> Connect {
+        let result = unsafe address.withKernelForm { unsafe CLinux.connect(number, $0, $1) }
+        if result == 0 { return .connected }
+        let error = Errno.last
+        switch error {
+        case .inProgress, .interrupted: return .inProgress
+        default: throw error
+        }
+    }
+
+    /// After the socket became writable: throws what the connect came to, if not to a connection.
+    ///
+    /// A connect to a free port of the loopback's ephemeral range can meet itself (simultaneous open with
+    /// its own port); no server is there, so that is a refusal.
+    public func finishConnect() throws(Errno) {
+        let error = uncurl_socket_error(number)
+        if error != 0 { throw Errno(code: error) }
+        if let local = localAddress, local.port != nil, local == peerAddress { throw .connectionRefused }
+    }
+
+    /// Binds the local end. The port is chosen at connect, for the whole four-tuple, not reserved now
+    /// (IP_BIND_ADDRESS_NO_PORT): otherwise one source address runs out after 28,000 connections in all.
+    public func bindLocal(_ address: SocketAddress) throws(Errno) {
+        if address.port == 0 { try setOption(uncurl_IPPROTO_IP, uncurl_IP_BIND_ADDRESS_NO_PORT, 1) }
+        try bind(address)
+    }
+
+    func bind(_ address: SocketAddress) throws(Errno) {
+        _ = try callingOnce { unsafe address.withKernelForm { unsafe CLinux.bind(number, $0, $1) } }
+    }
+
+    // MARK: Bytes
+
+    /// One `recv` into the loop's buffer. Fewer bytes than its capacity mean that the socket is drained:
+    /// level-triggered readiness reports anything that comes later.
+    public func read(into buffer: ReadBuffer) throws(Errno) -> Read {
+        let count = try retryingInterruptsOrBlocking {
+            unsafe recv(number, buffer.storage.baseAddress, ReadBuffer.capacity, 0)
+        }
+        guard let count else { return .wouldBlock }
+        return count == 0 ? .endOfStream : .bytes(count)
+    }
+
+    /// One `send`; returns how many bytes the kernel took, or nil if it took none for lack of room.
+    public func write(_ bytes: Span<UInt8>) throws(Errno) -> Int? {
+        try unsafe bytes.withUnsafeBufferPointer { bytes throws(Errno) in
+            try retryingInterruptsOrBlocking { unsafe uncurl_send(number, bytes.baseAddress, bytes.count) }
+        }
+    }
+
+    /// One `sendmsg` of two pieces, so that a head and a small body leave in one packet.
+    public func write(_ first: Span<UInt8>, _ second: Span<UInt8>) throws(Errno) -> Int? {
+        try unsafe first.withUnsafeBufferPointer { first throws(Errno) in
+            try unsafe second.withUnsafeBufferPointer { second throws(Errno) in
+                try retryingInterruptsOrBlocking {
+                    unsafe uncurl_send2(number, first.baseAddress, first.count, second.baseAddress, second.count)
+                }
+            }
+        }
+    }
+
+    /// Whether an idle connection is still worth using.
+    public enum Liveness { case quiet, strayBytes, ended }
+
+    /// Looks without taking: nothing may have come on a connection that nobody asked anything.
+    public func probe() -> Liveness {
+        switch uncurl_peek(number) {
+        case 1: .strayBytes
+        case 0: .ended
+        default: Errno.last == .wouldBlock ? .quiet : .ended
+        }
+    }
+
+    // MARK: Ending
+
+    /// Sends FIN; reading goes on. Not for requests: many servers take it for an abort.
+    public func shutdownWrite() { _ = uncurl_shutdown_write(number) }
+
+    /// Makes the coming close send RST: for aborts, and for load tests that must leave no TIME_WAIT.
+    public func resetOnClose() { _ = uncurl_linger_zero(number) }
+
+    /// The error that EPOLLERR announced, taken from the socket.
+    public var pendingError: Errno? {
+        let code = uncurl_socket_error(number)
+        return code == 0 ? nil : Errno(code: code)
+    }
+
+    // MARK: Options and names
+
+    /// Small writes leave at once; Nagle's wait meets the peer's delayed ACK at 40 ms.
+    public func disableNagle() { _ = uncurl_set_int_option(number, uncurl_SOL_TCP, uncurl_TCP_NODELAY, 1) }
+
+    /// Probes after 60 s of silence, every 15 s, four times: a peer that vanished is noticed in two minutes.
+    public func enableKeepAlive() {
+        _ = uncurl_set_int_option(number, uncurl_SOL_SOCKET, uncurl_SO_KEEPALIVE, 1)
+        _ = uncurl_set_int_option(number, uncurl_SOL_TCP, uncurl_TCP_KEEPIDLE, 60)
+        _ = uncurl_set_int_option(number, uncurl_SOL_TCP, uncurl_TCP_KEEPINTVL, 15)
+        _ = uncurl_set_int_option(number, uncurl_SOL_TCP, uncurl_TCP_KEEPCNT, 4)
+    }
+
+    func setOption(_ level: CInt, _ name: CInt, _ value: CInt) throws(Errno) {
+        _ = try callingOnce { uncurl_set_int_option(number, level, name, value) }
+    }
+
+    /// Nil for an unnamed unix socket.
+    public var localAddress: SocketAddress? {
+        unsafe SocketAddress(filledBy: { unsafe getsockname(number, $0, &$1) == 0 })
+    }
+
+    public var peerAddress: SocketAddress? {
+        unsafe SocketAddress(filledBy: { unsafe getpeername(number, $0, &$1) == 0 })
+    }
+}
+
+/// Nil where the call would block.
+@inline(__always)
+private func retryingInterruptsOrBlocking(_ call: () -> Int) throws(Errno) -> Int? {
+    while true {
+        let count = call()
+        if count >= 0 { return count }
+        switch Errno.last {
+        case .wouldBlock: return nil
+        case .interrupted: continue
+        case let error: throw error
+        }
+    }
+}
