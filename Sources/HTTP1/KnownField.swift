@@ -58,10 +58,9 @@ public enum KnownField: UInt8, Sendable, Hashable, CaseIterable {
         if length >= 8 {
             return identifyLong(bytes, start, length)
         }
-        let word =
-            start &+ 8 <= bytes.count
-            ? bytes.word(start) & (1 &<< UInt64(length &* 8)) &- 1 : shortWord(bytes, start, length)
-        return identifyShort(word | (0x2020_2020_2020_2020 & (1 &<< UInt64(length &* 8)) &- 1), length)
+        let used: UInt64 = (1 &<< UInt64(length &* 8)) &- 1
+        let word = start &+ 8 <= bytes.count ? bytes.word(start) : shortWord(bytes, start, length)
+        return identifyShort((word | 0x2020_2020_2020_2020) & used, length)
     }
 
     /// The octets of a name that ends too near the end of its span to load a whole word.
