@@ -44,7 +44,7 @@ let package = Package(
         .executableTarget(
             name: "httpbin",
             dependencies: [
-                "TestServer",
+                "TestServer", "Reactor",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict
@@ -52,7 +52,7 @@ let package = Package(
         .executableTarget(
             name: "volley",
             dependencies: [
-                "HTTPEngine", "TestServer",
+                "HTTPEngine", "TestServer", "Reactor", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],
@@ -61,8 +61,8 @@ let package = Package(
         .testTarget(name: "HTTP1Tests", dependencies: ["HTTP1"], swiftSettings: testing),
         .testTarget(name: "ReactorTests", dependencies: ["Reactor"], swiftSettings: testing),
         .testTarget(name: "HTTPEngineTests", dependencies: ["HTTPEngine", "TestServer"], swiftSettings: testing),
-        .testTarget(name: "TestServerTests", dependencies: ["TestServer"], swiftSettings: testing),
-        .testTarget(name: "VolleyTests", dependencies: ["volley"], swiftSettings: testing),
+        .testTarget(name: "TestServerTests", dependencies: ["TestServer", "Reactor"], swiftSettings: testing),
+        .testTarget(name: "VolleyTests", dependencies: ["volley", "Reactor"], swiftSettings: testing),
         .testTarget(name: "ArchitectureTests", swiftSettings: testing),
     ]
 )

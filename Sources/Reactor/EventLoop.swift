@@ -40,6 +40,13 @@ public final class EventLoop: @unchecked Sendable {
 
     /// The time this turn knows: one clock read serves a batch. Loop thread only.
     public private(set) var now: Instant
+    /// The turn's time on the clock that goes on in suspend: for the age of things that peers age too. Loop thread only.
+    public var sinceBoot: Instant {
+        if suspended == nil { suspended = Instant.sinceBoot().nanoseconds(since: clock.now) }
+        return now.advanced(byNanoseconds: suspended ?? 0)
+    }
+    /// How far that clock is ahead; read at most once a turn.
+    private var suspended: Int64?
     /// The buffer every socket on this loop reads into. Loop thread only.
     public let readBuffer = ReadBuffer()
     /// For tasks that should run on this loop's thread.
@@ -158,6 +165,7 @@ public final class EventLoop: @unchecked Sendable {
             preconditionFailure("epoll_wait failed on the loop's own set: \(error)")
         }
         stamp()
+        suspended = nil
         for index in 0..<ready {
             let event = poller.event(index)
             dispatch(event.token, event.readiness)

@@ -23,12 +23,15 @@ public final class Listener: ReadinessHandler {
 
     /// Binds and listens; `accept` is called on the loop, once a connection. Loop thread only.
     ///
-    /// - Parameter sharing: several listeners on one port, one a loop (SO_REUSEPORT).
+    /// - Parameters:
+    ///   - sharing: several listeners on one port, one a loop (SO_REUSEPORT).
+    ///   - accepting: false leaves newcomers in the backlog for ever: what a client's connect limit is tested with.
     public init(
         on loop: EventLoop,
         at address: SocketAddress,
         backlog: Int32 = 4096,
         sharing: Bool = false,
+        accepting: Bool = true,
         accept: @escaping (consuming Socket) -> Void
     ) throws(Errno) {
         self.loop = loop
@@ -49,7 +52,7 @@ public final class Listener: ReadinessHandler {
         _ = try callingOnce { listen(number, backlog) }
         self.address = socket.localAddress ?? address
         reserve = Listener.openReserve()
-        token = try loop.register(number, .read, self)
+        token = try loop.register(number, accepting ? .read : [], self)
     }
 
     public func ready(_ readiness: Readiness) {

@@ -6,6 +6,12 @@ public struct Socket: ~Copyable {
 
     init(taking number: CInt) { fd = OwnedFD(taking: number) }
 
+    /// Takes over what ``release()`` gave away, on another loop for instance.
+    public init(adopting number: CInt) { fd = OwnedFD(taking: number) }
+
+    /// Gives the descriptor away, open and unregistered; whoever adopts it closes it.
+    public consuming func release() -> CInt { fd.release() }
+
     /// For ``EventLoop/register(_:_:_:)``.
     public var number: CInt { fd.number }
 

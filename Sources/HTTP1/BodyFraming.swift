@@ -1,0 +1,62 @@
+/// How the body of a message ends.
+public enum BodyFraming: Sendable, Hashable {
+    /// There is no body, whatever the fields say.
+    case none
+    /// Exactly that many octets.
+    case length(UInt64)
+    case chunked
+    /// The body ends with the connection.
+    case untilClose
+    /// There is no body and no next message: the connection now speaks another protocol.
+    case tunnel
+}
+
+/// What a response answers. RFC 9112 §6.3 makes its framing depend on it.
+public enum ResponseContext: Sendable, Hashable {
+    case head
+    case connect
+    /// Any other method; `offeredUpgrade` says whether the request carried Upgrade, without which no 101 may come.
+    case other(offeredUpgrade: Bool)
+}
+
+extension BodyFraming {
+    /// The framing of a final response: RFC 9112 §6.3, in its order. Errors carry the offset 0: the rule that was broken
+    /// has no one octet.
+    public static func ofResponse(
+        _ head: ResponseHead,
+        answering context: ResponseContext
+    ) throws(HTTP1Error) -> BodyFraming {
+        let status = head.code
+        // 1. A response to HEAD, and any 1xx, 204 and 304.
+        if status == 101 { return .tunnel }
+        if context == .head || status < 200 || status == 204 || status == 304 { return .none }
+        // 2. 2xx to CONNECT.
+        if context == .connect, status < 300 { return .tunnel }
+        let fields = head.storage
+        let hasLength = fields.contains(.contentLength)
+        guard fields.contains(.transferEncoding) else {
+            // 5. and 6. A length; equal ones may be merged. 8. Nothing.
+            return hasLength ? .length(try ContentLength.merged(fields)) : .untilClose
+        }
+        // 3. Both: an attempt to smuggle, or a sender nobody can follow.
+        guard !hasLength else { throw HTTP1Error(.contentLengthWithTransferEncoding, offset: 0) }
+        // 4. A transfer coding. §6.1: in HTTP/1.0 the framing is faulty.
+        guard head.version.minor > 0 else { throw HTTP1Error(.transferEncodingInHTTP10, offset: 0) }
+        try TransferCoding.checkChunkedAlone(fields)
+        return .chunked
+    }
+
+    /// The framing of a request: the same list, read by a server that refuses whatever leaves room for two readings.
+    public static func ofRequest(_ head: RequestHead) throws(HTTP1Error) -> BodyFraming {
+        let fields = head.storage
+        let hasLength = fields.contains(.contentLength)
+        guard fields.contains(.transferEncoding) else {
+            // 6. and 7.
+            return hasLength ? .length(try ContentLength.single(fields)) : .none
+        }
+        guard !hasLength else { throw HTTP1Error(.contentLengthWithTransferEncoding, offset: 0) }
+        guard head.version.minor > 0 else { throw HTTP1Error(.transferEncodingInHTTP10, offset: 0) }
+        try TransferCoding.checkChunkedAlone(fields)
+        return .chunked
+    }
+}

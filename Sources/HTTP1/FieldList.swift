@@ -1,0 +1,68 @@
+/// Members of a list field (RFC 9110 §5.6.1): separated by ",", blanks around them dropped, empty ones skipped, commas
+/// inside a quoted-string belonging to it (§5.6.4).
+enum FieldList {
+    /// The next member from `position` on, which is moved behind it. nil at the end of the list.
+    static func next(_ bytes: Span<UInt8>, _ position: inout Int, _ end: Int) -> Range<Int>? {
+        while position < end {
+            let start = position
+            var isQuoted = false
+            while position < end {
+                let octet = bytes.byte(position)
+                if octet == ASCII.quote {
+                    isQuoted.toggle()
+                } else if octet == ASCII.backslash, isQuoted {
+                    // quoted-pair; at the end of the value there is nothing left to quote.
+                    position = min(position + 1, end - 1)
+                } else if octet == ASCII.comma, !isQuoted {
+                    break
+                }
+                position += 1
+            }
+            let member = trimmedRange(bytes, start..<position)
+            if position < end { position += 1 }
+            if !member.isEmpty { return member }
+        }
+        return nil
+    }
+}
+
+extension HTTPFields {
+    /// Whether a list field, over all its lines, has this member, letters of either case being equal. No allocation.
+    public func hasToken(_ known: KnownField, _ token: StaticString) -> Bool {
+        guard table.seen & known.bit != 0 else { return false }
+        let bytes = block.span
+        for index in 0..<count where table[index].known == known {
+            let value = table[index].value
+            var position = value.lowerBound
+            while let member = FieldList.next(bytes, &position, value.upperBound) {
+                if equalIgnoringCase(bytes, member, token) { return true }
+            }
+        }
+        return false
+    }
+
+    /// The members of a list field over all its lines, in their order.
+    public func listMembers(of name: String) -> [String] {
+        var members: [String] = []
+        for index in 0..<count where matches(index, name) {
+            let value = table[index].value
+            var position = value.lowerBound
+            while let member = FieldList.next(block.span, &position, value.upperBound) {
+                members.append(String(decoding: block[member], as: UTF8.self))
+            }
+        }
+        return members
+    }
+}
+
+/// Whether the octets of a range spell `text`, given in lower case.
+@inline(__always)
+func equalIgnoringCase(_ bytes: Span<UInt8>, _ range: Range<Int>, _ text: StaticString) -> Bool {
+    guard range.count == text.utf8CodeUnitCount else { return false }
+    for index in 0..<range.count {
+        guard ASCII.lowercased(bytes.byte(range.lowerBound &+ index)) == (unsafe text.utf8Start[index]) else {
+            return false
+        }
+    }
+    return true
+}

@@ -1,0 +1,76 @@
+/// Where a field stands in its block of octets.
+struct FieldEntry: Sendable {
+    var nameStart: UInt32
+    var valueStart: UInt32
+    var valueLength: UInt32
+    var nameLength: UInt16
+    var known: KnownField
+    /// The value holds line ends of folds, which are to be read as spaces.
+    var isFolded: Bool
+
+    var name: Range<Int> { Int(nameStart)..<Int(nameStart) &+ Int(nameLength) }
+    var value: Range<Int> { Int(valueStart)..<Int(valueStart) &+ Int(valueLength) }
+}
+
+/// The entries of a field section, with a note of the known names among them.
+struct FieldTable: Sendable {
+    /// Never shrinks: only the first `count` entries mean anything.
+    private var slots: [FieldEntry] = []
+    private(set) var count = 0
+    /// The `KnownField.bit` of each known field that may be among the entries.
+    private(set) var seen: UInt64 = 0
+
+    subscript(index: Int) -> FieldEntry {
+        @inline(__always) get { slots[index] }
+        set { slots[index] = newValue }
+    }
+
+    @inline(__always)
+    mutating func append(_ entry: FieldEntry) {
+        if count == slots.count {
+            grow(with: entry)
+        } else {
+            slots[count] = entry
+        }
+        count &+= 1
+        seen |= entry.known.bit
+    }
+
+    /// Out of line, and in steps of sixteen: most heads fit the first.
+    @inline(never)
+    private mutating func grow(with entry: FieldEntry) {
+        slots.reserveCapacity(max(16, slots.count * 2))
+        slots.append(entry)
+        while slots.count < slots.capacity {
+            slots.append(entry)
+        }
+    }
+
+    @inline(__always)
+    mutating func removeAll() {
+        count = 0
+        seen = 0
+    }
+
+    mutating func remove(where isRemoved: (FieldEntry) -> Bool) {
+        var kept = 0
+        for index in 0..<count where !isRemoved(slots[index]) {
+            slots[kept] = slots[index]
+            kept += 1
+        }
+        count = kept
+    }
+
+    /// The first entry of a known field.
+    func first(_ known: KnownField) -> FieldEntry? {
+        guard known != .other, seen & known.bit != 0 else { return nil }
+        for index in 0..<count where slots[index].known == known {
+            return slots[index]
+        }
+        return nil
+    }
+
+    mutating func releaseStorage() {
+        self = FieldTable()
+    }
+}

@@ -1,0 +1,157 @@
+/// What went wrong with a message: what, where, and whose fault it is. What to do about it is the caller's business.
+public struct HTTP1Error: Error, Sendable, Hashable, CustomStringConvertible {
+    /// Who broke the rule.
+    public enum Side: Sendable, Hashable {
+        /// The peer sent it.
+        case remote
+        /// We were asked to send it.
+        case local
+    }
+
+    public enum Kind: Sendable, Hashable {
+        // Lines (RFC 9112 §2.2). Offsets point at the octet that could not stand there.
+        case bareLineFeed
+        case bareCarriageReturn
+
+        // Start lines (RFC 9112 §3, §4).
+        case invalidStatusLine
+        case invalidStatusCode
+        case invalidReason(byte: UInt8)
+        case invalidMethod
+        case invalidTarget
+        case invalidRequestLine
+        /// Not HTTP/1.x.
+        case unsupportedVersion
+
+        // Fields (RFC 9112 §5).
+        case whitespaceBeforeFirstField
+        case emptyFieldName
+        case missingColon
+        case whitespaceBeforeColon
+        case invalidFieldName(byte: UInt8)
+        case invalidFieldValue(byte: UInt8)
+        case obsoleteLineFolding
+
+        /// A limit of `ParserLimits` was passed; the offset is the first octet beyond it.
+        case limitExceeded(ParserLimits.Name)
+
+        // Framing (RFC 9112 §6).
+        case invalidContentLength
+        case differingContentLengths
+        case repeatedContentLength
+        case contentLengthWithTransferEncoding
+        case invalidTransferEncoding
+        case unsupportedTransferCoding
+        case chunkedNotFinal
+        case chunkedRepeated
+        case transferEncodingInHTTP10
+        /// Content-Length or Transfer-Encoding where the status forbids it.
+        case framingForbiddenByStatus
+
+        // Host and target (RFC 9112 §3.2).
+        case missingHost
+        case repeatedHost
+        case invalidHost
+
+        // Chunked coding (RFC 9112 §7.1).
+        case invalidChunkSize
+        case chunkSizeOverflow
+        case invalidChunkExtension
+        case missingChunkDataEnd
+        case forbiddenTrailer
+
+        /// 101 to a request that offered no upgrade, or without the fields RFC 9110 §7.8 requires.
+        case unexpectedUpgrade
+
+        // The connection ended first (RFC 9112 §8).
+        case truncatedHead
+        /// `expected` is nil where no length was announced.
+        case truncatedBody(expected: UInt64?, received: UInt64)
+    }
+
+    public let kind: Kind
+    /// Octets from the first octet of the message (of the block that was to be written, for `.local`) to the fault.
+    public let offset: UInt64
+    public let side: Side
+
+    public init(_ kind: Kind, offset: UInt64, side: Side = .remote) {
+        self.kind = kind
+        self.offset = offset
+        self.side = side
+    }
+
+    /// The status a server answers such a request with before it closes.
+    public var responseStatus: Int {
+        switch kind {
+        case .unsupportedVersion: 505
+        case .unsupportedTransferCoding: 501
+        case .limitExceeded(let limit): limit.responseStatus
+        case .bareLineFeed, .bareCarriageReturn, .invalidStatusLine, .invalidStatusCode, .invalidReason, .invalidMethod,
+            .invalidTarget, .invalidRequestLine, .whitespaceBeforeFirstField, .emptyFieldName, .missingColon,
+            .whitespaceBeforeColon, .invalidFieldName, .invalidFieldValue, .obsoleteLineFolding, .invalidContentLength,
+            .differingContentLengths, .repeatedContentLength, .contentLengthWithTransferEncoding,
+            .invalidTransferEncoding, .chunkedNotFinal, .chunkedRepeated, .transferEncodingInHTTP10,
+            .framingForbiddenByStatus, .missingHost, .repeatedHost, .invalidHost, .invalidChunkSize, .chunkSizeOverflow,
+            .invalidChunkExtension, .missingChunkDataEnd, .forbiddenTrailer, .unexpectedUpgrade, .truncatedHead,
+            .truncatedBody:
+            400
+        }
+    }
+
+    public var description: String {
+        let fault =
+            switch side {
+            case .remote: "received"
+            case .local: "refused to send"
+            }
+        return "\(fault): \(kind.summary) (octet \(offset))"
+    }
+}
+
+extension HTTP1Error.Kind {
+    var summary: String {
+        switch self {
+        case .bareLineFeed: "a line feed without a carriage return"
+        case .bareCarriageReturn: "a carriage return without a line feed"
+        case .invalidStatusLine: "a malformed status line"
+        case .invalidStatusCode: "a status code below 100"
+        case .invalidReason(let byte): "octet \(byte) in a reason phrase"
+        case .invalidMethod: "a method that is no token"
+        case .invalidTarget: "a malformed request target"
+        case .invalidRequestLine: "a malformed request line"
+        case .unsupportedVersion: "a version other than HTTP/1.x"
+        case .whitespaceBeforeFirstField: "whitespace before the first field"
+        case .emptyFieldName: "a field without a name"
+        case .missingColon: "a field line without a colon"
+        case .whitespaceBeforeColon: "whitespace between field name and colon"
+        case .invalidFieldName(let byte): "octet \(byte) in a field name"
+        case .invalidFieldValue(let byte): "octet \(byte) in a field value"
+        case .obsoleteLineFolding: "a folded field line"
+        case .limitExceeded(let limit): "more than the limit \(limit.rawValue) allows"
+        case .invalidContentLength: "a Content-Length that is no number below 2^63"
+        case .differingContentLengths: "Content-Length fields that differ"
+        case .repeatedContentLength: "more than one Content-Length"
+        case .contentLengthWithTransferEncoding: "Content-Length together with Transfer-Encoding"
+        case .invalidTransferEncoding: "a malformed Transfer-Encoding"
+        case .unsupportedTransferCoding: "a transfer coding other than chunked"
+        case .chunkedNotFinal: "a transfer coding after, or without, chunked"
+        case .chunkedRepeated: "the chunked coding applied twice"
+        case .transferEncodingInHTTP10: "Transfer-Encoding in an HTTP/1.0 message"
+        case .framingForbiddenByStatus: "body framing in a response that has no body"
+        case .missingHost: "no Host field"
+        case .repeatedHost: "more than one Host field"
+        case .invalidHost: "a malformed Host"
+        case .invalidChunkSize: "a malformed chunk size"
+        case .chunkSizeOverflow: "chunks of 2^63 octets or more"
+        case .invalidChunkExtension: "a malformed chunk extension"
+        case .missingChunkDataEnd: "chunk data that does not end where its size says"
+        case .forbiddenTrailer: "a field that may not be a trailer"
+        case .unexpectedUpgrade: "an upgrade nobody asked for"
+        case .truncatedHead: "the end of the connection inside a message head"
+        case .truncatedBody(let expected?, let received):
+            "the end of the connection after \(received) of \(expected) body octets"
+        case .truncatedBody(nil, let received):
+            "the end of the connection inside a chunked body, after \(received) octets"
+        }
+    }
+}

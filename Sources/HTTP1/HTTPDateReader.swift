@@ -1,0 +1,83 @@
+/// Reads a date from left to right. Every function takes its part or returns nil; case matters (RFC 9110 §5.6.7).
+struct HTTPDateReader {
+    let octets: [UInt8]
+    private var position = 0
+
+    init(octets: [UInt8]) {
+        self.octets = octets
+    }
+
+    mutating func read(now: Int64) -> Int64? {
+        guard
+            let length = HTTPDate.weekdays.first(where: { take($0) })?.utf8.count
+                ?? HTTPDate.weekdays.first(where: { take(String($0.prefix(3))) }).map({ _ in 3 })
+        else { return nil }
+        if length > 3 { return readObsolete(now) }
+        return take(", ") ? readFixed() : readAsctime()
+    }
+
+    /// IMF-fixdate behind its comma: `06 Nov 1994 08:49:37 GMT`
+    private mutating func readFixed() -> Int64? {
+        guard let day = number(2), take(" "), let month = month(), take(" "), let year = number(4), take(" "),
+            let time = time(), take(" GMT")
+        else { return nil }
+        return seconds(year, month, day, time)
+    }
+
+    /// rfc850-date behind the day's name: `, 06-Nov-94 08:49:37 GMT`
+    private mutating func readObsolete(_ now: Int64) -> Int64? {
+        guard take(", "), let day = number(2), take("-"), let month = month(), take("-"), let short = number(2),
+            take(" "), let time = time(), take(" GMT")
+        else { return nil }
+        let present = HTTPDate.civil(min(max(now, 0), 253_402_300_799) / 86_400).year
+        var year = present / 100 * 100 + short
+        if year > present + 50 { year -= 100 }
+        return seconds(year, month, day, time)
+    }
+
+    /// asctime-date behind the day's name: ` Nov  6 08:49:37 1994`
+    private mutating func readAsctime() -> Int64? {
+        guard take(" "), let month = month(), take(" "), let day = take(" ") ? number(1) : number(2), take(" "),
+            let time = time(), take(" "), let year = number(4)
+        else { return nil }
+        return seconds(year, month, day, time)
+    }
+
+    private func seconds(_ year: Int, _ month: Int, _ day: Int, _ time: Int) -> Int64? {
+        guard position == octets.count, day >= 1 else { return nil }
+        let days = HTTPDate.days(year: year, month: month, day: day)
+        // A day the month has not comes out as another one.
+        let back = HTTPDate.civil(days)
+        guard back.month == month, back.day == day else { return nil }
+        return days * 86_400 + Int64(time)
+    }
+
+    private mutating func month() -> Int? {
+        HTTPDate.months.firstIndex { take($0) }.map { $0 + 1 }
+    }
+
+    /// Seconds in the day. 60 is a leap second.
+    private mutating func time() -> Int? {
+        guard let hours = number(2), take(":"), let minutes = number(2), take(":"), let seconds = number(2),
+            hours < 24, minutes < 60, seconds <= 60
+        else { return nil }
+        return hours * 3600 + minutes * 60 + seconds
+    }
+
+    private mutating func number(_ digits: Int) -> Int? {
+        guard position + digits <= octets.count else { return nil }
+        var value = 0
+        for index in position..<(position + digits) {
+            guard ASCII.isDigit(octets[index]) else { return nil }
+            value = value * 10 + Int(octets[index] - ASCII.zero)
+        }
+        position += digits
+        return value
+    }
+
+    private mutating func take(_ text: String) -> Bool {
+        guard octets[position...].starts(with: text.utf8) else { return false }
+        position += text.utf8.count
+        return true
+    }
+}

@@ -1,0 +1,223 @@
+/// A field section: header fields or trailers, in their order, octets as received.
+///
+/// One block of octets and a table of ranges into it. Strings are made when asked for, and then read as UTF-8 with
+/// repair; `block` with `nameRange(at:)` and `valueRange(at:)` gives the octets themselves. Copies share storage until
+/// one of them changes. Names compare without case (RFC 9110 §5.1). Values carry no blanks at either end.
+public struct HTTPFields: Sendable {
+    /// The octets the ranges point into. Other octets (a start line, removed fields) may lie between them.
+    public internal(set) var block: [UInt8] = []
+    var table = FieldTable()
+
+    public init() {}
+
+    public var count: Int { table.count }
+    public var isEmpty: Bool { table.count == 0 }
+
+    public func nameRange(at index: Int) -> Range<Int> { table[index].name }
+    public func valueRange(at index: Int) -> Range<Int> { table[index].value }
+    public func known(at index: Int) -> KnownField { table[index].known }
+
+    public func name(at index: Int) -> String { string(table[index].name) }
+    public func value(at index: Int) -> String { string(table[index].value) }
+
+    /// The value of the first field of that name.
+    public subscript(name: String) -> String? {
+        firstIndex(of: name).map { value(at: $0) }
+    }
+
+    public func contains(_ name: String) -> Bool { firstIndex(of: name) != nil }
+
+    /// The values of all fields of that name, in their order.
+    public func values(of name: String) -> [String] {
+        (0..<count).filter { matches($0, name) }.map { value(at: $0) }
+    }
+
+    /// All values of that name joined with ", " (RFC 9110 §5.3). nil without such a field, and always for Set-Cookie, the
+    /// one field that may not be joined: its dates hold commas.
+    public func joined(_ name: String) -> String? {
+        let values = values(of: name)
+        guard !values.isEmpty, KnownField(name: name) != .setCookie else { return nil }
+        return values.joined(separator: ", ")
+    }
+
+    public func forEach(_ body: (_ name: String, _ value: String) -> Void) {
+        for index in 0..<count {
+            body(name(at: index), value(at: index))
+        }
+    }
+
+    /// The octets of the first value of a known field, as a range of `block`. No allocation.
+    public func first(_ known: KnownField) -> Range<Int>? { table.first(known)?.value }
+
+    public func contains(_ known: KnownField) -> Bool { table.first(known) != nil }
+
+    /// Appends a field after checking it: the name must be a token, the value free of CR, LF, NUL and other controls.
+    /// Blanks around the value are dropped. On an error nothing changes.
+    public mutating func append(_ name: String, _ value: String) throws(HTTP1Error) {
+        try append(utf8: Array(name.utf8), Array(value.utf8))
+    }
+
+    /// The same for octets, for values that are no UTF-8.
+    public mutating func append(name: Span<UInt8>, value: Span<UInt8>) throws(HTTP1Error) {
+        try append(utf8: copy(name), copy(value))
+    }
+
+    /// Gives the first field of that name this value and removes the others; appends if there is none.
+    public mutating func replace(_ name: String, _ value: String) throws(HTTP1Error) {
+        guard let first = firstIndex(of: name) else { return try append(name, value) }
+        try append(name, value)
+        let index = count - 1
+        let moved = table[index]
+        table[first] = moved
+        var position = -1
+        let block = block
+        table.remove { entry in
+            position += 1
+            return position == index
+                || position > first && equalIgnoringCase(block.span, entry.name, Array(name.utf8))
+        }
+    }
+
+    /// Removes all fields of that name.
+    public mutating func remove(name: String) {
+        let wanted = Array(name.utf8)
+        let block = block
+        table.remove { equalIgnoringCase(block.span, $0.name, wanted) }
+    }
+
+    /// Empties it. With `keepingCapacity`, storage that nobody shares stays for the next use and nothing is allocated.
+    public mutating func removeAll(keepingCapacity: Bool = false) {
+        if keepingCapacity {
+            block.removeAll(keepingCapacity: true)
+            table.removeAll()
+        } else {
+            self = HTTPFields()
+        }
+    }
+
+    private mutating func append(utf8 name: [UInt8], _ value: [UInt8]) throws(HTTP1Error) {
+        try FieldRules.checkName(name.span)
+        var first = 0
+        var last = value.count
+        while first < last, ASCII.isBlank(value[first]) { first += 1 }
+        while last > first, ASCII.isBlank(value[last - 1]) { last -= 1 }
+        try FieldRules.checkValue(value.span)
+        // A block of 4 GiB of our own making: nothing a peer can reach, but nothing that may trap either.
+        guard name.count <= UInt16.max, block.count + name.count + value.count < UInt32.max else {
+            throw HTTP1Error(.limitExceeded(.headBytes), offset: UInt64(block.count), side: .local)
+        }
+        let nameStart = block.count
+        block.append(contentsOf: name)
+        let valueStart = block.count
+        block.append(contentsOf: value[first..<last])
+        table.append(
+            FieldEntry(
+                nameStart: UInt32(nameStart),
+                valueStart: UInt32(valueStart),
+                valueLength: UInt32(last - first),
+                nameLength: UInt16(name.count),
+                known: KnownField.identify(block.span, nameStart, name.count),
+                isFolded: false
+            )
+        )
+    }
+
+    /// Replaces the block by the first octets of `input`, which the table's ranges were counted in.
+    @inline(__always)
+    mutating func adopt(_ input: Span<UInt8>, _ length: Int) {
+        block.removeAll(keepingCapacity: true)
+        appendToBlock(input, 0..<length)
+    }
+
+    @inline(__always)
+    mutating func appendToBlock(_ input: Span<UInt8>, _ range: Range<Int>) {
+        // Only read, only while the closure runs. Covered by every parser test and fuzz target.
+        unsafe input.extracting(range).withUnsafeBufferPointer { unsafe block.append(contentsOf: $0) }
+    }
+
+    /// Writes spaces over the line ends inside folded values (RFC 9112 §5.2).
+    mutating func unfold() {
+        for index in 0..<count where table[index].isFolded {
+            for position in table[index].value where block[position] < ASCII.space && block[position] != ASCII.tab {
+                block[position] = ASCII.space
+            }
+        }
+    }
+
+    private func string(_ range: Range<Int>) -> String {
+        String(decoding: block[range], as: UTF8.self)
+    }
+
+    private func firstIndex(of name: String) -> Int? {
+        (0..<count).first { matches($0, name) }
+    }
+
+    func matches(_ index: Int, _ name: String) -> Bool {
+        let range = table[index].name
+        guard range.count == name.utf8.count else { return false }
+        var position = range.lowerBound
+        for octet in name.utf8 {
+            guard ASCII.lowercased(octet) == ASCII.lowercased(block[position]) else { return false }
+            position += 1
+        }
+        return true
+    }
+}
+
+extension HTTPFields: Equatable {
+    /// The same names (without case) with the same values in the same order.
+    public static func == (left: HTTPFields, right: HTTPFields) -> Bool {
+        guard left.count == right.count else { return false }
+        return (0..<left.count).allSatisfy { index in
+            left.block[left.valueRange(at: index)] == right.block[right.valueRange(at: index)]
+                && equalIgnoringCase(
+                    left.block.span,
+                    left.nameRange(at: index),
+                    Array(right.block[right.nameRange(at: index)])
+                )
+        }
+    }
+}
+
+extension HTTPFields: CustomStringConvertible {
+    /// Names only: values may be secrets.
+    public var description: String {
+        "HTTPFields(" + (0..<count).map { name(at: $0) }.joined(separator: ", ") + ")"
+    }
+}
+
+extension KnownField {
+    /// The known field of that name; `.other` for the rest.
+    public init(name: String) {
+        let octets = Array(name.utf8)
+        // Folding by bit 5 tells names apart only among token octets.
+        guard octets.span.endOfToken(0, octets.count) == octets.count else {
+            self = .other
+            return
+        }
+        self = KnownField.identify(octets.span, 0, octets.count)
+    }
+}
+
+/// Whether the octets of a range are `name`, letters of either case being equal.
+func equalIgnoringCase(_ bytes: Span<UInt8>, _ range: Range<Int>, _ name: [UInt8]) -> Bool {
+    guard range.count == name.count else { return false }
+    for index in 0..<name.count {
+        guard ASCII.lowercased(bytes.byte(range.lowerBound &+ index)) == ASCII.lowercased(name[index]) else {
+            return false
+        }
+    }
+    return true
+}
+
+extension HTTPFields {
+    /// Whether there is exactly one field of this known name.
+    @inline(__always)
+    func isOnly(_ known: KnownField) -> Bool {
+        var number = 0
+        for index in 0..<count where table[index].known == known {
+            number &+= 1
+        }
+        return number == 1
+    }
+}

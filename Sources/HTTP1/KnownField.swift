@@ -1,0 +1,156 @@
+/// Fields that framing, connections or the engine look at. Entries carry it, so that no look-up compares names twice.
+public enum KnownField: UInt8, Sendable, Hashable, CaseIterable {
+    case other
+    case contentLength, transferEncoding, connection, keepAlive, upgrade, trailer, te, expect, host
+    case contentEncoding, contentType, contentRange, acceptEncoding, accept, userAgent, server, date
+    case location, etag, lastModified, vary, cacheControl, range, retryAfter, expires, age
+    case cookie, setCookie, authorization, wwwAuthenticate
+    case proxyAuthenticate, proxyAuthorization, proxyConnection
+
+    public var name: StaticString {
+        switch self {
+        case .other: ""
+        case .contentLength: "content-length"
+        case .transferEncoding: "transfer-encoding"
+        case .connection: "connection"
+        case .keepAlive: "keep-alive"
+        case .upgrade: "upgrade"
+        case .trailer: "trailer"
+        case .te: "te"
+        case .expect: "expect"
+        case .host: "host"
+        case .contentEncoding: "content-encoding"
+        case .contentType: "content-type"
+        case .contentRange: "content-range"
+        case .acceptEncoding: "accept-encoding"
+        case .accept: "accept"
+        case .userAgent: "user-agent"
+        case .server: "server"
+        case .date: "date"
+        case .location: "location"
+        case .etag: "etag"
+        case .lastModified: "last-modified"
+        case .vary: "vary"
+        case .cacheControl: "cache-control"
+        case .range: "range"
+        case .retryAfter: "retry-after"
+        case .expires: "expires"
+        case .age: "age"
+        case .cookie: "cookie"
+        case .setCookie: "set-cookie"
+        case .authorization: "authorization"
+        case .wwwAuthenticate: "www-authenticate"
+        case .proxyAuthenticate: "proxy-authenticate"
+        case .proxyAuthorization: "proxy-authorization"
+        case .proxyConnection: "proxy-connection"
+        }
+    }
+
+    @inline(__always)
+    var bit: UInt64 { 1 << UInt64(rawValue) }
+
+    /// The field a name of token octets stands for; case does not matter (RFC 9110 §5.1).
+    ///
+    /// Length first, then the first and the last eight octets with bit 5 set: among token octets only the two cases of a
+    /// letter meet there, and "-" stays itself. Names longer than sixteen octets take a third word in the middle.
+    @inline(__always)
+    static func identify(_ bytes: Span<UInt8>, _ start: Int, _ length: Int) -> KnownField {
+        if length >= 8 {
+            return identifyLong(bytes, start, length)
+        }
+        let used: UInt64 = (1 &<< UInt64(length &* 8)) &- 1
+        let word = start &+ 8 <= bytes.count ? bytes.word(start) : shortWord(bytes, start, length)
+        return identifyShort((word | 0x2020_2020_2020_2020) & used, length)
+    }
+
+    /// The octets of a name that ends too near the end of its span to load a whole word.
+    @inline(never)
+    private static func shortWord(_ bytes: Span<UInt8>, _ start: Int, _ length: Int) -> UInt64 {
+        var word: UInt64 = 0
+        for index in 0..<length {
+            word |= UInt64(bytes.byte(start &+ index)) << UInt64(index &* 8)
+        }
+        return word
+    }
+
+    @inline(__always)
+    private static func identifyShort(_ word: UInt64, _ length: Int) -> KnownField {
+        switch length {
+        case 2 where word == letters("te"): .te
+        case 3 where word == letters("age"): .age
+        case 4 where word == letters("date"): .date
+        case 4 where word == letters("host"): .host
+        case 4 where word == letters("etag"): .etag
+        case 4 where word == letters("vary"): .vary
+        case 5 where word == letters("range"): .range
+        case 6 where word == letters("server"): .server
+        case 6 where word == letters("cookie"): .cookie
+        case 6 where word == letters("accept"): .accept
+        case 6 where word == letters("expect"): .expect
+        case 7 where word == letters("upgrade"): .upgrade
+        case 7 where word == letters("trailer"): .trailer
+        case 7 where word == letters("expires"): .expires
+        default: .other
+        }
+    }
+
+    @inline(__always)
+    private static func identifyLong(_ bytes: Span<UInt8>, _ start: Int, _ length: Int) -> KnownField {
+        let fold: UInt64 = 0x2020_2020_2020_2020
+        let name = Words(
+            first: bytes.word(start) | fold,
+            last: bytes.word(start &+ length &- 8) | fold
+        )
+        switch length {
+        case 8 where name.match("location"): return .location
+        case 10 where name.match("connection"): return .connection
+        case 10 where name.match("set-cookie"): return .setCookie
+        case 10 where name.match("keep-alive"): return .keepAlive
+        case 10 where name.match("user-agent"): return .userAgent
+        case 11 where name.match("retry-after"): return .retryAfter
+        case 12 where name.match("content-type"): return .contentType
+        case 13 where name.match("cache-control"): return .cacheControl
+        case 13 where name.match("last-modified"): return .lastModified
+        case 13 where name.match("content-range"): return .contentRange
+        case 13 where name.match("authorization"): return .authorization
+        case 14 where name.match("content-length"): return .contentLength
+        case 15 where name.match("accept-encoding"): return .acceptEncoding
+        case 16 where name.match("content-encoding"): return .contentEncoding
+        case 16 where name.match("www-authenticate"): return .wwwAuthenticate
+        case 16 where name.match("proxy-connection"): return .proxyConnection
+        case 17 where name.match("transfer-encoding"):
+            return bytes.word(start &+ 4) | fold == letters("sfer-enc") ? .transferEncoding : .other
+        case 18 where name.match("proxy-authenticate"):
+            return bytes.word(start &+ 5) | fold == letters("-authent") ? .proxyAuthenticate : .other
+        case 19 where name.match("proxy-authorization"):
+            return bytes.word(start &+ 6) | fold == letters("authoriz") ? .proxyAuthorization : .other
+        default: return .other
+        }
+    }
+}
+
+/// First and last eight octets of a name, folded to lower case.
+private struct Words {
+    let first: UInt64
+    let last: UInt64
+
+    @inline(__always)
+    func match(_ name: StaticString) -> Bool {
+        first == wordAt(name, 0) && last == wordAt(name, name.utf8CodeUnitCount &- 8)
+    }
+}
+
+/// Up to eight letters as the little-endian word they make in memory. The optimiser turns it into a constant.
+@inline(__always)
+func letters(_ text: StaticString) -> UInt64 {
+    var word: UInt64 = 0
+    for index in 0..<text.utf8CodeUnitCount {
+        word |= UInt64(unsafe text.utf8Start[index]) &<< UInt64(index &* 8)
+    }
+    return word
+}
+
+@inline(__always)
+private func wordAt(_ text: StaticString, _ offset: Int) -> UInt64 {
+    unsafe UnsafeRawPointer(text.utf8Start).loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+}

@@ -1,0 +1,68 @@
+/// A request line and its fields.
+///
+/// `RequestHead()` makes an empty scratch for a parser to fill; one may serve all connections of a thread.
+public struct RequestHead: Sendable {
+    public var version = HTTPVersion.http11
+    var methodStart: UInt32 = 0
+    var methodLength: UInt32 = 0
+    var targetStart: UInt32 = 0
+    var targetLength: UInt32 = 0
+    /// The request line's octets lie in the same block.
+    @usableFromInline var storage = HTTPFields()
+
+    public init() {}
+
+    /// Refuses a method that is no token and a target in none of the four forms of RFC 9112 §3.2.
+    public init(method: String, target: String, fields: HTTPFields = HTTPFields()) throws(HTTP1Error) {
+        let method = Array(method.utf8)
+        let target = Array(target.utf8)
+        try FieldRules.checkMethod(method.span)
+        try FieldRules.checkTarget(method.span, target.span)
+        storage = fields
+        setLine(method, target)
+    }
+
+    /// Case matters (RFC 9112 §3.1).
+    public var method: String { String(decoding: storage.block[methodRange], as: UTF8.self) }
+    public var target: String { String(decoding: storage.block[targetRange], as: UTF8.self) }
+
+    /// Method and target as ranges of `fields.block`.
+    public var methodRange: Range<Int> { Int(methodStart)..<Int(methodStart) &+ Int(methodLength) }
+    public var targetRange: Range<Int> { Int(targetStart)..<Int(targetStart) &+ Int(targetLength) }
+
+    /// Whether the method is this one, without making a String.
+    public func hasMethod(_ method: StaticString) -> Bool {
+        methodLength == method.utf8CodeUnitCount
+            && (0..<Int(methodLength)).allSatisfy { index in
+                unsafe storage.block[Int(methodStart) + index] == method.utf8Start[index]
+            }
+    }
+
+    public var fields: HTTPFields {
+        @inlinable get { storage }
+        set {
+            // The new block knows nothing of our request line.
+            let method = Array(storage.block[methodRange])
+            let target = Array(storage.block[targetRange])
+            storage = newValue
+            setLine(method, target)
+        }
+    }
+
+    private mutating func setLine(_ method: [UInt8], _ target: [UInt8]) {
+        methodStart = UInt32(truncatingIfNeeded: storage.block.count)
+        methodLength = UInt32(truncatingIfNeeded: method.count)
+        storage.block.append(contentsOf: method)
+        targetStart = UInt32(truncatingIfNeeded: storage.block.count)
+        targetLength = UInt32(truncatingIfNeeded: target.count)
+        storage.block.append(contentsOf: target)
+    }
+}
+
+extension RequestHead: Equatable {
+    public static func == (left: RequestHead, right: RequestHead) -> Bool {
+        left.version == right.version && left.storage == right.storage
+            && left.storage.block[left.methodRange] == right.storage.block[right.methodRange]
+            && left.storage.block[left.targetRange] == right.storage.block[right.targetRange]
+    }
+}

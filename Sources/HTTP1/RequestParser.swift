@@ -1,0 +1,192 @@
+/// Reads the requests of one connection, one after another, in pieces of any size. For servers.
+///
+///     head ─▶ body ─▶ done ─begin─▶ head …        any ─▶ failed
+///
+/// Used as `ResponseParser` is: `parse` until `.needsInput` or `.end`, then `begin()` for the next request, whose octets
+/// may already lie in what was not consumed (RFC 9112 §9.3.2). One empty line before a request line is skipped (§2.2).
+/// Errors know the status to answer with (`HTTP1Error.responseStatus`); the connection is then to be closed.
+///
+/// A value for one thread at a time.
+public struct RequestParser: Sendable {
+    private enum State: Sendable {
+        case head
+        case body(BodyDecoder)
+        case done
+        /// Octets that were refused stay refused.
+        case failed(HTTP1Error)
+    }
+
+    private var state = State.head
+    private var reader = HeadReader<RequestHead>()
+    /// Octets consumed since `begin`.
+    private var offset: UInt64 = 0
+    private var hasTrailers = false
+    /// What the last head said about the connection. `.close` before there was one.
+    public private(set) var persistence = Persistence.close
+    private let limits: ParserLimits
+    private let leniency: Leniency
+
+    public init(limits: ParserLimits = ParserLimits(), leniency: Leniency = []) {
+        self.limits = limits
+        self.leniency = leniency
+    }
+
+    /// Prepares for the next request. Whatever was left of the one before is forgotten.
+    public mutating func begin() {
+        state = .head
+        reader.reset()
+        offset = 0
+        hasTrailers = false
+        persistence = .close
+    }
+
+    /// Reads on. `head` is a scratch that the head is delivered in; while this parser says `.needsInput` its contents mean
+    /// nothing. After `.end` every call says `.end` and consumes nothing, until `begin`.
+    public mutating func parse(
+        _ input: Span<UInt8>,
+        into head: inout RequestHead
+    ) throws(HTTP1Error) -> ParseStep {
+        switch state {
+        case .head: return try parseHead(input, &head)
+        case .body(var decoder):
+            var position = 0
+            let output: BodyDecoder.Output
+            do throws(HTTP1Error) {
+                output = try decoder.decode(input, &position, limits, &reader.kept.storage, offset)
+            } catch {
+                throw fail(error)
+            }
+            offset &+= UInt64(position)
+            switch output {
+            case .data(let slice):
+                state = .body(decoder)
+                return ParseStep(position, .body(slice))
+            case .lastData(let slice):
+                state = .done
+                return ParseStep(position, slice.isEmpty ? .end : .body(slice))
+            case .needsInput:
+                state = .body(decoder)
+                return ParseStep(position, .needsInput)
+            case .end:
+                state = .done
+                hasTrailers = true
+                return ParseStep(position, .end)
+            }
+        case .done: return ParseStep(0, .end)
+        case .failed(let error): throw error
+        }
+    }
+
+    /// The connection ended. Returns if that was between two requests.
+    public mutating func finish() throws(HTTP1Error) {
+        switch state {
+        case .done: break
+        case .head where offset == 0: break
+        case .head: throw fail(HTTP1Error(.truncatedHead, offset: offset))
+        case .body(let decoder):
+            do throws(HTTP1Error) {
+                try decoder.finish(at: offset)
+            } catch {
+                throw fail(error)
+            }
+        case .failed(let error): throw error
+        }
+    }
+
+    /// True when no octet of the next request was taken, or the last request is complete.
+    public var isBetweenMessages: Bool {
+        switch state {
+        case .done: true
+        case .head: offset == 0
+        case .body, .failed: false
+        }
+    }
+
+    /// Octets consumed since `begin`.
+    public var receivedBytes: UInt64 { offset }
+
+    /// Body octets still to come, where Content-Length said how many there are.
+    public var bodyRemaining: UInt64? {
+        if case .body(let decoder) = state { return decoder.remaining }
+        return nil
+    }
+
+    /// The trailers of a chunked message, once `.end` was seen; see `ResponseParser.trailers`.
+    public var trailers: HTTPFields {
+        hasTrailers ? reader.kept.storage : HTTPFields()
+    }
+
+    /// Gives memory back. For a connection that parks between messages; in the middle of one nothing happens.
+    public mutating func releaseStorage() {
+        guard isBetweenMessages else { return }
+        hasTrailers = false
+        reader.releaseStorage()
+    }
+
+    @inline(__always)
+    private mutating func parseHead(
+        _ input: Span<UInt8>,
+        _ head: inout RequestHead
+    ) throws(HTTP1Error) -> ParseStep {
+        let consumed: Int
+        let isComplete: Bool
+        do throws(HTTP1Error) {
+            (consumed, isComplete) = try reader.read(input, &head, limits, leniency, offset)
+        } catch {
+            throw fail(error)
+        }
+        offset &+= UInt64(consumed)
+        guard isComplete else { return ParseStep(consumed, .needsInput) }
+        do throws(HTTP1Error) {
+            try accept(head)
+        } catch {
+            throw fail(error.moved(by: offset))
+        }
+        return ParseStep(consumed, .head)
+    }
+
+    /// What a complete head leads to: the target's form, Host, framing, in this order.
+    @inline(__always)
+    private mutating func accept(_ head: borrowing RequestHead) throws(HTTP1Error) {
+        try checkTarget(head)
+        try checkHost(head)
+        persistence = Persistence.of(head.storage, head.version)
+        switch try BodyFraming.ofRequest(head) {
+        case .none, .length(0), .untilClose, .tunnel:
+            state = .done
+        case .length(let length):
+            guard length <= limits.bodyBytes else { throw HTTP1Error(.limitExceeded(.bodyBytes), offset: 0) }
+            state = .body(.length(remaining: length, total: length))
+        case .chunked:
+            state = .body(.chunked(ChunkedDecoder()))
+        }
+    }
+
+    @inline(__always)
+    private func checkTarget(_ head: borrowing RequestHead) throws(HTTP1Error) {
+        let bytes = head.storage.block.span
+        guard RequestTarget.isValid(bytes, head.targetRange, bytes, head.methodRange) else {
+            throw HTTP1Error(.invalidTarget, offset: 0)
+        }
+    }
+
+    /// RFC 9112 §3.2: 400 to a 1.1 request without Host, and to any with several or an invalid one. An empty one stands
+    /// for a target without authority.
+    @inline(__always)
+    private func checkHost(_ head: borrowing RequestHead) throws(HTTP1Error) {
+        guard let host = head.storage.table.first(.host) else {
+            guard head.version.minor == 0 else { throw HTTP1Error(.missingHost, offset: 0) }
+            return
+        }
+        guard head.storage.isOnly(.host) else { throw HTTP1Error(.repeatedHost, offset: 0) }
+        guard
+            host.valueLength == 0
+                || RequestTarget.isAuthority(head.storage.block.span, host.value, needsPort: false)
+        else { throw HTTP1Error(.invalidHost, offset: 0) }
+    }
+
+    private mutating func fail(_ error: HTTP1Error) -> HTTP1Error {
+        state = .failed(error)
+        return error
+    }
+}

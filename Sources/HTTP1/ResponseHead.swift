@@ -1,0 +1,57 @@
+/// A status line and its fields.
+///
+/// `ResponseHead()` makes an empty scratch for a parser to fill; one may serve all connections of a thread.
+public struct ResponseHead: Sendable {
+    public var version = HTTPVersion.http11
+    var code: UInt16 = 200
+    var reasonStart: UInt32 = 0
+    var reasonLength: UInt32 = 0
+    /// The start line's octets lie in the same block.
+    @usableFromInline var storage = HTTPFields()
+
+    public init() {}
+
+    /// Refuses a status that is not of three digits from 100 on, and a reason with control characters.
+    public init(status: Int, reason: String = "", fields: HTTPFields = HTTPFields()) throws(HTTP1Error) {
+        guard (100...999).contains(status) else {
+            throw HTTP1Error(.invalidStatusCode, offset: 0, side: .local)
+        }
+        let reason = Array(reason.utf8)
+        try FieldRules.checkReason(reason.span)
+        code = UInt16(status)
+        storage = fields
+        setReason(reason)
+    }
+
+    /// 100 to 999. Codes from 600 on mean what 5xx means (RFC 9110 §15).
+    public var status: Int { Int(code) }
+
+    /// The reason phrase, of no meaning and often empty; read as UTF-8 with repair.
+    public var reason: String { String(decoding: storage.block[reasonRange], as: UTF8.self) }
+
+    /// The reason phrase as a range of `fields.block`.
+    public var reasonRange: Range<Int> { Int(reasonStart)..<Int(reasonStart) &+ Int(reasonLength) }
+
+    public var fields: HTTPFields {
+        @inlinable get { storage }
+        set {
+            // The new block knows nothing of our reason phrase.
+            let reason = Array(storage.block[reasonRange])
+            storage = newValue
+            setReason(reason)
+        }
+    }
+
+    private mutating func setReason(_ reason: [UInt8]) {
+        reasonStart = UInt32(truncatingIfNeeded: storage.block.count)
+        reasonLength = UInt32(truncatingIfNeeded: reason.count)
+        storage.block.append(contentsOf: reason)
+    }
+}
+
+extension ResponseHead: Equatable {
+    public static func == (left: ResponseHead, right: ResponseHead) -> Bool {
+        left.version == right.version && left.code == right.code && left.storage == right.storage
+            && left.storage.block[left.reasonRange] == right.storage.block[right.reasonRange]
+    }
+}

@@ -1,0 +1,220 @@
+/// Reads the responses of one connection, one after another, in pieces of any size.
+///
+///     idle ─begin─▶ head ─▶ body ─▶ done ─begin─▶ head …
+///                   │ ▲└─▶ done (no body) │
+///                   └─┘ 1xx    └─▶ tunnel └─ any ─▶ failed
+///
+/// Call `begin(answering:)` before each response, then `parse` with what has arrived until it says `.needsInput` or
+/// `.end`; octets it did not consume are to be offered again, with more behind them or without. What a given row of octets
+/// yields does not depend on how it was cut, except where slices of the body begin and end.
+///
+/// A value for one thread at a time. Holds no input: memory is bounded by `ParserLimits.headBytes`, and is none while
+/// heads arrive whole.
+public struct ResponseParser: Sendable {
+    private enum State: Sendable {
+        /// Nothing was begun.
+        case idle
+        case head
+        case body(BodyDecoder)
+        case done
+        case tunnel
+        /// Octets that were refused stay refused.
+        case failed(HTTP1Error)
+    }
+
+    private var state = State.idle
+    private var reader = HeadReader<ResponseHead>()
+    /// Octets consumed since `begin`.
+    private var offset: UInt64 = 0
+    private var context = ResponseContext.other(offeredUpgrade: false)
+    private var hasTrailers = false
+    private var informationalCount: UInt16 = 0
+    private var informationalBytes: UInt32 = 0
+    /// What the last final head said about the connection. `.close` before there was one.
+    public private(set) var persistence = Persistence.close
+    private let limits: ParserLimits
+    private let leniency: Leniency
+
+    public init(limits: ParserLimits = ParserLimits(), leniency: Leniency = []) {
+        self.limits = limits
+        self.leniency = leniency
+    }
+
+    /// Prepares for the response to a request. Whatever was left of the one before is forgotten.
+    public mutating func begin(answering context: ResponseContext) {
+        state = .head
+        reader.reset()
+        offset = 0
+        self.context = context
+        hasTrailers = false
+        informationalCount = 0
+        informationalBytes = 0
+        persistence = .close
+    }
+
+    /// Reads on. `head` is a scratch that heads are delivered in; between `.head` and the next response it is the caller's
+    /// to keep or to share, but while this parser says `.needsInput` its contents mean nothing.
+    ///
+    /// After `.end` (and without `begin`) every call says `.end` and consumes nothing: octets that belong to no response
+    /// are for the caller to judge (RFC 9112 §9.2).
+    public mutating func parse(
+        _ input: Span<UInt8>,
+        into head: inout ResponseHead
+    ) throws(HTTP1Error) -> ParseStep {
+        switch state {
+        case .head: return try parseHead(input, &head)
+        case .body(var decoder):
+            var position = 0
+            let output: BodyDecoder.Output
+            do throws(HTTP1Error) {
+                output = try decoder.decode(input, &position, limits, &reader.kept.storage, offset)
+            } catch {
+                throw fail(error)
+            }
+            offset &+= UInt64(position)
+            switch output {
+            case .data(let slice):
+                state = .body(decoder)
+                return ParseStep(position, .body(slice))
+            case .lastData(let slice):
+                state = .done
+                return ParseStep(position, slice.isEmpty ? .end : .body(slice))
+            case .needsInput:
+                state = .body(decoder)
+                return ParseStep(position, .needsInput)
+            case .end:
+                state = .done
+                hasTrailers = true
+                return ParseStep(position, .end)
+            }
+        case .idle, .done: return ParseStep(0, .end)
+        case .tunnel: return ParseStep(0, .tunnel)
+        case .failed(let error): throw error
+        }
+    }
+
+    /// The connection ended in order (FIN, or close_notify under TLS; never a reset). Returns if nothing was cut short:
+    /// the response was complete, or its body was one that the end of the connection completes.
+    public mutating func finish() throws(HTTP1Error) {
+        switch state {
+        case .idle, .done, .tunnel: break
+        case .head: throw fail(HTTP1Error(.truncatedHead, offset: offset))
+        case .body(let decoder):
+            do throws(HTTP1Error) {
+                try decoder.finish(at: offset)
+            } catch {
+                throw fail(error)
+            }
+            state = .done
+        case .failed(let error): throw error
+        }
+    }
+
+    /// True when no response is under way: none was begun, or the last one is complete.
+    public var isBetweenMessages: Bool {
+        switch state {
+        case .idle, .done: true
+        case .head, .body, .tunnel, .failed: false
+        }
+    }
+
+    /// Octets consumed since `begin`. 0 means that the peer has not answered at all.
+    public var receivedBytes: UInt64 { offset }
+
+    /// Body octets still to come, where Content-Length said how many there are.
+    public var bodyRemaining: UInt64? {
+        if case .body(let decoder) = state { return decoder.remaining }
+        return nil
+    }
+
+    /// The trailers of a chunked message, once `.end` was seen. Never part of the head's fields; what frames, routes or
+    /// authenticates means nothing here (RFC 9110 §6.5.1).
+    public var trailers: HTTPFields {
+        hasTrailers ? reader.kept.storage : HTTPFields()
+    }
+
+    /// Gives memory back. For a connection that parks between messages; in the middle of one nothing happens.
+    public mutating func releaseStorage() {
+        guard isBetweenMessages else { return }
+        hasTrailers = false
+        reader.releaseStorage()
+    }
+
+    @inline(__always)
+    private mutating func parseHead(
+        _ input: Span<UInt8>,
+        _ head: inout ResponseHead
+    ) throws(HTTP1Error) -> ParseStep {
+        let consumed: Int
+        let isComplete: Bool
+        do throws(HTTP1Error) {
+            (consumed, isComplete) = try reader.read(input, &head, limits, leniency, offset)
+        } catch {
+            throw fail(error)
+        }
+        offset &+= UInt64(consumed)
+        guard isComplete else { return ParseStep(consumed, .needsInput) }
+        do throws(HTTP1Error) {
+            return ParseStep(consumed, try accept(head))
+        } catch {
+            throw fail(error.moved(by: offset))
+        }
+    }
+
+    /// What a complete head leads to.
+    @inline(__always)
+    private mutating func accept(_ head: borrowing ResponseHead) throws(HTTP1Error) -> ParseEvent {
+        if head.code < 200 {
+            return try acceptInformational(head)
+        }
+        let framing = try BodyFraming.ofResponse(head, answering: context)
+        persistence = Persistence.of(head.storage, head.version)
+        switch framing {
+        case .none, .length(0):
+            state = .done
+        case .length(let length):
+            guard length <= limits.bodyBytes else { throw HTTP1Error(.limitExceeded(.bodyBytes), offset: 0) }
+            state = .body(.length(remaining: length, total: length))
+        case .chunked:
+            state = .body(.chunked(ChunkedDecoder()))
+        case .untilClose:
+            persistence = .close
+            state = .body(.untilClose(received: 0))
+        case .tunnel:
+            persistence = .upgraded
+            state = .tunnel
+            return .tunnel
+        }
+        return .head
+    }
+
+    /// RFC 9110 §15.2: any number of them, expected or not, ends nothing. We bound the number, and take 101 only where an
+    /// upgrade was offered and the fields of §7.8 confirm it.
+    @inline(never)
+    private mutating func acceptInformational(_ head: ResponseHead) throws(HTTP1Error) -> ParseEvent {
+        if head.code == 101 {
+            guard context == .other(offeredUpgrade: true), head.storage.contains(.upgrade),
+                head.storage.hasToken(.connection, "upgrade")
+            else { throw HTTP1Error(.unexpectedUpgrade, offset: 0) }
+            persistence = .upgraded
+            state = .tunnel
+            return .tunnel
+        }
+        informationalCount &+= 1
+        guard informationalCount <= limits.informationalCount else {
+            throw HTTP1Error(.limitExceeded(.informationalCount), offset: 0)
+        }
+        // A head is at most `headBytes`, and the sum stays at most `informationalBytes` before each addition.
+        let (sum, isOver) = informationalBytes.addingReportingOverflow(UInt32(clamping: head.storage.block.count))
+        informationalBytes = sum
+        guard !isOver, sum <= limits.informationalBytes else {
+            throw HTTP1Error(.limitExceeded(.informationalBytes), offset: 0)
+        }
+        return .informational
+    }
+
+    private mutating func fail(_ error: HTTP1Error) -> HTTP1Error {
+        state = .failed(error)
+        return error
+    }
+}

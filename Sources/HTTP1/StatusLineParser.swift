@@ -1,0 +1,168 @@
+/// Reads a status line from any octet on.
+///
+///     status-line = HTTP-version SP status-code SP [ reason-phrase ]           RFC 9112 §4
+///
+/// A missing SP before an empty reason is accepted: common servers leave it out. Nothing else may differ.
+struct StatusLineParser: StartLineParser {
+    enum State: Sendable, Equatable {
+        /// Inside "HTTP/1.1 200 ", whose octets stand at fixed places.
+        case prefix
+        case reason
+        case lineFeed
+        /// In a line to be skipped (`Leniency.junkBeforeStatusLine`).
+        case junk
+    }
+
+    private var state = State.prefix
+    private(set) var position = 0
+    private var start = 0
+
+    /// Goes on over `bytes`; true once the line and its end were read, with what it says in `head`.
+    @inline(__always)
+    mutating func advance(
+        _ bytes: Span<UInt8>,
+        _ head: inout ResponseHead,
+        _ limits: ParserLimits,
+        _ leniency: Leniency
+    ) throws(HTTP1Error) -> Bool {
+        if position == 0, takeWholeLine(bytes, &head) { return true }
+        return try advanceSlowly(bytes, &head, leniency)
+    }
+
+    /// The common case: the whole line is here and in order.
+    @inline(__always)
+    private mutating func takeWholeLine(_ bytes: Span<UInt8>, _ head: inout ResponseHead) -> Bool {
+        let count = bytes.count
+        guard count >= 16 else { return false }
+        // "HTTP/1.0" to "HTTP/1.9", SP, DIGIT, DIGIT, DIGIT, SP
+        let version = bytes.word(0)
+        let minor = UInt8(truncatingIfNeeded: version &>> 56)
+        guard version &<< 8 == letters("HTTP/1.") &<< 8, ASCII.isDigit(minor) else { return false }
+        let code = bytes.word(8)
+        guard code & 0xFF_0000_00FF == 0x20_0000_0020 else { return false }
+        let hundreds = UInt8(truncatingIfNeeded: code &>> 8) &- ASCII.zero
+        let tens = UInt8(truncatingIfNeeded: code &>> 16) &- ASCII.zero
+        let ones = UInt8(truncatingIfNeeded: code &>> 24) &- ASCII.zero
+        guard hundreds &- 1 < 9, tens < 10, ones < 10 else { return false }
+        let end = bytes.endOfValue(13, count)
+        guard end &+ 2 <= count, bytes.pair(end) == 0x0A0D else { return false }
+        head.setLine(minor, UInt16(hundreds) &* 100 &+ UInt16(tens) &* 10 &+ UInt16(ones), 13, end)
+        position = end &+ 2
+        return true
+    }
+
+    @inline(never)
+    private mutating func advanceSlowly(
+        _ bytes: Span<UInt8>,
+        _ head: inout ResponseHead,
+        _ leniency: Leniency
+    ) throws(HTTP1Error) -> Bool {
+        while position < bytes.count {
+            let octet = bytes.byte(position)
+            switch state {
+            case .prefix:
+                if try takePrefix(octet, leniency) {
+                    return finish(bytes, &head)
+                }
+            case .reason:
+                position = bytes.endOfValue(position, bytes.count)
+                guard position < bytes.count else { return false }
+                let octet = bytes.byte(position)
+                switch octet {
+                case ASCII.carriageReturn: state = .lineFeed
+                case ASCII.lineFeed:
+                    guard leniency.contains(.bareLF) else { throw fault(.bareLineFeed) }
+                    return finish(bytes, &head)
+                default: throw fault(.invalidReason(byte: octet))
+                }
+            case .lineFeed:
+                guard octet == ASCII.lineFeed else { throw fault(.bareCarriageReturn) }
+                return finish(bytes, &head)
+            case .junk:
+                if octet == ASCII.lineFeed {
+                    start = position &+ 1
+                    state = .prefix
+                }
+            }
+            position &+= 1
+        }
+        return false
+    }
+
+    /// Checks one octet of the fixed part. True if it ends the line.
+    private mutating func takePrefix(_ octet: UInt8, _ leniency: Leniency) throws(HTTP1Error) -> Bool {
+        let isAllowed: Bool
+        switch position &- start {
+        case 0: isAllowed = octet == 0x48
+        case 1, 2: isAllowed = octet == 0x54
+        case 3: isAllowed = octet == 0x50
+        case 4: isAllowed = octet == ASCII.slash
+        case 5:
+            guard octet == ASCII.one || !ASCII.isDigit(octet) else { throw fault(.unsupportedVersion) }
+            isAllowed = octet == ASCII.one
+        case 6: isAllowed = octet == ASCII.dot
+        case 8: isAllowed = octet == ASCII.space
+        case 9:
+            guard octet != ASCII.zero else { throw fault(.invalidStatusCode) }
+            isAllowed = ASCII.isDigit(octet)
+        case 7, 10, 11: isAllowed = ASCII.isDigit(octet)
+        case 12:
+            switch octet {
+            case ASCII.space:
+                state = .reason
+                return false
+            case ASCII.carriageReturn:
+                state = .lineFeed
+                return false
+            case ASCII.lineFeed:
+                guard leniency.contains(.bareLF) else { throw fault(.bareLineFeed) }
+                return true
+            default: isAllowed = false
+            }
+        default: isAllowed = false
+        }
+        if !isAllowed {
+            // Only where "HTTP/" is not even begun right is a line junk rather than a broken status line.
+            guard leniency.contains(.junkBeforeStatusLine), position &- start < 5 else {
+                throw fault(.invalidStatusLine)
+            }
+            if octet == ASCII.lineFeed {
+                start = position &+ 1
+            } else {
+                state = .junk
+            }
+        }
+        return false
+    }
+
+    /// At the LF that ends the line.
+    private mutating func finish(_ bytes: Span<UInt8>, _ head: inout ResponseHead) -> Bool {
+        let hundreds = UInt16(bytes.byte(start &+ 9) &- ASCII.zero)
+        let tens = UInt16(bytes.byte(start &+ 10) &- ASCII.zero)
+        let ones = UInt16(bytes.byte(start &+ 11) &- ASCII.zero)
+        var end = position
+        if bytes.byte(end &- 1) == ASCII.carriageReturn { end &-= 1 }
+        head.setLine(
+            bytes.byte(start &+ 7),
+            hundreds &* 100 &+ tens &* 10 &+ ones,
+            min(start &+ 13, end),
+            end
+        )
+        position &+= 1
+        return true
+    }
+
+    private func fault(_ kind: HTTP1Error.Kind) -> HTTP1Error {
+        HTTP1Error(kind, offset: UInt64(position))
+    }
+}
+
+extension ResponseHead {
+    @inline(__always)
+    mutating func setLine(_ minorDigit: UInt8, _ code: UInt16, _ reasonStart: Int, _ reasonEnd: Int) {
+        version = HTTPVersion(digit: minorDigit)
+        self.code = code
+        self.reasonStart = UInt32(truncatingIfNeeded: reasonStart)
+        reasonLength = UInt32(truncatingIfNeeded: reasonEnd &- reasonStart)
+    }
+}

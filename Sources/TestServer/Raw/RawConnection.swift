@@ -1,0 +1,258 @@
+internal import Reactor
+
+/// One connection of a ``RawServer``: runs its script on the loop and writes down what comes.
+///
+///     running ──▶ receiving ──▶ running      bytes, or FIN
+///     running ──▶ sending ────▶ running      the kernel took the rest
+///     running ──▶ pausing ────▶ running      timer or gate
+///     running ──▶ done                       the last step; reading goes on
+///     running ──▶ stalled                    `.stall`; reading has stopped
+///     any ──────▶ closed                     `.close`, `.reset`, the peer's RST, the server's stop
+///
+/// Nothing leads out of `closed`; a stalled connection never resumes, or the peer's window would open again.
+final class RawConnection: ReadinessHandler, TimerHandler {
+    private enum State {
+        case running
+        case receiving(RawReceive)
+        case sending([UInt8], from: Int)
+        case pausing
+        case done
+        case stalled
+        case closed
+    }
+
+    private let index: Int
+    private let loop: EventLoop
+    private let records: Monitor<[RawRecord]>
+    private let script: RawScript
+    private var socket: Socket?
+    private var token: Token?
+    private var timer: TimerID?
+    private var state = State.running
+    private var nextStep = 0
+    /// How far earlier `receive` steps have read into what was received.
+    private var claimed = 0
+    private var received: [UInt8] = []
+    private var peerFinished = false
+
+    init(
+        _ socket: consuming Socket,
+        index: Int,
+        script: RawScript,
+        loop: EventLoop,
+        records: Monitor<[RawRecord]>
+    ) {
+        self.index = index
+        self.script = script
+        self.loop = loop
+        self.records = records
+        self.socket = consume socket
+    }
+
+    func start() {
+        guard let number = socket?.number else { return }
+        socket?.disableNagle()
+        guard let token = try? loop.register(number, [.read, .peerFinish], self) else { return close() }
+        self.token = token
+        run()
+    }
+
+    func ready(_ readiness: Readiness) {
+        if case .stalled = state {
+            noticeEndWhileStalled(readiness)
+            return
+        }
+        if case .closed = state { return }
+        if !peerFinished { read() }
+        if peerFinished, !readiness.isDisjoint(with: [.hungUp, .failed]) {
+            // Both directions are over: this event would come for ever.
+            note { $0.sawReset = $0.sawReset || readiness.contains(.failed) }
+            return close()
+        }
+        run()
+    }
+
+    func timerFired(_ id: TimerID) {
+        guard timer == id else { return }
+        timer = nil
+        if case .pausing = state { state = .running }
+        run()
+    }
+
+    func close() {
+        if case .closed = state { return }
+        state = .closed
+        if let timer { loop.cancel(timer) }
+        if let token { loop.deregister(token) }
+        timer = nil
+        token = nil
+        socket = nil
+        note { $0.isClosed = true }
+    }
+
+    // MARK: The script
+
+    private func run() {
+        while true {
+            switch state {
+            case .running:
+                guard nextStep < script.steps.count else {
+                    state = .done
+                    return
+                }
+                let step = script.steps[nextStep]
+                nextStep += 1
+                begin(step)
+            case .receiving(let wanted):
+                guard claim(wanted) else { return }
+                finishStep()
+            case .sending(let bytes, let offset):
+                guard send(bytes, from: offset) else { return }
+                finishStep()
+            case .pausing, .done, .stalled, .closed:
+                return
+            }
+        }
+    }
+
+    private func begin(_ step: RawStep) {
+        switch step {
+        case .receive(let wanted): state = .receiving(wanted)
+        case .send(let bytes): state = .sending(bytes, from: 0)
+        case .pause(let span):
+            state = .pausing
+            note { $0.stepsDone += 1 }
+            timer = loop.arm(at: loop.stamp().advanced(by: span), self)
+        case .wait(let gate):
+            state = .pausing
+            let me = LoopBound(self, on: loop)
+            let loop = loop
+            if gate.passes(orElse: { loop.post { me.open().gateOpened() } }) { finishStep() }
+        case .finish:
+            socket?.shutdownWrite()
+            finishStep()
+        case .reset:
+            socket?.resetOnClose()
+            note { $0.stepsDone += 1 }
+            close()
+        case .close:
+            note { $0.stepsDone += 1 }
+            close()
+        case .stall:
+            state = .stalled
+            note { $0.stepsDone += 1 }
+            setInterest(.peerFinish)
+        case .startOver:
+            nextStep = 0
+            finishStep()
+        }
+    }
+
+    private func gateOpened() {
+        guard case .pausing = state else { return }
+        finishStep()
+        run()
+    }
+
+    private func finishStep() {
+        state = .running
+        note { $0.stepsDone += 1 }
+    }
+
+    /// Whether what came satisfies `wanted`; takes it if so.
+    private func claim(_ wanted: RawReceive) -> Bool {
+        switch wanted {
+        case .bytes(let count):
+            guard received.count - claimed >= count else { return false }
+            claimed += count
+        case .headEnd:
+            guard let end = RawConnection.headEnd(in: received, from: claimed) else { return false }
+            claimed = end
+        case .endOfStream:
+            guard peerFinished else { return false }
+            claimed = received.count
+        }
+        return true
+    }
+
+    static func headEnd(in bytes: [UInt8], from start: Int) -> Int? {
+        guard bytes.count >= start + 4 else { return nil }
+        for index in start...(bytes.count - 4)
+        where bytes[index] == 13 && bytes[index + 1] == 10 && bytes[index + 2] == 13 && bytes[index + 3] == 10 {
+            return index + 4
+        }
+        return nil
+    }
+
+    // MARK: Bytes
+
+    private func read() {
+        do throws(Errno) {
+            guard let result = try socket?.read(into: loop.readBuffer) else { return }
+            switch result {
+            case .wouldBlock: return
+            case .bytes(let count):
+                var bytes: [UInt8] = []
+                loop.readBuffer.withBytes(count) { bytes.append($0) }
+                received += bytes
+                let (now, total) = (loop.stamp(), received.count)
+                note { [bytes] in
+                    $0.received += bytes
+                    $0.arrivals.append(RawRecord.Arrival(time: now, total: total))
+                }
+            case .endOfStream:
+                peerFinished = true
+                note { $0.sawFinish = true }
+                // Level-triggered: a FIN once seen would be reported for ever.
+                setInterest([])
+            }
+        } catch {
+            note { $0.sawReset = true }
+            close()
+        }
+    }
+
+    /// False if the kernel has no room: the rest goes when the socket is writable.
+    private func send(_ bytes: [UInt8], from start: Int) -> Bool {
+        var offset = start
+        while offset < bytes.count {
+            let taken: Int?
+            do throws(Errno) {
+                taken = try socket?.write(bytes.span.extracting(offset...))
+            } catch {
+                note { $0.sawReset = true }
+                close()
+                return false
+            }
+            guard let taken else {
+                state = .sending(bytes, from: offset)
+                setInterest(peerFinished ? .write : [.read, .peerFinish, .write])
+                return false
+            }
+            offset += taken
+            note { $0.sentCount += taken }
+        }
+        setInterest(peerFinished ? [] : [.read, .peerFinish])
+        return true
+    }
+
+    private func noticeEndWhileStalled(_ readiness: Readiness) {
+        if !readiness.isDisjoint(with: [.hungUp, .failed]) {
+            note { $0.sawReset = true }
+            close()
+        } else if readiness.contains(.peerFinished) {
+            note { $0.sawFinish = true }
+            setInterest([])
+        }
+    }
+
+    private func setInterest(_ interest: Interest) {
+        guard let token else { return }
+        // Fails only for a descriptor that is not in the set, and ours is.
+        try? loop.setInterest(token, interest)
+    }
+
+    private func note(_ change: (inout RawRecord) -> Void) {
+        records.update { change(&$0[index]) }
+    }
+}

@@ -1,0 +1,199 @@
+public import Reactor
+
+/// A server that plays scripts: exact bytes, with a pause, FIN or RST at any offset, whatever the peer sends.
+/// For tests of a client's bad hours.
+///
+/// Connection 0 gets the first script, connection 1 the second, every later one `otherwise`. All
+/// that comes is recorded. Safe from any thread; the waiting calls block and give up with an error.
+public final class RawServer: Sendable {
+    /// A wait that ran out: what was waited for, and what had come by then.
+    public struct TimedOut: Error, CustomStringConvertible {
+        public let description: String
+    }
+
+    /// A test that waits longer than this for loopback has found its defect.
+    public static let defaultLimit = Duration.seconds(5)
+
+    public let address: SocketAddress
+    private let group: EventLoopGroup
+    private let records: Monitor<[RawRecord]>
+    private let acceptor: LoopBound<RawAcceptor>
+    private let fillers: LoopBound<RawFillers>?
+
+    /// Listens on `address` with a loop of its own.
+    public static func start(
+        address: SocketAddress = .loopback(),
+        _ scripts: [RawScript] = [],
+        otherwise: RawScript = .silent
+    ) throws(Errno) -> RawServer {
+        try RawServer(address, scripts, otherwise, accepts: true)
+    }
+
+    /// Listens with a full backlog and never accepts: a connect to it hangs until its own time limit. TCP only.
+    public static func neverAccepting() throws(Errno) -> RawServer {
+        try RawServer(.loopback(), [], .silent, accepts: false)
+    }
+
+    private init(
+        _ address: SocketAddress,
+        _ scripts: [RawScript],
+        _ otherwise: RawScript,
+        accepts: Bool
+    ) throws(Errno) {
+        let records = Monitor<[RawRecord]>([])
+        group = try EventLoopGroup(count: 1, name: "raw-server")
+        let loop = group.loops[0]
+        self.records = records
+        do throws(Errno) {
+            acceptor = try loop.perform { () throws(Errno) in
+                LoopBound(try RawAcceptor(loop, address, scripts, otherwise, records, accepts), on: loop)
+            }
+            let (acceptor, ours) = (acceptor, address)
+            self.address = try loop.perform { acceptor.open().address ?? ours }
+            let bound = self.address
+            fillers =
+                accepts
+                ? nil : try loop.perform { () throws(Errno) in LoopBound(try RawFillers(bound), on: loop) }
+        } catch {
+            group.shutdown()
+            throw error
+        }
+    }
+
+    /// The port, or 0 for a unix socket.
+    public var port: UInt16 { address.port ?? 0 }
+
+    /// `http://127.0.0.1:port` and the path. A unix socket has no URL; `localhost` stands for it.
+    public func url(_ path: String) -> String {
+        address.port == nil ? "http://localhost\(path)" : "http://\(address)\(path)"
+    }
+
+    /// Everything recorded so far, by connection.
+    public var connections: [RawRecord] { records.read { $0 } }
+
+    /// What connection `index` has sent so far; nothing if there is none yet.
+    public func received(_ index: Int) -> [UInt8] {
+        records.read { $0.indices.contains(index) ? $0[index].received : [] }
+    }
+
+    /// Waits until `count` connections have been accepted in all.
+    @discardableResult
+    public func waitForConnections(
+        _ count: Int,
+        within limit: Duration = defaultLimit
+    ) throws(TimedOut) -> [RawRecord] {
+        if let found = records.wait(within: limit, { $0.count >= count ? $0 : nil }) { return found }
+        throw TimedOut(description: "waited \(limit) for \(count) connections; \(connections.count) came")
+    }
+
+    /// Waits until `condition` holds of connection `index`; the text names it in the error.
+    @discardableResult
+    public func wait(
+        for index: Int,
+        _ what: String,
+        within limit: Duration = defaultLimit,
+        until condition: (RawRecord) -> Bool
+    ) throws(TimedOut) -> RawRecord {
+        let found = records.wait(within: limit) { records in
+            records.indices.contains(index) && condition(records[index]) ? records[index] : nil
+        }
+        if let found { return found }
+        let last = records.read { $0.indices.contains(index) ? String(describing: $0[index]) : "no such connection" }
+        throw TimedOut(description: "waited \(limit) for connection \(index): \(what); it is \(last)")
+    }
+
+    /// Waits until connection `index` has sent `count` bytes.
+    @discardableResult
+    public func waitForBytes(
+        _ count: Int,
+        on index: Int,
+        within limit: Duration = defaultLimit
+    ) throws(TimedOut) -> [UInt8] {
+        try wait(for: index, "\(count) bytes", within: limit) { $0.received.count >= count }.received
+    }
+
+    /// Waits for FIN or RST from the peer on connection `index`.
+    @discardableResult
+    public func waitForEnd(of index: Int, within limit: Duration = defaultLimit) throws(TimedOut) -> RawRecord {
+        try wait(for: index, "FIN or RST", within: limit) { $0.sawFinish || $0.sawReset }
+    }
+
+    /// Closes everything and waits for the loop's thread. More than once does no harm.
+    public func stop() {
+        let acceptor = acceptor
+        for loop in group.loops { loop.post { acceptor.open().close() } }
+        group.shutdown()
+    }
+
+    deinit { stop() }
+}
+
+/// Hands each newcomer its script. Lives on the loop.
+private final class RawAcceptor {
+    private let loop: EventLoop
+    private let scripts: [RawScript]
+    private let otherwise: RawScript
+    private let records: Monitor<[RawRecord]>
+    private var listener: Listener?
+    private var connections: [RawConnection] = []
+
+    init(
+        _ loop: EventLoop,
+        _ address: SocketAddress,
+        _ scripts: [RawScript],
+        _ otherwise: RawScript,
+        _ records: Monitor<[RawRecord]>,
+        _ accepts: Bool
+    ) throws(Errno) {
+        self.loop = loop
+        self.scripts = scripts
+        self.otherwise = otherwise
+        self.records = records
+        listener = try Listener(on: loop, at: address, backlog: accepts ? 4096 : 0, accepting: accepts) { [weak self] in
+            self?.take($0)
+        }
+    }
+
+    var address: SocketAddress? { listener?.address }
+
+    func close() {
+        listener?.close()
+        listener = nil
+        for connection in connections { connection.close() }
+        connections = []
+    }
+
+    private func take(_ socket: consuming Socket) {
+        let record = RawRecord(connected: loop.stamp(), peer: socket.peerAddress)
+        let index = records.update { records in
+            records.append(record)
+            return records.count - 1
+        }
+        let script = index < scripts.count ? scripts[index] : otherwise
+        let connection = RawConnection(socket, index: index, script: script, loop: loop, records: records)
+        connections.append(connection)
+        connection.start()
+    }
+}
+
+/// The connections that fill a listener's backlog, so that the next one finds no room.
+///
+/// Linux keeps one more than the backlog says; beyond that it drops a SYN without a word.
+private struct RawFillers {
+    private let sockets: [Filler]
+
+    private final class Filler {
+        let socket: Socket
+        init(_ socket: consuming Socket) { self.socket = socket }
+    }
+
+    init(_ address: SocketAddress) throws(Errno) {
+        var sockets: [Filler] = []
+        for _ in 0..<2 {
+            let socket = try Socket(address.family)
+            _ = try socket.connect(to: address)
+            sockets.append(Filler(socket))
+        }
+        self.sockets = sockets
+    }
+}

@@ -1,0 +1,118 @@
+/// The part of a request's life in which it went wrong.
+enum Phase: String, Hashable, Sendable, CaseIterable {
+    case resolve, connect, write
+    /// From the last byte sent to the first byte of the answer.
+    case firstByte = "first-byte"
+    case head, body
+    /// The whole request: where a limit covers more than one of the phases above.
+    case total
+}
+
+/// What went wrong, as far as the bytes and the error number tell.
+enum FailureClass: String, Hashable, Sendable, CaseIterable {
+    case unresolved
+    case refused
+    case unreachable
+    case noLocalPort = "no-local-port"
+    case descriptorLimit = "descriptor-limit"
+    case timeout
+    /// RST, or a write after the peer's FIN.
+    case reset
+    /// FIN before any byte of the answer, in its head, in its body.
+    case closedBeforeAnswer = "closed-before-answer"
+    case closedInHead = "closed-in-head"
+    case closedInBody = "closed-in-body"
+    /// The parser's reason is the failure's detail.
+    case malformed
+    /// Bytes that answer no request.
+    case surplus
+    /// The answer was stopped at a limit of ours: head size, count of 1xx.
+    case limit
+    case other
+}
+
+/// What failures are counted by.
+struct Failure: Hashable, Sendable {
+    let phase: Phase
+    let kind: FailureClass
+    /// Error number, or 0 where no system call failed.
+    let errno: CInt
+    /// A reason from a fixed set, such as the parser's; never text that a peer chose.
+    let detail: String
+
+    init(_ phase: Phase, _ kind: FailureClass, errno: CInt = 0, detail: String = "") {
+        (self.phase, self.kind, self.errno, self.detail) = (phase, kind, errno, detail)
+    }
+}
+
+/// Failures by kind: how many, when first and last, and what the first of them looked like.
+struct FailureLog: Sendable {
+    struct Record: Sendable, Equatable {
+        var count: UInt64
+        /// Nanoseconds after the start of the run.
+        var first: UInt64
+        var last: UInt64
+        var example: String
+    }
+
+    /// 7 phases and 14 classes never come near this; a parser with many reasons and a hostile server might.
+    static let limit = 128
+
+    private(set) var records: [Failure: Record] = [:]
+
+    /// Counts `count` failures of one kind. `example` is made for the first one only.
+    mutating func add(
+        _ failure: Failure,
+        count: UInt64 = 1,
+        at time: UInt64,
+        example: @autoclosure () -> String
+    ) {
+        let key = slot(for: failure)
+        if var record = records[key] {
+            record.count &+= count
+            record.first = min(record.first, time)
+            record.last = max(record.last, time)
+            records[key] = record
+        } else {
+            records[key] = Record(count: count, first: time, last: time, example: example())
+        }
+    }
+
+    mutating func merge(_ other: FailureLog) {
+        for (failure, record) in other.records {
+            let key = slot(for: failure)
+            guard var mine = records[key] else {
+                records[key] = record
+                continue
+            }
+            mine.count &+= record.count
+            mine.last = max(mine.last, record.last)
+            if record.first < mine.first { (mine.first, mine.example) = (record.first, record.example) }
+            records[key] = mine
+        }
+    }
+
+    /// Most frequent first; ties in the order of phase, class and error number, so that reports compare.
+    var sorted: [(failure: Failure, record: Record)] {
+        records.map { (failure: $0.key, record: $0.value) }.sorted { left, right in
+            guard left.record.count == right.record.count else { return left.record.count > right.record.count }
+            return Self.order(left.failure) < Self.order(right.failure)
+        }
+    }
+
+    var isEmpty: Bool { records.isEmpty }
+
+    func count(where matches: (Failure) -> Bool) -> UInt64 {
+        records.reduce(0) { matches($1.key) ? $0 &+ $1.value.count : $0 }
+    }
+
+    /// Once the table is full, kinds not yet in it share one row a phase.
+    private func slot(for failure: Failure) -> Failure {
+        guard records.count >= Self.limit, records[failure] == nil else { return failure }
+        return Failure(failure.phase, .other, detail: "kinds beyond \(Self.limit)")
+    }
+
+    private static func order(_ failure: Failure) -> (String, String, CInt, String) {
+        (failure.phase.rawValue, failure.kind.rawValue, failure.errno, failure.detail)
+    }
+}

@@ -1,0 +1,128 @@
+import Histogram
+
+/// Counts of values at three significant digits, from 1 to an hour in nanoseconds: an HdrHistogram.
+///
+/// A nanosecond unit keeps three digits for a 45 µs response too, for 270 KB instead of 190. The same type
+/// counts rates, in requests a second. A value above the top counts at the top, and in ``clamped``; the
+/// package would drop it without a word.
+struct LatencyHistogram: Sendable {
+    /// One hour, in nanoseconds.
+    static let highest: UInt64 = 3_600_000_000_000
+
+    private var histogram = Histogram<UInt64>(
+        lowestDiscernibleValue: 1,
+        highestTrackableValue: highest,
+        numberOfSignificantValueDigits: .three
+    )
+    /// Exact, for the mean. It would take 584 years of waiting to wrap.
+    private(set) var sum: UInt64 = 0
+    /// Values that were above ``highest``.
+    private(set) var clamped: UInt64 = 0
+
+    var count: UInt64 { histogram.totalCount }
+    var isEmpty: Bool { histogram.totalCount == 0 }
+
+    /// Never allocates, provided that no copy of this value was kept (its counters are copied on write then).
+    @inline(__always)
+    mutating func record(_ value: UInt64) {
+        if value > Self.highest {
+            clamped &+= 1
+            histogram.record(Self.highest)
+        } else {
+            histogram.record(value)
+        }
+        sum &+= value
+    }
+
+    /// Adds the other's counters to these, one by one; both have the one layout above.
+    mutating func merge(_ other: LatencyHistogram) {
+        histogram.add(other.histogram)
+        sum &+= other.sum
+        clamped &+= other.clamped
+    }
+
+    mutating func reset() {
+        histogram.reset()
+        (sum, clamped) = (0, 0)
+    }
+
+    /// What a report wants to know, in one pass: the package takes 0.2 ms for each percentile asked for singly.
+    func summary(percentiles: [Double] = Summary.reported) -> Summary? {
+        guard count > 0 else { return nil }
+        let ranks = percentiles.map { Self.rank($0, of: count) }
+        var values = [UInt64](repeating: 0, count: ranks.count)
+        let mean = Double(sum) / Double(count)
+        var squares = 0.0
+        var passed: UInt64 = 0
+        for step in histogram.recordedValues() {
+            passed &+= step.count
+            let value = min(max(step.value, histogram.min), histogram.maxRecorded)
+            for index in ranks.indices where ranks[index] <= passed && ranks[index] > passed &- step.count {
+                values[index] = value
+            }
+            let deviation = Double(value) - mean
+            squares += deviation * deviation * Double(step.count)
+        }
+        return Summary(
+            count: count,
+            clamped: clamped,
+            minimum: histogram.min,
+            mean: mean,
+            deviation: count > 1 ? (squares / Double(count - 1)).squareRoot() : 0,
+            maximum: histogram.maxRecorded,
+            percentiles: zip(percentiles, values).map { Summary.Point(percentile: $0, value: $1) }
+        )
+    }
+
+    /// Every slot that counted something: its highest value, and the count.
+    func forEachRecorded(_ body: (_ value: UInt64, _ count: UInt64) -> Void) {
+        for step in histogram.recordedValues() { body(step.value, step.count) }
+    }
+
+    /// The rule of HdrHistogram's Java original: round up, after taking one unit in the last place off so that
+    /// 99.9 does not step over its own rank.
+    static func rank(_ percentile: Double, of total: UInt64) -> UInt64 {
+        guard percentile < 100 else { return total }
+        let exact = max(percentile.nextDown, 0) * Double(total) / 100
+        return min(max(UInt64(exact.rounded(.up)), 1), total)
+    }
+}
+
+extension LatencyHistogram {
+    /// A histogram in a few numbers, in its own unit.
+    struct Summary: Sendable, Equatable {
+        struct Point: Sendable, Equatable {
+            var percentile: Double
+            var value: UInt64
+
+            /// `50`, `99.9`.
+            var name: String { percentile == percentile.rounded() ? fixed(percentile, 0) : "\(percentile)" }
+        }
+
+        static let reported: [Double] = [10, 25, 50, 75, 90, 95, 99, 99.9, 99.99, 99.999]
+
+        var count: UInt64
+        var clamped: UInt64
+        var minimum: UInt64
+        var mean: Double
+        /// Of the sample, with n − 1, as wrk has it.
+        var deviation: Double
+        var maximum: UInt64
+        var percentiles: [Point]
+
+        /// The value at a percentile that was asked for.
+        subscript(percentile: Double) -> UInt64? { percentiles.first { $0.percentile == percentile }?.value }
+    }
+
+    /// How many percent of the values lie no further from the mean than one standard deviation.
+    func withinOneDeviation(_ summary: Summary) -> Double {
+        let low = summary.mean - summary.deviation
+        let high = summary.mean + summary.deviation
+        var inside: UInt64 = 0
+        forEachRecorded { value, count in
+            let exact = Double(min(max(value, summary.minimum), summary.maximum))
+            if exact >= low && exact <= high { inside &+= count }
+        }
+        return Double(inside) / Double(summary.count) * 100
+    }
+}

@@ -1,0 +1,168 @@
+import ArgumentParser
+
+/// The command line of volley. Values stay text here: ``Options`` reads them, so that every complaint is one
+/// line in the same words.
+@main
+struct LoadCommand: ParsableCommand {
+    static let version = "0.1.0"
+
+    static let configuration = CommandConfiguration(
+        commandName: "volley",
+        abstract: "A load tester for HTTP/1.1 servers, with wrk's flags.",
+        usage: "volley [-t N] [-c N] [-d TIME | -n N] [options] [URL]",
+        discussion: """
+            Numbers may carry k, M or G; times us, ms, s, m or h (seconds without). Without a URL, volley starts \
+            its own server and tests that.
+
+            Exit status: 0 all well; 1 the command line or the machine does not allow the run; 4 requests or \
+            connections failed, or nothing was completed; 5 all answered, but some with a status other than 2xx \
+            or 3xx; 130 interrupted.
+            """,
+        version: "volley \(version)"
+    )
+
+    @Argument(help: ArgumentHelp("What to request, such as http://127.0.0.1:8080/path.", valueName: "URL"))
+    var url: String?
+
+    @Option(
+        name: [.customShort("c", allowingJoined: true), .long],
+        help: ArgumentHelp("Connections to keep open, all threads together. (default: 10, at most -n)", valueName: "N")
+    )
+    var connections: String?
+
+    @Option(
+        name: [.customShort("t", allowingJoined: true), .long],
+        help: ArgumentHelp("Threads. (default: 2, at most -c)", valueName: "N")
+    )
+    var threads: String?
+
+    @Option(
+        name: [.customShort("d", allowingJoined: true), .long],
+        help: ArgumentHelp("How long to measure. (default: 10s, without -n)", valueName: "TIME")
+    )
+    var duration: String?
+
+    @Option(
+        name: [.customShort("n", allowingJoined: true), .long],
+        help: ArgumentHelp("How many requests to send; with -d, whichever ends first.", valueName: "N")
+    )
+    var requests: String?
+
+    @Option(
+        name: [.customShort("H", allowingJoined: true), .long],
+        parsing: .unconditionalSingleValue,
+        help: ArgumentHelp("A header field for each request; repeatable.", valueName: "'Name: value'")
+    )
+    var header: [String] = []
+
+    @Flag(name: [.customShort("L"), .long], help: "Report the distribution of latencies in more detail.")
+    var latency = false
+
+    @Option(
+        name: [.customShort("T", allowingJoined: true), .long],
+        help: ArgumentHelp("For a connect, and for a request until its response has ended.", valueName: "TIME")
+    )
+    var timeout = "2s"
+
+    @Option(
+        name: [.customShort("m", allowingJoined: true), .long],
+        help: ArgumentHelp("The method. (default: GET, or POST with a body)", valueName: "METHOD")
+    )
+    var method: String?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("The body of each request.", valueName: "TEXT")
+    )
+    var body: String?
+
+    @Option(help: ArgumentHelp("A file with the body of each request.", valueName: "FILE"))
+    var bodyFile: String?
+
+    @Option(help: ArgumentHelp("Requests under way on each connection.", valueName: "N"))
+    var pipeline = "1"
+
+    @Option(help: ArgumentHelp("Load the server this long before measuring.", valueName: "TIME"))
+    var warmup: String?
+
+    @Option(help: ArgumentHelp("New connections a second, all threads together.", valueName: "N[/s]"))
+    var connectRate: String?
+
+    @Option(help: ArgumentHelp("A new connection for each request, ended by FIN or RST.", valueName: "fin|rst"))
+    var close: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Addresses to connect from, in turn; a comma list, CIDR blocks too; repeatable.",
+            valueName: "LIST"
+        )
+    )
+    var sourceAddress: [String] = []
+
+    @Option(help: ArgumentHelp("Connect to a unix socket; @NAME for an abstract one.", valueName: "PATH"))
+    var unixSocket: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Connect elsewhere than the URL says, as in curl; repeatable.",
+            valueName: "HOST:PORT:HOST:PORT"
+        )
+    )
+    var connectTo: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "text, json or wrk, to standard output or a file; repeatable. (default: text)",
+            valueName: "FORMAT[=FILE]"
+        )
+    )
+    var format: [String] = []
+
+    @Flag(help: "No progress line.")
+    var noProgress = false
+
+    @Flag(name: [.customShort("q"), .long], help: "No progress line and no notes: standard error has errors only.")
+    var quiet = false
+
+    @Flag(help: "Print the JSON report's schema and end.")
+    var schema = false
+
+    static func main() {
+        let status: Verdict
+        do {
+            status = try perform(Array(CommandLine.arguments.dropFirst()))
+        } catch {
+            Files.write(Array("volley: \(error)\n".utf8), to: 2)
+            status = .unusable
+        }
+        status.exit()
+    }
+
+    /// Everything after the arguments; the error is the one line that the user gets.
+    static func perform(_ arguments: [String]) throws(UsageError) -> Verdict {
+        switch try parse(line: arguments) {
+        case .information(let text):
+            return Files.write(Array("\(text)\n".utf8), to: 1) ? .good : .unusable
+        case .run(let command):
+            let options = try Options(command)
+            return try Run(options, limits: .read()).perform()
+        }
+    }
+
+    enum Parsed {
+        /// Help, version or schema.
+        case information(String)
+        case run(LoadCommand)
+    }
+
+    static func parse(line: [String]) throws(UsageError) -> Parsed {
+        do {
+            guard let command = try parseAsRoot(line) as? LoadCommand else { return .information(helpMessage()) }
+            return command.schema ? .information(ReportSchema.text) : .run(command)
+        } catch {
+            if exitCode(for: error).isSuccess { return .information(message(for: error)) }
+            let words = message(for: error).split(whereSeparator: \.isNewline).joined(separator: " ")
+            throw UsageError("\(words) (see volley --help)")
+        }
+    }
+}

@@ -1,0 +1,211 @@
+import Reactor
+
+/// A command line, understood: every value checked, nothing started, nothing looked up.
+struct Options: Sendable {
+    enum Target: Hashable, Sendable {
+        /// No URL: volley starts the embedded server and tests that.
+        case embedded
+        case url(TargetURL)
+    }
+
+    /// How a connection ends after each response, if it does.
+    enum Reuse: String, Hashable, Sendable {
+        case keepAlive = "keep-alive"
+        /// A new connection each request, which volley ends by FIN: the TIME_WAIT is on this side.
+        case fin
+        /// The same, ended by RST: no TIME_WAIT at all.
+        case rst
+    }
+
+    /// How much goes to standard error while a run goes on.
+    enum Chatter: Hashable, Sendable {
+        case progress
+        case notes
+        /// Errors only.
+        case quiet
+    }
+
+    var target: Target
+    var request: RequestDescription
+    var connections: Int
+    var threads: Int
+    /// Nanoseconds; nil when only a count ends the run.
+    var duration: UInt64?
+    var requests: UInt64?
+    var timeout: UInt64
+    var warmup: UInt64
+    var pipeline: Int
+    /// New connections a second, all threads together; nil: as fast as the server's queue takes them.
+    var connectRate: UInt64?
+    var reuse: Reuse
+    /// With port 0.
+    var sources: [SocketAddress]
+    var unixSocket: UnixName?
+    var connectTo: [ConnectToRule]
+    var showsDistribution: Bool
+    var reports: [ReportSink]
+    var chatter: Chatter
+
+    /// More than any process may hold open; ``Preflight`` knows the real limit of this one.
+    static let connectionLimit: UInt64 = 1_000_000
+    static let threadLimit: UInt64 = 1_024
+    /// A deeper pipeline only measures the server's buffers.
+    static let pipelineLimit: UInt64 = 1_024
+
+    init(_ command: LoadCommand) throws(UsageError) {
+        if let url = command.url { target = .url(try TargetURL(url)) } else { target = .embedded }
+        (duration, requests) = try Self.length(command)
+        (connections, threads) = try Self.crowd(command, requests: requests)
+        timeout = try Quantity.time(command.timeout, for: "--timeout")
+        warmup = try command.warmup.map { text throws(UsageError) in try Quantity.time(text, for: "--warmup") } ?? 0
+        pipeline = try Self.count(command.pipeline, for: "--pipeline", limit: Self.pipelineLimit)
+        connectRate = try Self.connectRate(command.connectRate)
+        reuse = try Self.reuse(command.close, pipeline: pipeline)
+        sources = try SourceAddresses.parse(command.sourceAddress)
+        unixSocket = try Self.unixName(command.unixSocket)
+        connectTo = []
+        for rule in command.connectTo { connectTo.append(try ConnectToRule(rule)) }
+        request = try Self.request(command, target)
+        showsDistribution = command.latency
+        reports = try ReportSink.parse(command.format)
+        chatter = command.quiet ? .quiet : command.noProgress ? .notes : .progress
+        try checkCombinations(method: request.method)
+    }
+
+    /// `-c` and `-t`. wrk's ten connections and two threads are defaults, and give way to what was asked for:
+    /// `-n 1` by itself is one connection on one thread. What was asked for is met or refused.
+    private static func crowd(_ command: LoadCommand, requests: UInt64?) throws(UsageError) -> (Int, Int) {
+        let asked = try command.connections.map { text throws(UsageError) in
+            try count(text, for: "-c", limit: connectionLimit)
+        }
+        let connections = asked ?? Int(min(10, requests ?? 10))
+        if let requests, requests < connections {
+            throw UsageError(
+                "-n \(requests) is less than -c \(connections): each connection sends at least one, use -c \(requests)"
+            )
+        }
+        guard let text = command.threads else { return (connections, min(2, connections)) }
+        let threads = try count(text, for: "-t", limit: threadLimit)
+        guard connections >= threads else {
+            throw UsageError(
+                "-c \(connections) is less than -t \(threads): each thread needs a connection, use -t \(connections)"
+            )
+        }
+        return (connections, threads)
+    }
+
+    /// `-d` and `-n`: whichever is reached first; ten seconds when neither is given, as in wrk.
+    private static func length(_ command: LoadCommand) throws(UsageError) -> (UInt64?, UInt64?) {
+        let requests = try command.requests.map { text throws(UsageError) in try Quantity.count(text, for: "-n") }
+        guard command.duration != nil || requests == nil else { return (nil, requests) }
+        return (try Quantity.time(command.duration ?? "10s", for: "-d"), requests)
+    }
+
+    private static func count(_ text: String, for flag: String, limit: UInt64) throws(UsageError) -> Int {
+        let value = try Quantity.count(text, for: flag)
+        guard value <= limit else { throw UsageError("\(flag) \(quoted(text)) is too many: at most \(limit)") }
+        return Int(value)
+    }
+
+    /// `500`, `500/s`, `1k/s`.
+    private static func connectRate(_ text: String?) throws(UsageError) -> UInt64? {
+        guard let text else { return nil }
+        let number = text.hasSuffix("/s") ? String(text.dropLast(2)) : text
+        let rate = try Quantity.count(number, for: "--connect-rate")
+        // The gap between two connects is a whole number of nanoseconds.
+        guard rate <= 1_000_000_000 else {
+            throw UsageError("--connect-rate \(quoted(text)) is too high: at most 1G/s")
+        }
+        return rate
+    }
+
+    private static func reuse(_ text: String?, pipeline: Int) throws(UsageError) -> Reuse {
+        switch text {
+        case nil: return .keepAlive
+        case "fin" where pipeline == 1: return .fin
+        case "rst" where pipeline == 1: return .rst
+        case "fin", "rst":
+            throw UsageError(
+                "--close and --pipeline \(pipeline) exclude each other: a pipeline needs a kept connection"
+            )
+        case let other?: throw UsageError("--close \(quoted(other)) is unknown: use fin or rst")
+        }
+    }
+
+    /// A path, or after `@` a name in Linux's abstract space.
+    private static func unixName(_ text: String?) throws(UsageError) -> UnixName? {
+        guard let text else { return nil }
+        let name = text.hasPrefix("@") ? UnixName(abstract: String(text.dropFirst())) : UnixName(path: text)
+        guard let name else {
+            throw UsageError(
+                "--unix-socket \(quoted(text)) is no socket name: use a path, or @NAME for an abstract one, of at most "
+                    + "\(UnixName.maximumBytes) bytes"
+            )
+        }
+        return name
+    }
+
+    private static func request(_ command: LoadCommand, _ target: Target) throws(UsageError) -> RequestDescription {
+        guard command.body == nil || command.bodyFile == nil else {
+            throw UsageError("--body and --body-file exclude each other: use one of them")
+        }
+        let body: [UInt8]? =
+            if let text = command.body {
+                Array(text.utf8)
+            } else if let path = command.bodyFile { try Files.read(path, for: "--body-file") } else { nil }
+        let (path, hostField) =
+            switch target {
+            case .embedded: (RunPlan.embeddedTarget, "localhost")
+            case .url(let url): (url.target, url.hostField)
+            }
+        return try RequestDescription(
+            method: command.method,
+            target: path,
+            hostField: hostField,
+            headers: command.header,
+            body: body
+        )
+    }
+
+    private func checkCombinations(method: String) throws(UsageError) {
+        if target == .embedded {
+            guard unixSocket == nil else {
+                throw UsageError(
+                    "--unix-socket needs a URL, for its path and Host field: add one such as http://localhost/"
+                )
+            }
+            guard connectTo.isEmpty else {
+                throw UsageError("--connect-to needs a URL to lead elsewhere: add one such as http://example.com/")
+            }
+        }
+        guard unixSocket == nil || connectTo.isEmpty else {
+            throw UsageError("--unix-socket and --connect-to exclude each other: use one of them")
+        }
+        guard unixSocket == nil || sources.isEmpty else {
+            throw UsageError("--unix-socket has no source address: leave --source-address out")
+        }
+        if let family = sources.first?.family, let wanted = destinationFamily, family != wanted {
+            let name = wanted == .v4 ? "IPv4" : "IPv6"
+            throw UsageError("--source-address cannot be of another family than the target: use \(name) addresses")
+        }
+        // RFC 9112 §9.3.2: after a method that is not idempotent, wait for the answer.
+        if pipeline > 1, !["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE"].contains(method) {
+            throw UsageError(
+                "--pipeline \(pipeline) with \(method): only idempotent methods may be pipelined, use GET or PUT"
+            )
+        }
+    }
+
+    /// The family a source address must have, as far as the command line tells.
+    private var destinationFamily: SocketAddress.Family? {
+        switch target {
+        case .embedded: return .v4
+        case .url(let url):
+            switch ConnectToRule.destination(of: url, by: connectTo).0 {
+            case .v4: return .v4
+            case .v6: return .v6
+            case .name: return nil
+            }
+        }
+    }
+}

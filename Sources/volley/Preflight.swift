@@ -1,0 +1,96 @@
+import Reactor
+
+/// The look at descriptors, ports and queues before anything starts: a run that cannot be held is refused with
+/// the remedy in words, and one that may suffer carries a note.
+struct Preflight: Hashable, Sendable {
+    /// What the soft limit of descriptors is to be raised to; nil when it suffices.
+    var descriptorLimit: UInt64?
+    /// Connects under way at once, all threads together: half of the accept queue, because one that overflows
+    /// answers a SYN only after a second.
+    var connectsInFlight: Int
+    var notes: [String]
+
+    /// Beyond the connections: standard streams, reports, name look-ups.
+    static let spareDescriptors: UInt64 = 16
+    /// A loop's own: epoll, eventfd, and a reserve.
+    static let descriptorsPerThread: UInt64 = 4
+    /// TCP's two maximum segment lifetimes, in Linux a constant.
+    static let timeWaitSeconds: UInt64 = 60
+
+    init(_ options: Options, _ limits: SystemLimits) throws(UsageError) {
+        descriptorLimit = try Self.descriptors(options, limits)
+        let queue = max(2, limits.acceptQueue) / 2
+        connectsInFlight = max(options.threads, Int(min(UInt64(options.connections), queue)))
+        notes = []
+        try checkPorts(options, limits)
+        if options.targetsThisMachine, UInt64(options.connections) > limits.acceptQueue {
+            notes.append(
+                "a local server queues at most \(limits.acceptQueue) connects (net.core.somaxconn): volley keeps "
+                    + "\(connectsInFlight) under way; for a server with a shorter queue use --connect-rate"
+            )
+        }
+        if let room = limits.trackedConnections, room < UInt64(options.connections) {
+            notes.append(
+                "connection tracking has room for \(room) more connections, fewer than -c \(options.connections): "
+                    + "raise it with `sysctl -w net.netfilter.nf_conntrack_max=…`"
+            )
+        }
+    }
+
+    /// With the embedded server both ends of each connection lie in this process, and so do its threads.
+    private static func descriptors(_ options: Options, _ limits: SystemLimits) throws(UsageError) -> UInt64? {
+        let ends: UInt64 = options.target == .embedded ? 2 : 1
+        let fixed = spareDescriptors + UInt64(options.threads) * descriptorsPerThread * ends
+        let need = UInt64(options.connections) * ends + fixed
+        guard need > limits.softDescriptors else { return nil }
+        guard need <= limits.hardDescriptors else {
+            let most = limits.hardDescriptors > fixed ? (limits.hardDescriptors - fixed) / ends : 0
+            throw UsageError(
+                "-c \(options.connections) needs \(need) descriptors and this process may open "
+                    + "\(limits.hardDescriptors): run `ulimit -Hn \(need) && ulimit -Sn \(need)` as root first, "
+                    + "or use -c \(most)"
+            )
+        }
+        return need
+    }
+
+    private mutating func checkPorts(_ options: Options, _ limits: SystemLimits) throws(UsageError) {
+        guard options.unixSocket == nil else { return }
+        let sources = UInt64(max(1, options.sources.count))
+        let ports = limits.ports * sources
+        guard UInt64(options.connections) <= ports else {
+            let wanted = (UInt64(options.connections) + limits.ports - 1) / max(1, limits.ports)
+            throw UsageError(
+                "-c \(options.connections) needs as many local ports and there are \(ports) for \(sources) source "
+                    + "address\(sources == 1 ? "" : "es"): give \(wanted) with --source-address, or run "
+                    + "`sysctl -w net.ipv4.ip_local_port_range='1024 65535'`"
+            )
+        }
+        let portsComeBack = limits.timeWaitReuse == 1 || limits.timeWaitReuse == 2 && options.targetsThisMachine
+        guard options.reuse == .fin, !portsComeBack, options.requests ?? .max > ports else { return }
+        let rate = ports / Self.timeWaitSeconds
+        notes.append(
+            "--close=fin leaves each local port in TIME_WAIT for \(Self.timeWaitSeconds) s and there are \(ports): "
+                + "beyond \(rate) connections a second connects will fail; use --close=rst, more addresses with "
+                + "--source-address, or `sysctl -w net.ipv4.tcp_tw_reuse=1`"
+        )
+    }
+}
+
+extension Options {
+    /// As far as the command line tells: a name or address of loopback, a unix socket, the embedded server.
+    var targetsThisMachine: Bool {
+        switch target {
+        case .embedded: return true
+        case .url(let url):
+            if unixSocket != nil { return true }
+            switch ConnectToRule.destination(of: url, by: connectTo).0 {
+            case .v4(let address): return address.isLoopback
+            case .v6(let address): return address == .loopback
+            case .name(let name):
+                let lower = name.lowercased()
+                return lower == "localhost" || lower.hasSuffix(".localhost")
+            }
+        }
+    }
+}

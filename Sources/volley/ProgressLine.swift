@@ -1,0 +1,58 @@
+internal import CLinux
+internal import Glibc
+
+/// The one line that is redrawn while a run goes on; nothing at all where standard error is no terminal.
+struct ProgressLine {
+    private let descriptor: CInt
+    private let isShown: Bool
+    private var previous: (time: UInt64, completed: UInt64) = (0, 0)
+    private var isDrawn = false
+
+    init(descriptor: CInt = STDERR_FILENO, wanted: Bool, terminal: Bool? = nil) {
+        self.descriptor = descriptor
+        isShown = wanted && (terminal ?? Self.isTerminal(descriptor))
+    }
+
+    /// Redraws the line in place; `elapsed` counts from the start of the run, in nanoseconds.
+    mutating func draw(_ snapshot: LiveBoard.Snapshot, elapsed: UInt64, of plan: RunPlan) {
+        guard isShown else { return }
+        let span = Double(elapsed &- previous.time) / 1e9
+        // A warm-up's end sets the counts back: the first second after it has no rate.
+        let done = snapshot.completed >= previous.completed ? snapshot.completed - previous.completed : 0
+        let line = Self.text(snapshot, elapsed: elapsed, rate: span > 0 ? Double(done) / span : 0, plan)
+        previous = (elapsed, snapshot.completed)
+        // Without automatic wrap a narrow terminal cuts the line off instead of scrolling it.
+        Files.write(Array("\r\u{1B}[?7l\(line)\u{1B}[K\u{1B}[?7h".utf8), to: descriptor)
+        isDrawn = true
+    }
+
+    /// Takes the line away, so that the report starts on a clean one.
+    mutating func clear() {
+        guard isDrawn else { return }
+        Files.write(Array("\r\u{1B}[K".utf8), to: descriptor)
+        isDrawn = false
+    }
+
+    static func text(_ snapshot: LiveBoard.Snapshot, elapsed: UInt64, rate: Double, _ plan: RunPlan) -> String {
+        let seconds = fixed(Double(elapsed) / 1e9, 0)
+        var parts: [String]
+        switch (plan.duration, plan.requests) {
+        case (let duration?, _): parts = ["\(seconds) s of \(Units.time(duration &+ plan.warmup))"]
+        case (nil, let requests?): parts = ["\(seconds) s", "\(grouped(snapshot.completed)) of \(grouped(requests))"]
+        case (nil, nil): parts = ["\(seconds) s"]
+        }
+        if elapsed < plan.warmup { parts.append("warming up") }
+        parts.append("\(grouped(UInt64(max(rate, 0)))) requests/s")
+        if let p50 = snapshot.p50, let p99 = snapshot.p99 {
+            parts.append("p50 \(Units.time(p50)), p99 \(Units.time(p99))")
+        }
+        parts.append("\(grouped(snapshot.errors)) errors")
+        return parts.joined(separator: " · ")
+    }
+
+    private static func isTerminal(_ descriptor: CInt) -> Bool {
+        guard isatty(descriptor) == 1 else { return false }
+        guard let name = unsafe getenv("TERM") else { return false }
+        return unsafe String(cString: name) != "dumb"
+    }
+}

@@ -1,0 +1,104 @@
+import Reactor
+
+/// A run, resolved and shared out: what the workers need, and no more to decide. Times in nanoseconds.
+struct RunPlan: Sendable {
+    enum Destination: Hashable, Sendable {
+        /// Decided once the embedded server listens.
+        case embedded
+        case tcp(TargetURL.Host, port: UInt16)
+        case unix(UnixName)
+    }
+
+    /// One thread's part.
+    struct Share: Hashable, Sendable {
+        let index: Int
+        let connections: Int
+        /// Requests to send in the measured part; nil: until time is up.
+        let requests: UInt64?
+        /// Connects under way at once.
+        let connectsInFlight: Int
+    }
+
+    let url: String
+    let destination: Destination
+    let request: RequestDescription
+    let connections: Int
+    let shares: [Share]
+    /// The measured part; a warm-up comes before it.
+    let duration: UInt64?
+    let requests: UInt64?
+    let warmup: UInt64
+    /// For a connect, and for a request from its first byte to the end of its response.
+    let timeout: UInt64
+    let pipeline: Int
+    let reuse: Options.Reuse
+    /// New connections a second over all threads.
+    let connectRate: UInt64?
+    /// Taken in turn by connection; empty: the kernel chooses.
+    let sources: [SocketAddress]
+    /// `--latency`: the reports for people spell the distribution out.
+    let showsDistribution: Bool
+    /// What the reports say besides the figures.
+    let notes: [String]
+
+    /// Small and from memory: what is measured is the two ends, not a route.
+    static let embeddedTarget = "/bytes/128"
+
+    init(_ options: Options, _ preflight: Preflight) {
+        switch options.target {
+        case .embedded: (url, destination) = ("the embedded server", .embedded)
+        case .url(let url):
+            self.url = url.text
+            if let name = options.unixSocket {
+                destination = .unix(name)
+            } else {
+                let (host, port) = ConnectToRule.destination(of: url, by: options.connectTo)
+                destination = .tcp(host, port: port)
+            }
+        }
+        request = options.request
+        connections = options.connections
+        shares = Self.shares(options, connectsInFlight: preflight.connectsInFlight)
+        (duration, requests, warmup) = (options.duration, options.requests, options.warmup)
+        (timeout, pipeline, reuse) = (options.timeout, options.pipeline, options.reuse)
+        (connectRate, sources) = (options.connectRate, options.sources)
+        showsDistribution = options.showsDistribution
+        notes = preflight.notes
+    }
+
+    var threads: Int { shares.count }
+
+    /// When a thread's `ordinal`-th connect is due, in nanoseconds after the start. The threads take turns, so
+    /// that all connects together are evenly spread.
+    func connectDue(_ ordinal: UInt64, share: Share) -> UInt64 {
+        guard let connectRate else { return 0 }
+        let position = ordinal &* UInt64(threads) &+ UInt64(share.index)
+        let product = position.multipliedFullWidth(by: 1_000_000_000)
+        guard product.high < connectRate else { return .max }
+        return connectRate.dividingFullWidth(product).quotient
+    }
+
+    /// The source of a thread's `ordinal`-th connect.
+    func source(_ ordinal: UInt64, share: Share) -> SocketAddress? {
+        guard !sources.isEmpty else { return nil }
+        let position = ordinal &* UInt64(threads) &+ UInt64(share.index)
+        return sources[Int(position % UInt64(sources.count))]
+    }
+
+    /// Whole shares, the remainders to the first threads: wrk's `-t3 -c10` opens 9 connections, this 10.
+    private static func shares(_ options: Options, connectsInFlight: Int) -> [Share] {
+        let threads = options.threads
+        return (0..<threads).map { index in
+            Share(
+                index: index,
+                connections: part(options.connections, index, of: threads),
+                requests: options.requests.map { part($0, UInt64(index), of: UInt64(threads)) },
+                connectsInFlight: part(connectsInFlight, index, of: threads)
+            )
+        }
+    }
+
+    static func part<Number: BinaryInteger>(_ whole: Number, _ index: Number, of parts: Number) -> Number {
+        whole / parts + (index < whole % parts ? 1 : 0)
+    }
+}

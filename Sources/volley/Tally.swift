@@ -1,0 +1,78 @@
+/// Everything that is counted in a run; what one worker counted, or several together.
+///
+/// At any moment `sent = completed + failed + inFlight`: see ``isBalanced``.
+struct Tally: Sendable {
+    /// Requests whose first byte was handed to a socket.
+    var sent: UInt64 = 0
+    /// Requests whose response was received to its end, whatever its status.
+    var completed: UInt64 = 0
+    /// Requests that were sent and will get no whole response.
+    var failed: UInt64 = 0
+    /// Requests without an outcome yet; once the run has stopped, those that were under way then.
+    var inFlight: UInt64 = 0
+    /// Pipelined requests that the server's close left without an answer, and that were sent again; each is
+    /// in ``sent`` once.
+    var sentAgain: UInt64 = 0
+
+    /// Responses by status code, 0 to 999.
+    var statuses = [UInt64](repeating: 0, count: 1_000)
+
+    /// Bytes through the sockets, and of these the message contents.
+    var wireBytesIn: UInt64 = 0
+    var bodyBytesIn: UInt64 = 0
+    var wireBytesOut: UInt64 = 0
+    var bodyBytesOut: UInt64 = 0
+
+    /// Over the whole run, warm-up included: most connections are made there.
+    var connectionsOpened: UInt64 = 0
+    var connectionsFailed: UInt64 = 0
+    /// Connections that carried at least one response and that the server then closed.
+    var connectionsClosedByServer: UInt64 = 0
+
+    /// From the first byte sent to the last byte received: 2xx and 3xx, other statuses, failures.
+    var success = LatencyHistogram()
+    var httpError = LatencyHistogram()
+    var failure = LatencyHistogram()
+    /// From `connect` to the connection being usable; over the whole run.
+    var connect = LatencyHistogram()
+    /// From the first byte sent to the first byte received, for completed requests.
+    var firstByte = LatencyHistogram()
+    /// Completed requests a second, one value a worker for each tenth of a second: wrk's `Req/Sec`.
+    var rates = LatencyHistogram()
+
+    var failures = FailureLog()
+
+    /// The counts add up.
+    var isBalanced: Bool { sent == completed &+ failed &+ inFlight }
+
+    /// Responses with a 2xx or 3xx status, which are the headline rate: an error can be fast.
+    var succeeded: UInt64 { success.count }
+    /// Responses with any other final status.
+    var httpErrors: UInt64 { httpError.count }
+
+    static func isSuccess(status: Int) -> Bool { status >= 200 && status < 400 }
+
+    /// Adds the other's counts to these, as if one worker had seen both.
+    mutating func merge(_ other: Tally) {
+        sent &+= other.sent
+        completed &+= other.completed
+        failed &+= other.failed
+        inFlight &+= other.inFlight
+        sentAgain &+= other.sentAgain
+        for index in statuses.indices { statuses[index] &+= other.statuses[index] }
+        wireBytesIn &+= other.wireBytesIn
+        bodyBytesIn &+= other.bodyBytesIn
+        wireBytesOut &+= other.wireBytesOut
+        bodyBytesOut &+= other.bodyBytesOut
+        connectionsOpened &+= other.connectionsOpened
+        connectionsFailed &+= other.connectionsFailed
+        connectionsClosedByServer &+= other.connectionsClosedByServer
+        success.merge(other.success)
+        httpError.merge(other.httpError)
+        failure.merge(other.failure)
+        connect.merge(other.connect)
+        firstByte.merge(other.firstByte)
+        rates.merge(other.rates)
+        failures.merge(other.failures)
+    }
+}

@@ -1,0 +1,65 @@
+/// The report that wrk 4.1 prints, line for line, for the scripts that read it.
+///
+/// What wrk gets wrong is not repeated: latencies are as measured (wrk adds samples of its own after a stall),
+/// a response slower than the timeout is a failure, and each request that never got an answer is in the error
+/// line.
+enum WrkReport {
+    static func text(_ result: RunResult) -> String {
+        let plan = result.plan
+        let tally = result.tally
+        var lines = [headline(plan)]
+        lines.append("  \(plan.threads) threads and \(plan.connections) connections")
+        lines.append("  Thread Stats   Avg      Stdev     Max   +/- Stdev")
+        var latency = tally.success
+        latency.merge(tally.httpError)
+        lines.append(row("Latency", latency) { WrkUnits.microseconds($0 / 1_000) })
+        lines.append(row("Req/Sec", tally.rates, WrkUnits.metric))
+        if plan.showsDistribution { lines += distribution(latency) }
+        let runtime = WrkUnits.microseconds(Double(result.measured) / 1_000)
+        let read = WrkUnits.binary(Double(tally.wireBytesIn))
+        lines.append("  \(tally.completed) requests in \(runtime), \(read)B read")
+        if let errors = socketErrors(tally) { lines.append(errors) }
+        if tally.httpErrors > 0 { lines.append("  Non-2xx or 3xx responses: \(tally.httpErrors)") }
+        lines.append("Requests/sec: " + right(fixed(result.perSecond(tally.completed), 2), 9))
+        lines.append("Transfer/sec: " + right(WrkUnits.binary(result.perSecond(tally.wireBytesIn)), 10) + "B")
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func headline(_ plan: RunPlan) -> String {
+        if let duration = plan.duration {
+            return "Running \(WrkUnits.seconds(Double(duration) / 1e9)) test @ \(plan.url)"
+        }
+        return "Running \(plan.requests ?? 0) requests test @ \(plan.url)"
+    }
+
+    private static func row(_ name: String, _ values: LatencyHistogram, _ format: (Double) -> String) -> String {
+        let summary = values.summary(percentiles: [])
+        let within = summary.map { values.withinOneDeviation($0) } ?? 0
+        return "    " + left(name, 10)
+            + WrkUnits.column(format(summary?.mean ?? 0), 8)
+            + WrkUnits.column(format(summary?.deviation ?? 0), 10)
+            + WrkUnits.column(format(Double(summary?.maximum ?? 0)), 9)
+            + right(fixed(within, 2), 8) + "%"
+    }
+
+    private static func distribution(_ latency: LatencyHistogram) -> [String] {
+        let percentiles: [Double] = [50, 75, 90, 99]
+        let summary = latency.summary(percentiles: percentiles)
+        return ["  Latency Distribution"]
+            + percentiles.map { percentile in
+                let value = WrkUnits.microseconds(Double(summary?[percentile] ?? 0) / 1_000)
+                return right(fixed(percentile, 0), 7) + "%" + WrkUnits.column(value, 10)
+            }
+    }
+
+    /// wrk knows four places where a socket fails; a timeout is one of them wherever it struck.
+    private static func socketErrors(_ tally: Tally) -> String? {
+        guard !tally.failures.isEmpty else { return nil }
+        let timeouts = tally.failures.count { $0.kind == .timeout }
+        let others = { (phases: Set<Phase>) in
+            tally.failures.count { $0.kind != .timeout && phases.contains($0.phase) }
+        }
+        return "  Socket errors: connect \(others([.resolve, .connect])), "
+            + "read \(others([.firstByte, .head, .body, .total])), write \(others([.write])), timeout \(timeouts)"
+    }
+}

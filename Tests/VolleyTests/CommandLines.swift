@@ -1,0 +1,28 @@
+@testable import volley
+
+/// A command line as a user types it, without the program's name.
+func options(_ line: String...) throws(UsageError) -> Options {
+    switch try LoadCommand.parse(line: line) {
+    case .run(let command): return try Options(command)
+    case .information(let text): throw UsageError("information: \(text)")
+    }
+}
+
+/// The line that a user gets to read; nil when there is nothing to complain about.
+func complaint(_ line: String...) -> String? {
+    do {
+        switch try LoadCommand.parse(line: line) {
+        case .run(let command): _ = try Options(command)
+        case .information: break
+        }
+        return nil
+    } catch {
+        return error.description
+    }
+}
+
+func plan(_ line: String..., limits: SystemLimits = .usual) throws -> RunPlan {
+    guard case .run(let command) = try LoadCommand.parse(line: line) else { throw UsageError("no run") }
+    let options = try Options(command)
+    return RunPlan(options, try Preflight(options, limits))
+}

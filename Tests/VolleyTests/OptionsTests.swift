@@ -1,0 +1,223 @@
+import Reactor
+import Testing
+
+@testable import volley
+
+struct OptionsTests {
+    private let url = "http://127.0.0.1:8080/"
+
+    @Test("without flags a run is wrk's: 10 connections, 2 threads, 10 s, timeout 2 s")
+    func defaults() throws {
+        let plain = try options(url)
+        #expect(plain.connections == 10)
+        #expect(plain.threads == 2)
+        #expect(plain.duration == 10_000_000_000)
+        #expect(plain.requests == nil)
+        #expect(plain.timeout == 2_000_000_000)
+        #expect(plain.warmup == 0)
+        #expect(plain.pipeline == 1)
+        #expect(plain.reuse == .keepAlive)
+        #expect(plain.connectRate == nil)
+        #expect(!plain.showsDistribution)
+        #expect(plain.chatter == .progress)
+        #expect(plain.reports.map(\.format) == [.text])
+        #expect(plain.request.method == "GET")
+    }
+
+    @Test(
+        "wrk's flags mean what they mean in wrk, joined or apart, short or long",
+        arguments: [
+            ["-t3", "-c1k", "-d2m", "-T500ms", "-L", "-H", "X-A: 1"],
+            ["-t", "3", "-c", "1k", "-d", "2m", "-T", "500ms", "--latency", "-HX-A: 1"],
+            [
+                "--threads", "3", "--connections=1000", "--duration=120", "--timeout", "500ms", "--latency",
+                "--header=X-A: 1",
+            ],
+        ]
+    )
+    func wrkFlags(line: [String]) throws {
+        guard case .run(let command) = try LoadCommand.parse(line: line + [url]) else {
+            Issue.record("not a run")
+            return
+        }
+        let parsed = try Options(command)
+        #expect(parsed.threads == 3)
+        #expect(parsed.connections == 1_000)
+        #expect(parsed.duration == 120_000_000_000)
+        #expect(parsed.timeout == 500_000_000)
+        #expect(parsed.showsDistribution)
+        #expect(parsed.request.fields.last == .init(name: "X-A", value: "1"))
+    }
+
+    @Test("volley's own flags arrive in the options")
+    func ownFlags() throws {
+        let parsed = try options(
+            "-n",
+            "5k",
+            "--warmup",
+            "3s",
+            "--pipeline",
+            "16",
+            "--connect-rate",
+            "2k/s",
+            "--source-address",
+            "127.0.0.0/30",
+            "--connect-to",
+            "::127.0.0.1:81",
+            "--format",
+            "json=/tmp/x",
+            "--format",
+            "wrk",
+            "--no-progress",
+            "-m",
+            "PUT",
+            "--body",
+            "-hello",
+            url
+        )
+        #expect(parsed.requests == 5_000)
+        #expect(parsed.duration == nil)
+        #expect(parsed.warmup == 3_000_000_000)
+        #expect(parsed.pipeline == 16)
+        #expect(parsed.connectRate == 2_000)
+        #expect(parsed.sources.count == 2)
+        #expect(parsed.connectTo.count == 1)
+        #expect(parsed.reports.map(\.format) == [.json, .wrk])
+        #expect(parsed.reports.map(\.path) == ["/tmp/x", nil])
+        #expect(parsed.chatter == .notes)
+        #expect(parsed.request.method == "PUT")
+        #expect(parsed.request.body == Array("-hello".utf8))
+    }
+
+    @Test("--close is fin or rst, and --quiet silences more than --no-progress")
+    func closeAndQuiet() throws {
+        #expect(try options("--close", "fin", url).reuse == .fin)
+        #expect(try options("--close=rst", url).reuse == .rst)
+        #expect(try options("-q", "--no-progress", url).chatter == .quiet)
+    }
+
+    @Test("a unix socket is a path, or after @ an abstract name")
+    func unixSockets() throws {
+        #expect(try options("--unix-socket", "/run/x.sock", url).unixSocket?.description == "/run/x.sock")
+        #expect(try options("--unix-socket", "@x", url).unixSocket?.description == "@x")
+    }
+
+    @Test("without a URL the embedded server is the target")
+    func embedded() throws {
+        #expect(try options().target == .embedded)
+        #expect(try options("--source-address", "127.0.0.2").sources.count == 1)
+    }
+
+    @Test("defaults give way to what was asked for")
+    func defaultsGiveWay() throws {
+        #expect(try options("-c", "1", url).threads == 1)
+        let single = try options("-n", "1", url)
+        #expect((single.connections, single.threads) == (1, 1))
+        #expect(try options("-n", "5", "-d", "1s", url).duration == 1_000_000_000)
+    }
+
+    @Test(
+        "an argument that cannot be used is refused in one line that says what would be right",
+        arguments: [
+            (["-c", "x"], "-c \"x\" is not a number: use a whole number such as 64, 1k or 1M"),
+            (["-c2M"], "-c \"2M\" is too many: at most 1000000"),
+            (["-t", "0"], "-t must be more than 0"),
+            (["-t", "2k", "-c", "4k"], "-t \"2k\" is too many: at most 1024"),
+            (["-t3", "-c2"], "-c 2 is less than -t 3: each thread needs a connection, use -t 2"),
+            (["-n5", "-c6"], "-n 5 is less than -c 6: each connection sends at least one, use -c 5"),
+            (["-d", "x"], "-d \"x\" is not a time: use a whole number and a unit such as 500ms, 10s or 2m"),
+            (["-T0"], "--timeout must be more than 0"),
+            (["--warmup", "1d"], "--warmup \"1d\" has an unknown unit \"d\": use us, ms, s, m or h"),
+            (["--pipeline", "1025"], "--pipeline \"1025\" is too many: at most 1024"),
+            (["--connect-rate", "5/m"], "--connect-rate \"5/m\" has an unknown unit \"/m\": use k, M or G"),
+            (["--connect-rate", "2G/s"], "--connect-rate \"2G/s\" is too high: at most 1G/s"),
+            (["--close", "server"], "--close \"server\" is unknown: use fin or rst"),
+            (
+                ["--close", "fin", "--pipeline", "2"],
+                "--close and --pipeline 2 exclude each other: a pipeline needs a kept connection"
+            ),
+            (
+                ["--pipeline", "2", "-m", "POST"],
+                "--pipeline 2 with POST: only idempotent methods may be pipelined, use GET or PUT"
+            ),
+            (["--format", "xml"], "--format \"xml\" is unknown: use text, json or wrk, each also as FORMAT=FILE"),
+            (["--format", "json="], "--format \"json=\" names no file: use json=FILE"),
+            (
+                ["--format", "json", "--format", "text"],
+                "--format goes to standard output more than once: give all but one a file, such as json=out.json"
+            ),
+            (
+                ["--format", "json=a", "--format", "text=a"],
+                "--format writes one file twice: give each report a file of its own"
+            ),
+            (["--body", "x", "--body-file", "y"], "--body and --body-file exclude each other: use one of them"),
+            (
+                ["--body-file", "/nowhere/body"],
+                "--body-file \"/nowhere/body\" cannot be read: No such file or directory (ENOENT): name a readable file"
+            ),
+            (["--body-file", "/"], "--body-file \"/\" cannot be read: Is a directory (EISDIR): name a readable file"),
+            (
+                ["--unix-socket", ""],
+                "--unix-socket \"\" is no socket name: use a path, or @NAME for an abstract one, of at most 107 bytes"
+            ),
+            (
+                ["--unix-socket", "@"],
+                "--unix-socket \"@\" is no socket name: use a path, or @NAME for an abstract one, of at most 107 bytes"
+            ),
+            (
+                ["--unix-socket", "/s", "--connect-to", ":::"],
+                "--unix-socket and --connect-to exclude each other: use one of them"
+            ),
+            (
+                ["--unix-socket", "/s", "--source-address", "127.0.0.1"],
+                "--unix-socket has no source address: leave --source-address out"
+            ),
+            (
+                ["--source-address", "::1"],
+                "--source-address cannot be of another family than the target: use IPv4 addresses"
+            ),
+            (["-H", "nothing"], "-H \"nothing\" has no colon: write 'Name: value'"),
+            (["-m", "GE T"], "--method \"GE T\" is not a method: use a token such as GET or POST"),
+            (["--bogus"], "Unknown option '--bogus' (see volley --help)"),
+            (["-c"], "-c \"http://127.0.0.1:8080/\" is not a number: use a whole number such as 64, 1k or 1M"),
+            (["one"], "Unexpected argument 'http://127.0.0.1:8080/' (see volley --help)"),
+        ]
+    )
+    func refused(line: [String], message: String) {
+        var got: String?
+        do {
+            guard case .run(let command) = try LoadCommand.parse(line: line + [url]) else { return }
+            _ = try Options(command)
+        } catch {
+            got = "\(error)"
+        }
+        if line == ["--bogus"] {
+            #expect(got?.hasPrefix("Unknown option '--bogus'") == true)
+        } else {
+            #expect(got == message)
+        }
+        #expect(got?.contains("\n") == false)
+    }
+
+    @Test("flags that need a URL say so without one")
+    func needsURL() {
+        #expect(
+            complaint("--unix-socket", "/s")
+                == "--unix-socket needs a URL, for its path and Host field: add one such as http://localhost/"
+        )
+        #expect(
+            complaint("--connect-to", ":::")
+                == "--connect-to needs a URL to lead elsewhere: add one such as http://example.com/"
+        )
+        #expect(complaint("-t") == "Missing value for '-t' (see volley --help)")
+    }
+
+    @Test("help, version and schema are information, not errors", arguments: ["--help", "--version", "--schema"])
+    func information(flag: String) throws {
+        guard case .information(let text) = try LoadCommand.parse(line: [flag]) else {
+            Issue.record("\(flag) is not information")
+            return
+        }
+        #expect(!text.isEmpty)
+    }
+}

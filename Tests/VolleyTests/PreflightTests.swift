@@ -1,0 +1,103 @@
+import Testing
+
+@testable import volley
+
+struct PreflightTests {
+    private let url = "http://127.0.0.1:8080/"
+    private let roomy = SystemLimits(
+        softDescriptors: 1_000_000,
+        hardDescriptors: 1_000_000,
+        ports: 28_232,
+        acceptQueue: 4_096,
+        timeWaitReuse: 0,
+        trackedConnections: nil
+    )
+
+    private func check(_ line: [String], _ change: (inout SystemLimits) -> Void = { _ in }) throws -> Preflight {
+        guard case .run(let command) = try LoadCommand.parse(line: line) else { throw UsageError("no run") }
+        var limits = roomy
+        change(&limits)
+        return try Preflight(Options(command), limits)
+    }
+
+    @Test("the soft limit of descriptors is raised only when it has to be, and to what is needed")
+    func raises() throws {
+        #expect(try check(["-c100", "-t2", url]) { $0.softDescriptors = 124 }.descriptorLimit == nil)
+        #expect(try check(["-c100", "-t2", url]) { $0.softDescriptors = 123 }.descriptorLimit == 124)
+    }
+
+    @Test("the embedded server's ends of the connections count too")
+    func bothEnds() throws {
+        #expect(try check(["-c100", "-t2"]) { $0.softDescriptors = 1 }.descriptorLimit == 232)
+    }
+
+    @Test("more connections than the hard limit holds are refused with the ulimit line and the number that fits")
+    func refusesDescriptors() throws {
+        let refusal = UsageError(
+            "-c 30000 needs 30024 descriptors and this process may open 20000: run "
+                + "`ulimit -Hn 30024 && ulimit -Sn 30024` as root first, or use -c 19976"
+        )
+        #expect(throws: refusal) {
+            try check(["-c30000", url]) { ($0.softDescriptors, $0.hardDescriptors) = (1_024, 20_000) }
+        }
+        #expect(
+            try check(["-c19976", url]) { ($0.softDescriptors, $0.hardDescriptors) = (1_024, 20_000) }
+                .descriptorLimit == 20_000
+        )
+    }
+
+    @Test("more connections than there are local ports are refused, and more addresses bring them back")
+    func refusesPorts() throws {
+        let refusal = UsageError(
+            "-c 60000 needs as many local ports and there are 28232 for 1 source address: give 3 with "
+                + "--source-address, or run `sysctl -w net.ipv4.ip_local_port_range='1024 65535'`"
+        )
+        #expect(throws: refusal) { try check(["-c60000", url]) }
+        #expect(throws: UsageError.self) { try check(["-c60000", "--source-address", "127.0.0.0/31", url]) }
+        _ = try check(["-c60000", "--source-address", "127.0.0.2,127.0.0.3,127.0.0.4", url])
+        _ = try check(["-c60000", "--unix-socket", "@x", url])
+    }
+
+    @Test("closing by FIN is warned of only where the ports run out")
+    func timeWait() throws {
+        let line = ["--close", "fin", "http://192.0.2.1/"]
+        #expect(
+            try check(line).notes == [
+                "--close=fin leaves each local port in TIME_WAIT for 60 s and there are 28232: beyond 470 connections "
+                    + "a second connects will fail; use --close=rst, more addresses with --source-address, or "
+                    + "`sysctl -w net.ipv4.tcp_tw_reuse=1`"
+            ]
+        )
+        #expect(try check(["--close", "rst", "http://192.0.2.1/"]).notes.isEmpty)
+        #expect(try check(["-n", "28232"] + line).notes.isEmpty)
+        #expect(try check(["-n", "28233"] + line).notes.count == 1)
+        #expect(try check(line) { $0.timeWaitReuse = 1 }.notes.isEmpty)
+        #expect(try check(line) { $0.timeWaitReuse = 2 }.notes.count == 1)
+        #expect(try check(["--close", "fin", url]) { $0.timeWaitReuse = 2 }.notes.isEmpty)
+    }
+
+    @Test("connects under way stay within half of the accept queue, and each thread has one")
+    func connectsInFlight() throws {
+        #expect(try check(["-c10000", url]).connectsInFlight == 2_048)
+        #expect(try check(["-c100", url]).connectsInFlight == 100)
+        #expect(try check(["-c100", "-t8", url]) { $0.acceptQueue = 0 }.connectsInFlight == 8)
+    }
+
+    @Test("a local server's queue and a full connection table are noted")
+    func notes() throws {
+        #expect(try check(["-c5000", url]).notes.first?.contains("net.core.somaxconn") == true)
+        #expect(try check(["-c5000", "http://192.0.2.1/"]).notes.isEmpty)
+        #expect(
+            try check(["-c50", url]) { $0.trackedConnections = 49 }.notes.first?.contains("nf_conntrack_max") == true
+        )
+        #expect(try check(["-c50", url]) { $0.trackedConnections = 50 }.notes.isEmpty)
+    }
+
+    @Test("what this machine tells can be read")
+    func realLimits() {
+        let limits = SystemLimits.read()
+        #expect(limits.softDescriptors > 0)
+        #expect(limits.hardDescriptors >= limits.softDescriptors)
+        #expect(limits.ports > 0)
+    }
+}

@@ -1,0 +1,76 @@
+import Testing
+
+@testable import volley
+
+struct RequestDescriptionTests {
+    private func request(
+        method: String? = nil,
+        headers: [String] = [],
+        body: String? = nil
+    ) throws(UsageError) -> RequestDescription {
+        try RequestDescription(
+            method: method,
+            target: "/",
+            hostField: "h",
+            headers: headers,
+            body: body.map { Array($0.utf8) }
+        )
+    }
+
+    @Test("the Host field comes first, and a user's own replaces the URL's")
+    func host() throws {
+        #expect(try request(headers: ["A: 1"]).fields.map(\.name) == ["Host", "A"])
+        #expect(try request(headers: ["A: 1", "host: other"]).fields.first == .init(name: "host", value: "other"))
+    }
+
+    @Test("blanks around a value go, blanks inside stay, and a value may be empty or any text")
+    func values() throws {
+        let fields = try request(headers: ["A:  x y \t", "B:", "C: é:z"]).fields
+        #expect(fields.dropFirst().map(\.value) == ["x y", "", "é:z"])
+    }
+
+    @Test("a body makes the method POST and sets the length; an empty body still has a length")
+    func bodies() throws {
+        #expect(try request().contentLength == nil)
+        #expect(try request(body: "abc").method == "POST")
+        #expect(try request(body: "abc").contentLength == 3)
+        #expect(try request(body: "").contentLength == 0)
+        #expect(try request(method: "POST").contentLength == 0)
+        #expect(try request(method: "GET", body: "abc").method == "GET")
+    }
+
+    @Test(
+        "a field that would change the framing or the syntax is refused",
+        arguments: [
+            (
+                "Content-Length: 3",
+                "-H \"Content-Length\" is volley's own: the framing follows from --body or --body-file"
+            ),
+            (
+                "TRANSFER-ENCODING: chunked",
+                "-H \"TRANSFER-ENCODING\" is volley's own: the framing follows from --body or --body-file"
+            ),
+            (": x", "-H \": x\" has no usable name: letters, digits and !#$%&'*+-.^_`|~, then the colon"),
+            ("A : x", "-H \"A : x\" has no usable name: letters, digits and !#$%&'*+-.^_`|~, then the colon"),
+            ("A: x\r\nB: y", "-H \"A: x\\u{d}\\u{a}B: y\" has a control character in its value: leave it out"),
+            ("A: \u{0}", "-H \"A: \\u{0}\" has a control character in its value: leave it out"),
+            ("A", "-H \"A\" has no colon: write 'Name: value'"),
+        ]
+    )
+    func refusedFields(header: String, message: String) {
+        #expect(throws: UsageError(message)) { try request(headers: [header]) }
+    }
+
+    @Test("two Host fields, an empty method and CONNECT are refused")
+    func refusedRequests() {
+        #expect(throws: UsageError("-H sets Host twice: a request has exactly one")) {
+            try request(headers: ["Host: a", "host: b"])
+        }
+        #expect(throws: UsageError("--method \"\" is not a method: use a token such as GET or POST")) {
+            try request(method: "")
+        }
+        #expect(
+            throws: UsageError("--method CONNECT opens a tunnel and has no response to measure: use another method")
+        ) { try request(method: "CONNECT") }
+    }
+}

@@ -1,0 +1,46 @@
+@testable import volley
+
+/// A finished run with something of everything in it; the figures are fixed.
+func sampleResult(_ line: String..., failing: Bool = true) throws -> RunResult {
+    guard case .run(let command) = try LoadCommand.parse(line: line + ["-c64", "http://127.0.0.1:8080/"]) else {
+        throw UsageError("no run")
+    }
+    let options = try Options(command)
+    let plan = RunPlan(options, try Preflight(options, .usual))
+    let tallies = (0..<plan.threads).map { _ in WorkerTally(start: 0) }
+    for (index, tally) in tallies.enumerated() {
+        for connection in 1...32 { tally.connected(after: UInt64(connection) * 10_000) }
+        tally.sent(1_000)
+        tally.wrote(wireBytes: 40_000, bodyBytes: 0)
+        tally.read(wireBytes: 238_000)
+        tally.read(bodyBytes: 128_000)
+        for value in 1...900 {
+            tally.completed(status: 200, latency: UInt64(value) * 1_000, firstByte: UInt64(value) * 900)
+        }
+        for tenth in 1...10 { tally.markRate(at: UInt64(tenth) * 100_000_000) }
+        guard failing else { continue }
+        for _ in 0..<50 { tally.completed(status: 503, latency: 70_000, firstByte: 60_000) }
+        for number in 0..<10 {
+            let kind = Failure(.firstByte, .timeout)
+            tally.failed(kind, latency: 2_000_000_000, at: UInt64(number + 1) * 1_000_000, example: "no \"answer\"\n")
+        }
+        tally.connectionFailed(
+            Failure(.connect, .refused, errno: 111),
+            at: 500_000,
+            example: "127.0.0.1:8080 from thread \(index)"
+        )
+    }
+    var sum = Tally()
+    for tally in tallies { sum.merge(tally.value) }
+    return RunResult(
+        plan: plan,
+        startedAt: 1_760_000_000_000,
+        measured: 1_000_000_000,
+        threads: zip(plan.shares, tallies).map {
+            .init(connections: $0.connections, completed: $1.completed, cpuNanoseconds: 250_000_000)
+        },
+        tally: sum,
+        notes: ["a note"],
+        interrupted: false
+    )
+}

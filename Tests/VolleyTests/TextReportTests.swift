@@ -1,0 +1,66 @@
+import Testing
+
+@testable import volley
+
+struct TextReportTests {
+    @Test("the sum, the rate of successes, the statuses and the errors with an example are all there")
+    func contents() throws {
+        let text = TextReport.text(try sampleResult())
+        for line in [
+            "Requests    2,000 sent = 1,900 completed + 20 failed + 80 in flight at stop",
+            "Rate        1800.00 successes/s",
+            "            100.00 HTTP errors/s",
+            "Status      200 × 1,800, 503 × 100",
+            "  closed loop: percentiles exclude requests not sent during stalls",
+            "Connections 64 opened, 2 failed",
+            "  20 × first-byte: timeout; first at 1 ms, last at 10 ms",
+            "  2 × connect: refused (ECONNREFUSED 111); first at 500 µs, last at 500 µs",
+            "    e.g. 127.0.0.1:8080 from thread 0",
+            "note: a note",
+        ] {
+            #expect(text.contains(line + "\n"), "\(line)\n---\n\(text)")
+        }
+        #expect(!text.contains("DO NOT ADD UP"))
+    }
+
+    @Test("a line per thread, when there are several")
+    func threads() throws {
+        #expect(TextReport.text(try sampleResult("-t2")).contains("Threads"))
+        #expect(!TextReport.text(try sampleResult("-t1")).contains("Threads"))
+    }
+
+    @Test("threads whose connections did unequal work are pointed out")
+    func uneven() throws {
+        var result = try sampleResult("-t2")
+        #expect(!TextReport.text(result).contains("uneven"))
+        result.threads[0].completed = 2 * result.threads[1].completed
+        #expect(TextReport.text(result).contains("uneven: a connection did 2.0 times the work"))
+    }
+
+    @Test("--latency spells the distribution out")
+    func distribution() throws {
+        #expect(TextReport.text(try sampleResult("--latency")).contains("   99.9 %  "))
+        #expect(!TextReport.text(try sampleResult()).contains("Distribution"))
+    }
+
+    @Test("an example from the wire cannot break the lines of the report")
+    func examples() throws {
+        let text = TextReport.text(try sampleResult())
+        #expect(text.contains("    e.g. no \"answer\"\\u{a}\n"))
+    }
+
+    @Test("counts that do not add up are shouted about")
+    func unbalanced() throws {
+        var result = try sampleResult()
+        result.tally.sent += 1
+        #expect(TextReport.text(result).contains("THESE DO NOT ADD UP"))
+    }
+
+    @Test("a run without a single response is reported all the same")
+    func nothing() throws {
+        var result = try sampleResult()
+        result.tally = Tally()
+        result.measured = 0
+        #expect(TextReport.text(result).contains("0 sent = 0 completed + 0 failed + 0 in flight at stop"))
+    }
+}

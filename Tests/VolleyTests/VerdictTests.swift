@@ -1,0 +1,63 @@
+import Testing
+
+@testable import volley
+
+struct VerdictTests {
+    private func status(interrupted: Bool = false, _ happen: (WorkerTally) -> Void) -> Verdict {
+        let tally = WorkerTally(start: 0)
+        happen(tally)
+        return Verdict(tally.value, interrupted: interrupted)
+    }
+
+    @Test("a run is good when something was completed and nothing went wrong")
+    func good() {
+        #expect(
+            status {
+                $0.sent(2)
+                $0.completed(status: 200, latency: 1, firstByte: 1)
+            } == .good
+        )
+    }
+
+    @Test("a run that completed nothing failed, even without an error")
+    func nothing() {
+        #expect(status { _ in } == .failures)
+        #expect(status { $0.sent() } == .failures)
+    }
+
+    @Test("one failed request or connection fails the run")
+    func failures() {
+        #expect(
+            status {
+                $0.sent(2)
+                $0.completed(status: 200, latency: 1, firstByte: 1)
+                $0.failed(Failure(.body, .reset), latency: 1, at: 1, example: "x")
+            } == .failures
+        )
+        #expect(
+            status {
+                $0.sent()
+                $0.completed(status: 200, latency: 1, firstByte: 1)
+                $0.connectionFailed(Failure(.connect, .refused), at: 1, example: "x")
+            } == .failures
+        )
+    }
+
+    @Test("an error status has a code of its own")
+    func httpErrors() {
+        #expect(
+            status {
+                $0.sent()
+                $0.completed(status: 503, latency: 1, firstByte: 1)
+            } == .httpErrors
+        )
+    }
+
+    @Test("an interrupted run says so, and the codes are the documented ones")
+    func codes() {
+        #expect(status(interrupted: true) { _ in } == .interrupted)
+        #expect(
+            [Verdict.good, .unusable, .failures, .httpErrors, .interrupted].map(\.rawValue) == [0, 1, 4, 5, 130]
+        )
+    }
+}
