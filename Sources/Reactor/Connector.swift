@@ -59,12 +59,12 @@ public final class Connector {
     private let options: Options
     private var state: State
     private var race = ConnectRace(rules: ConnectRace.Rules())
-    private var lookUp: LookUp?
+    private var lookup: Lookup?
     private var attempts: [ConnectAttempt] = []
     private var timer: TimerID?
     private var failures: [ConnectError.Attempt] = []
     private var resolution: ResolveError?
-    private var lookUpStart: Instant?
+    private var lookupStart: Instant?
     private var connectStart: Instant?
 
     public init(
@@ -134,9 +134,9 @@ public final class Connector {
                     let found = addresses.filter { $0.family == family }
                     race.answered(family, found.map { SocketAddress($0, port: port) }, now: loop.now)
                 }
-            case .pending(let lookUp):
-                self.lookUp = lookUp
-                lookUpStart = loop.now
+            case .pending(let lookup):
+                self.lookup = lookup
+                lookupStart = loop.now
             }
         } catch {
             resolution = error
@@ -204,15 +204,15 @@ public final class Connector {
         failures.append(ConnectError.Attempt(address: address, errno: error))
         race.attemptFailed()
         guard error.isResourceExhaustion else { return }
-        lookUp?.cancel()
+        lookup?.cancel()
         race.giveUpRest()
     }
 
     private func won(_ connected: consuming Connected, _ address: SocketAddress, _ delegate: any ConnectorDelegate) {
         remember(address)
         let timings = ConnectTimings(
-            lookUpStart: lookUpStart,
-            lookUpEnd: lookUpStart == nil ? nil : connectStart,
+            lookupStart: lookupStart,
+            lookupEnd: lookupStart == nil ? nil : connectStart,
             connectStart: connectStart ?? loop.now,
             connectEnd: loop.now,
             address: address,
@@ -241,8 +241,8 @@ public final class Connector {
     private func finish() {
         state = .finished
         setTimer(nil)
-        lookUp?.cancel()
-        lookUp = nil
+        lookup?.cancel()
+        lookup = nil
         let losers = attempts
         attempts = []
         for attempt in losers { attempt.close() }

@@ -16,7 +16,7 @@ public enum ResolveError: Error, Hashable, Sendable {
     /// The look-up itself could not be made, for want of descriptors or memory for example.
     case system(Errno)
     /// Too many look-ups wait already.
-    case tooManyLookUps
+    case tooManyLookups
     case shutDown
     /// Another code of `getaddrinfo`, as it stands in `netdb.h`.
     case other(code: Int32)
@@ -33,7 +33,7 @@ extension ResolveError: CustomStringConvertible {
         case .temporaryFailure: "no name server answered"
         case .serverFailure: "the name server failed"
         case .system(let error): "the look-up failed: \(error)"
-        case .tooManyLookUps: "too many look-ups at once"
+        case .tooManyLookups: "too many look-ups at once"
         case .shutDown: "the resolver was shut down"
         case .other(let code): "the look-up failed with code \(code)"
         }

@@ -8,13 +8,13 @@ internal import Synchronization
 /// and the machine's own resolver keeps one.
 public final class Resolver: Sendable {
     /// One look-up of one family. It may block: it runs on the resolver's pool.
-    public typealias LookUpFunction =
+    public typealias LookupFunction =
         @Sendable (_ host: String, _ family: IPAddress.Family) throws(ResolveError) -> [IPAddress]
 
     public struct Options: Sendable {
         /// Look-ups that run at once. Eight: two names that hang in both families leave room for two more.
         public var threads = 8
-        /// Look-ups that wait; more are refused with ``ResolveError/tooManyLookUps``.
+        /// Look-ups that wait; more are refused with ``ResolveError/tooManyLookups``.
         public var maximumWaiting = 512
         /// Addresses kept of one answer. A name with thousands (DNS over TCP carries 64 KiB) is a mistake or
         /// an attack, and no client tries more than a few.
@@ -22,8 +22,8 @@ public final class Resolver: Sendable {
         /// Names that are never looked up. Keys in any case, without a trailing dot.
         public var overrides: [String: [IPAddress]] = [:]
         /// In place of `getaddrinfo`; tests use it to be slow or to fail.
-        public var lookUp: LookUpFunction = { host, family throws(ResolveError) in
-            try SystemLookUp.addresses(host, family)
+        public var lookup: LookupFunction = { host, family throws(ResolveError) in
+            try SystemLookup.addresses(host, family)
         }
 
         public init() {}
@@ -32,7 +32,7 @@ public final class Resolver: Sendable {
     public enum Resolution {
         /// Known without asking anybody; at least one address.
         case known([IPAddress])
-        case pending(LookUp)
+        case pending(Lookup)
     }
 
     private struct Question: Hashable {
@@ -41,7 +41,7 @@ public final class Resolver: Sendable {
     }
 
     private struct Waiter: Sendable {
-        let lookUp: LoopBound<LookUp>
+        let lookup: LoopBound<Lookup>
         let abandoned: Flag
     }
 
@@ -68,7 +68,7 @@ public final class Resolver: Sendable {
 
     /// Asks for the addresses of `host`, in the families wanted. Loop thread only.
     ///
-    /// - Parameter answer: called on `loop`, once a family, in a later turn; never after ``LookUp/cancel()``,
+    /// - Parameter answer: called on `loop`, once a family, in a later turn; never after ``Lookup/cancel()``,
     ///   nor when the result is ``Resolution/known(_:)`` or an error.
     /// - Throws: at once, for what is no host name, and for a known name without addresses of these families.
     public func resolve(
@@ -82,12 +82,12 @@ public final class Resolver: Sendable {
         let name = try HostName(host)
         if let addresses = overrides[name.bare] { return try known(addresses, families) }
         if name.isLocalhost { return try known([.v6(.loopback), .v4(.loopback)], families) }
-        let lookUp = LookUp(families, answer)
-        let waiter = Waiter(lookUp: LoopBound(lookUp, on: loop), abandoned: lookUp.abandoned)
+        let lookup = Lookup(families, answer)
+        let waiter = Waiter(lookup: LoopBound(lookup, on: loop), abandoned: lookup.abandoned)
         for family in [IPAddress.Family.v6, .v4] where families.contains(family) {
             ask(Question(host: name, family: family), waiter)
         }
-        return .pending(lookUp)
+        return .pending(lookup)
     }
 
     /// Answers what waits with ``ResolveError/shutDown`` and refuses the rest. Any thread; look-ups that hang
@@ -134,7 +134,7 @@ public final class Resolver: Sendable {
 
     private static func error(_ refusal: BlockingPool.Refusal) -> ResolveError {
         switch refusal {
-        case .queueFull: .tooManyLookUps
+        case .queueFull: .tooManyLookups
         case .shutDown: .shutDown
         case .noThread(let error): .system(error)
         }
@@ -145,7 +145,7 @@ public final class Resolver: Sendable {
         guard isWanted(question) else { return }
         let result: Result<[IPAddress], ResolveError>
         do throws(ResolveError) {
-            let found = try options.lookUp(question.host.text, question.family)
+            let found = try options.lookup(question.host.text, question.family)
                 .filter { $0.family == question.family }
             result = found.isEmpty ? .failure(.noAddress) : .success(Array(found.prefix(options.maximumAddresses)))
         } catch {
@@ -174,8 +174,8 @@ public final class Resolver: Sendable {
         _ result: Result<[IPAddress], ResolveError>
     ) {
         for waiter in waiters {
-            let lookUp = waiter.lookUp
-            lookUp.loop.post { lookUp.value.deliver(family, result) }
+            let lookup = waiter.lookup
+            lookup.loop.post { lookup.value.deliver(family, result) }
         }
     }
 }

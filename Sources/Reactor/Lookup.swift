@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// A look-up under way. Loop thread only.
-public final class LookUp {
+public final class Lookup {
     typealias Answer = (IPAddress.Family, Result<[IPAddress], ResolveError>) -> Void
 
     /// The families that have not answered yet.
