@@ -59,7 +59,7 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(name: "HTTP1Tests", dependencies: ["HTTP1"], swiftSettings: testing),
-        .testTarget(name: "ReactorTests", dependencies: ["Reactor"], swiftSettings: testing),
+        .testTarget(name: "ReactorTests", dependencies: ["Reactor", "CLinux"], swiftSettings: testing),
         .testTarget(name: "HTTPEngineTests", dependencies: ["HTTPEngine", "TestServer"], swiftSettings: testing),
         .testTarget(name: "TestServerTests", dependencies: ["TestServer", "Reactor"], swiftSettings: testing),
         .testTarget(name: "VolleyTests", dependencies: ["volley", "Reactor"], swiftSettings: testing),

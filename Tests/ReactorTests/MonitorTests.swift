@@ -1,0 +1,37 @@
+import Testing
+
+@testable import Reactor
+
+@Suite("Monitor")
+struct MonitorTests {
+    @Test("a wait ends with what a signal made true")
+    func signalled() throws {
+        let monitor = Monitor(0)
+        let thread = try LoopThread(name: "test") {
+            monitor.withLock { $0 = 7 }
+            monitor.signal()
+        }
+        let value = monitor.wait(atMost: .seconds(10), until: { $0 > 0 ? $0 : nil }, otherwise: { _ in -1 })
+        #expect(value == 7)
+        thread.join()
+    }
+
+    @Test("a wait nobody answers ends late, under the same lock")
+    func late() {
+        let monitor = Monitor(1)
+        let value = monitor.wait(
+            atMost: .milliseconds(1),
+            until: { _ in Int?.none },
+            otherwise: { state -> Int in
+                state += 1
+                return state
+            }
+        )
+        #expect(value == 2)
+    }
+
+    @Test("what holds already is not waited for")
+    func immediate() {
+        #expect(Monitor(3).wait(atMost: .seconds(-5), until: { $0 }, otherwise: { _ in 0 }) == 3)
+    }
+}

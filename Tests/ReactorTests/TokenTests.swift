@@ -1,0 +1,15 @@
+import Testing
+
+@testable import Reactor
+
+@Suite("Tokens")
+struct TokenTests {
+    @Test("a token survives the way through the kernel")
+    func packing() {
+        for token in [
+            Token(slot: 0, generation: 0), Token(slot: 7, generation: .max), Token(slot: .max, generation: 1),
+        ] {
+            #expect(Token(packed: token.packed) == token)
+        }
+    }
+}
