@@ -194,6 +194,8 @@ public struct EngineStatistics: Hashable, Sendable {
     public var idle = 0
     /// Exchanges without a connection.
     public var waiting = 0
+
+    public init() {}
 }
 
 private final class ShutdownTimer: TimerHandler {
