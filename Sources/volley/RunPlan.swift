@@ -78,11 +78,12 @@ struct RunPlan: Sendable {
         return connectRate.dividingFullWidth(product).quotient
     }
 
-    /// The source of a thread's `ordinal`-th connect.
-    func source(_ ordinal: UInt64, share: Share) -> SocketAddress? {
-        guard !sources.isEmpty else { return nil }
-        let position = ordinal &* UInt64(threads) &+ UInt64(share.index)
-        return sources[Int(position % UInt64(sources.count))]
+    /// The sources of a thread's connections, in the order to use them: all connections of a run together take
+    /// turns over all addresses.
+    func sources(for share: Share) -> [SocketAddress] {
+        guard !sources.isEmpty else { return [] }
+        let first = shares[..<share.index].reduce(0) { $0 + $1.connections } % sources.count
+        return Array(sources[first...] + sources[..<first])
     }
 
     /// Whole shares, the remainders to the first threads: wrk's `-t3 -c10` opens 9 connections, this 10.

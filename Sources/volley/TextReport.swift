@@ -47,7 +47,7 @@ enum TextReport {
             lines.append(row("Status", codes.map { "\($0) × \(grouped(tally.statuses[$0]))" }.joined(separator: ", ")))
         }
         if tally.sentAgain > 0 {
-            lines.append(row("", "\(grouped(tally.sentAgain)) pipelined requests were sent again after a close"))
+            lines.append(row("", "\(grouped(tally.sentAgain)) requests were sent again after the server had closed a kept connection"))
         }
         lines.append(row("Bytes in", bytes(tally.wireBytesIn, tally.bodyBytesIn, result)))
         lines.append(row("Bytes out", bytes(tally.wireBytesOut, tally.bodyBytesOut, result)))
@@ -95,9 +95,6 @@ enum TextReport {
         let tally = result.tally
         var parts = ["\(grouped(tally.connectionsOpened)) opened"]
         if tally.connectionsFailed > 0 { parts.append("\(grouped(tally.connectionsFailed)) failed") }
-        if tally.connectionsClosedByServer > 0 {
-            parts.append("\(grouped(tally.connectionsClosedByServer)) closed by the server")
-        }
         return [row("Connections", parts.joined(separator: ", "))]
     }
 
