@@ -44,7 +44,7 @@ let package = Package(
         .executableTarget(
             name: "httpbin",
             dependencies: [
-                "TestServer",
+                "TestServer", "Reactor",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict

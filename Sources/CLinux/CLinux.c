@@ -10,3 +10,5 @@ const char *uncurl_errno_name(int code) { return strerrorname_np(code); }
 const char *uncurl_errno_text(int code) { return strerrordesc_np(code); }
 
 void uncurl_name_thread(pthread_t thread, const char *name) { pthread_setname_np(thread, name); }
+
+int uncurl_is_no_address(int code) { return code == EAI_NODATA || code == EAI_ADDRFAMILY; }

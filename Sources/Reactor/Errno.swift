@@ -30,6 +30,7 @@ public struct Errno: Error, Hashable, Sendable {
     public static let invalidArgument = Errno(code: EINVAL)
     public static let nameTooLong = Errno(code: ENAMETOOLONG)
     public static let notConnected = Errno(code: ENOTCONN)
+    public static let familyNotSupported = Errno(code: EAFNOSUPPORT)
 
     /// The process or the system has run out of descriptors or socket memory: the attempt failed, the peer did not.
     public var isResourceExhaustion: Bool {

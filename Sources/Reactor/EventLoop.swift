@@ -19,6 +19,8 @@ public final class EventLoop: @unchecked Sendable {
         var generation: UInt32 = 0
         var fd: CInt = -1
         var interest: Interest = []
+        /// Registered here, but out of the epoll set for the time being.
+        var isSuspended = false
     }
 
     /// The slot number that stands for the mailbox; no table grows that far.
@@ -42,7 +44,7 @@ public final class EventLoop: @unchecked Sendable {
     public private(set) var now: Instant
     /// The turn's time on the clock that goes on in suspend: for the age of things that peers age too. Loop thread only.
     public var sinceBoot: Instant {
-        if suspended == nil { suspended = Instant.sinceBoot().nanoseconds(since: clock.now) }
+        if suspended == nil { suspended = clock.nanosecondsInSuspend }
         return now.advanced(byNanoseconds: suspended ?? 0)
     }
     /// How far that clock is ahead; read at most once a turn.
@@ -101,28 +103,50 @@ public final class EventLoop: @unchecked Sendable {
     public func setInterest(_ token: Token, _ interest: Interest) throws(Errno) {
         let slot = Int(token.slot)
         guard holds(token), slots[slot].interest != interest else { return }
-        try poller.change(slots[slot].fd, interest, token)
+        if !slots[slot].isSuspended { try poller.change(slots[slot].fd, interest, token) }
         slots[slot].interest = interest
+    }
+
+    /// Takes the socket out of the epoll set and keeps its registration. For a paused reader whose peer has
+    /// reset or hung up: epoll reports that with any interest, even none, and the loop would spin.
+    public func suspend(_ token: Token) {
+        let slot = Int(token.slot)
+        guard holds(token), !slots[slot].isSuspended else { return }
+        poller.remove(slots[slot].fd)
+        slots[slot].isSuspended = true
+    }
+
+    /// Puts the socket back with the interest it has; what waits there is reported next turn.
+    public func resume(_ token: Token) throws(Errno) {
+        let slot = Int(token.slot)
+        guard holds(token), slots[slot].isSuspended else { return }
+        try poller.add(slots[slot].fd, slots[slot].interest, token)
+        slots[slot].isSuspended = false
     }
 
     /// Gives the registration to another handler: the dial to the connection it made.
     public func handOver(_ token: Token, to handler: any ReadinessHandler) {
-        if holds(token) { slots[Int(token.slot)].handler = handler }
+        guard holds(token) else { return }
+        // The former handler may end here, and its `deinit` may call the loop: not inside the assignment.
+        let former = slots[Int(token.slot)].handler
+        slots[Int(token.slot)].handler = handler
+        _ = consume former
     }
 
     /// Must come before the descriptor is closed. Events of this batch meant for it find nobody.
     public func deregister(_ token: Token) {
         guard holds(token) else { return }
         let slot = Int(token.slot)
-        poller.remove(slots[slot].fd)
-        slots[slot].handler = nil
-        slots[slot].fd = -1
-        slots[slot].generation &+= 1
+        if !slots[slot].isSuspended { poller.remove(slots[slot].fd) }
+        let former = slots[slot].handler
+        slots[slot] = Slot(generation: slots[slot].generation &+ 1)
         free.append(token.slot)
+        // The handler may end here, and its `deinit` may call the loop: not before the table is whole again.
+        _ = consume former
     }
 
     /// The handler is called again next turn, with `.again`: for work left over when its budget ended,
-    /// and for bytes that wait in a layer epoll does not see.
+    /// and for bytes that wait in a layer epoll does not see. Asked for twice, it comes twice.
     public func again(_ token: Token) { unfinished.append(token) }
 
     /// Registered sockets, the mailbox not counted.
@@ -133,7 +157,11 @@ public final class EventLoop: @unchecked Sendable {
     /// Arms a timer. It fires at `deadline` or up to 8.4 ms later, never early.
     public func arm(at deadline: Instant, _ handler: any TimerHandler) -> TimerID { timers.arm(at: deadline, handler) }
 
-    public func cancel(_ timer: TimerID) { timers.cancel(timer) }
+    /// Cancelling a spent timer is no error: the two may cross in one turn.
+    public func cancel(_ timer: TimerID) {
+        // Its handler may end here, and its `deinit` may call the loop: not inside the wheel.
+        _ = timers.remove(timer)
+    }
 
     public var armedTimers: Int { timers.count }
 
@@ -225,7 +253,10 @@ public final class EventLoop: @unchecked Sendable {
                 deregister(Token(slot: UInt32(slot), generation: slots[slot].generation))
             }
         }
-        timers = TimerWheel(now: now)
+        // What their handlers' `deinit`s cancel is no longer there.
+        var former = TimerWheel(now: now)
+        swap(&timers, &former)
+        _ = consume former
     }
 
     private func holds(_ token: Token) -> Bool {

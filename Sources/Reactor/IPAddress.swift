@@ -48,6 +48,8 @@ public struct IPv6Address: Hashable, Sendable, CustomStringConvertible {
 
     /// RFC 4291 §2.2 text, with an optional `%interface` or `%index` (RFC 4007 §11).
     public init?(_ text: String) {
+        // C would read `::1` out of "::1\0.evil.test".
+        guard !text.utf8.contains(0) else { return nil }
         let parts = text.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
         var form = in6_addr()
         guard unsafe inet_pton(AF_INET6, String(parts[0]), &form) == 1 else { return nil }
@@ -59,7 +61,8 @@ public struct IPv6Address: Hashable, Sendable, CustomStringConvertible {
         }
         scope = 0
         guard parts.count == 2 else { return }
-        scope = unsafe UInt32(parts[1]) ?? if_nametoindex(String(parts[1]))
+        let isNumber = parts[1].utf8.allSatisfy { (48...57).contains($0) }
+        scope = unsafe isNumber ? UInt32(parts[1]) ?? 0 : if_nametoindex(String(parts[1]))
         guard scope != 0 else { return nil }
     }
 
@@ -73,5 +76,38 @@ public struct IPv6Address: Hashable, Sendable, CustomStringConvertible {
         guard unsafe inet_ntop(AF_INET6, &form, &text, socklen_t(text.count)) != nil else { return "?" }
         let address = String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
         return scope == 0 ? address : "\(address)%\(scope)"
+    }
+}
+
+/// An address of either family, without a port: what a name stands for.
+public enum IPAddress: Hashable, Sendable, CustomStringConvertible {
+    case v4(IPv4Address)
+    case v6(IPv6Address)
+
+    public enum Family: Hashable, Sendable { case v4, v6 }
+
+    public var family: Family {
+        switch self {
+        case .v4: .v4
+        case .v6: .v6
+        }
+    }
+
+    /// A numeric address and nothing else; see the two families' own initialisers for what is refused.
+    public init?(_ text: String) {
+        if let address = IPv4Address(text) {
+            self = .v4(address)
+        } else if let address = IPv6Address(text) {
+            self = .v6(address)
+        } else {
+            return nil
+        }
+    }
+
+    public var description: String {
+        switch self {
+        case .v4(let address): address.description
+        case .v6(let address): address.description
+        }
     }
 }

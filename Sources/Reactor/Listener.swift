@@ -4,16 +4,20 @@ internal import CLinux
 ///
 /// Out of descriptors, a listener would spin: the pending connection keeps it readable for ever. It
 /// holds one in reserve for that hour: gives it up, accepts, closes the newcomer at once, and takes
-/// the reserve back.
+/// the reserve back. Where that is not possible, it pauses.
 public final class Listener: ReadinessHandler {
     /// Connections accepted a turn; the rest wait for the next, and level triggering brings it.
     private static let acceptsPerTurn = 64
+    /// How long newcomers wait when not even the reserve helps. The level stays up all the while, so without
+    /// a pause the loop would spin on it.
+    private static let pauseLength = Duration.milliseconds(100)
 
     private let loop: EventLoop
     private let socket: Socket
     private let accept: (consuming Socket) -> Void
     private var token: Token?
     private var reserve: OwnedFD?
+    private var timer: TimerID?
     private let name: UnixName?
 
     /// The address in fact bound, with the port the kernel chose for port 0.
@@ -49,22 +53,30 @@ public final class Listener: ReadinessHandler {
         }
         try socket.bind(address)
         let number = socket.number
-        _ = try callingOnce { listen(number, backlog) }
         self.address = socket.localAddress ?? address
         reserve = Listener.openReserve()
-        token = try loop.register(number, accepting ? .read : [], self)
+        do throws(Errno) {
+            _ = try callingOnce { listen(number, backlog) }
+            token = try loop.register(number, accepting ? .read : [], self)
+        } catch {
+            removePath()
+            throw error
+        }
     }
 
     public func ready(_ readiness: Readiness) {
         for _ in 0..<Listener.acceptsPerTurn {
+            // The call-back may have closed the listener.
+            guard token != nil else { return }
             do throws(Errno) {
                 let socket = Socket(taking: try retryingInterrupts { uncurl_accept(self.socket.number, nil, nil) })
                 accept(socket)
             } catch .wouldBlock {
                 return
             } catch {
+                // Others (ECONNABORTED and the like, accept(2)) concern one newcomer, who has gone.
                 guard error.isResourceExhaustion else { continue }
-                turnAwayOne()
+                if !turnAwayOne() { pause() }
                 return
             }
         }
@@ -72,20 +84,22 @@ public final class Listener: ReadinessHandler {
 
     /// Stops listening; connections already accepted go on. A unix path is removed. Loop thread only.
     public func close() {
-        guard let token else { return }
+        guard let token = token.take() else { return }
         loop.deregister(token)
-        self.token = nil
+        if let timer { loop.cancel(timer) }
+        timer = nil
         // Waiting newcomers get an RST now rather than silence until the last reference goes.
         _ = shutdown(socket.number, CInt(SHUT_RDWR))
+        removePath()
+    }
+
+    private func removePath() {
         if let path = name?.path { _ = unsafe unlink(path) }
     }
 
-    private func turnAwayOne() {
-        guard reserve != nil else {
-            // Somebody took the reserve's number meanwhile; try again when anything is closed.
-            reserve = Listener.openReserve()
-            return
-        }
+    /// False if that was not possible: the reserve is lost, or the system is short of more than our descriptors.
+    private func turnAwayOne() -> Bool {
+        guard reserve != nil else { return false }
         reserve = nil
         let newcomer = uncurl_accept(socket.number, nil, nil)
         if newcomer >= 0 {
@@ -93,10 +107,26 @@ public final class Listener: ReadinessHandler {
             refused += 1
         }
         reserve = Listener.openReserve()
+        return newcomer >= 0
+    }
+
+    private func pause() {
+        guard let token, timer == nil else { return }
+        try? loop.setInterest(token, [])
+        timer = loop.arm(at: loop.now.advanced(by: Listener.pauseLength), self)
     }
 
     private static func openReserve() -> OwnedFD? {
         let number = unsafe uncurl_open_read("/dev/null")
         return number >= 0 ? OwnedFD(taking: number) : nil
+    }
+}
+
+extension Listener: TimerHandler {
+    public func timerFired(_ id: TimerID) {
+        timer = nil
+        guard let token else { return }
+        if reserve == nil { reserve = Listener.openReserve() }
+        try? loop.setInterest(token, .read)
     }
 }

@@ -12,6 +12,14 @@ public enum LoopClock: Sendable {
         case .manual(let clock): clock.now
         }
     }
+
+    /// How long the machine has slept since it started; a manual clock never does.
+    var nanosecondsInSuspend: Int64 {
+        switch self {
+        case .monotonic: Instant.sinceBoot().nanoseconds(since: .current())
+        case .manual: 0
+        }
+    }
 }
 
 /// A clock that moves only when told. Usable from any thread.

@@ -59,6 +59,13 @@ public struct Socket: ~Copyable {
         if let local = localAddress, local.port != nil, local == peerAddress { throw .connectionRefused }
     }
 
+    /// The same, with the question for the peer's name saved wherever the ports tell already.
+    func finishConnect(to address: SocketAddress) throws(Errno) {
+        guard let port = address.port, localAddress?.port != port else { return try finishConnect() }
+        let error = uncurl_socket_error(number)
+        if error != 0 { throw Errno(code: error) }
+    }
+
     /// Binds the local end. The port is chosen at connect, for the whole four-tuple, not reserved now
     /// (IP_BIND_ADDRESS_NO_PORT): otherwise one source address runs out after 28,000 connections in all.
     public func bindLocal(_ address: SocketAddress) throws(Errno) {

@@ -19,12 +19,14 @@ public enum SocketAddress: Hashable, Sendable {
     /// A numeric host as it stands in a URL's authority without brackets: `127.0.0.1`, `::1`, `fe80::1%eth0`.
     /// Nil for anything that is a name: the four-part dotted form only, none of the shorthands of inet_aton.
     public init?(numericHost host: String, port: UInt16) {
-        if let address = IPv4Address(host) {
-            self = .v4(address, port: port)
-        } else if let address = IPv6Address(host) {
-            self = .v6(address, port: port)
-        } else {
-            return nil
+        guard let address = IPAddress(host) else { return nil }
+        self.init(address, port: port)
+    }
+
+    public init(_ address: IPAddress, port: UInt16) {
+        switch address {
+        case .v4(let address): self = .v4(address, port: port)
+        case .v6(let address): self = .v6(address, port: port)
         }
     }
 

@@ -56,9 +56,6 @@ struct TimerWheel {
         return TimerID(node: index, generation: nodes[Int(index)].generation)
     }
 
-    /// Cancelling a spent timer is no error: the two may cross in one turn.
-    mutating func cancel(_ id: TimerID) { _ = remove(id) }
-
     /// When to wake at the latest, or nil with nothing armed. May be early by whole revolutions, never late.
     var nextWake: Instant? {
         guard count > 0 else { return nil }
@@ -96,7 +93,8 @@ struct TimerWheel {
         return remove(id).map { (id, $0) }
     }
 
-    private mutating func remove(_ id: TimerID) -> (any TimerHandler)? {
+    /// Its handler, or nil if the timer is spent. The caller lets go of it.
+    mutating func remove(_ id: TimerID) -> (any TimerHandler)? {
         let index = Int(id.node)
         guard index < nodes.count, nodes[index].generation == id.generation, nodes[index].handler != nil else {
             return nil

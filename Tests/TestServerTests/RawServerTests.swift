@@ -178,7 +178,7 @@ import Testing
     @Test("an abstract unix socket serves scripts as well")
     func abstractUnix() throws {
         let name = try #require(UnixName(abstract: "uncurl-raw-\(getpid())"))
-        let server = try RawServer.start(at: .unix(name), [[.send("hi"), .close]])
+        let server = try RawServer.start(address: .unix(name), [[.send("hi"), .close]])
         defer { server.stop() }
         #expect(try RawClient(server.address).receiveUntilEnd() == Array("hi".utf8))
     }

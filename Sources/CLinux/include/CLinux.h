@@ -125,17 +125,37 @@ static inline int uncurl_open_read(const char *path) { return open(path, O_RDONL
 
 static inline int uncurl_event_fd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
 
-/* getaddrinfo for one family and stream sockets: the result code of getaddrinfo, errno in *sys. */
+/* getaddrinfo for one family and stream sockets: the result code of getaddrinfo, errno in *sys.
+
+   Without AI_ADDRCONFIG: on a machine with nothing but its loopback it refuses even the names of
+   /etc/hosts, and an address of a family without a route fails at once when it is connected to. */
 static inline int uncurl_getaddrinfo(const char *host, int family, struct addrinfo **out, int *sys) {
     struct addrinfo hints;
     memset(&hints, 0, sizeof hints);
     hints.ai_family = family;
     hints.ai_socktype = SOCK_STREAM;
-    hints.ai_flags = AI_ADDRCONFIG;
     errno = 0;
     int code = getaddrinfo(host, NULL, &hints, out);
     *sys = errno;
     return code;
+}
+
+/* The name exists and has no address of the family asked for: two GNU codes, hidden without _GNU_SOURCE. */
+int uncurl_is_no_address(int code);
+
+/* A condition whose waits end by the monotonic clock: nobody sets that one back. */
+static inline int uncurl_condition_init(pthread_cond_t *condition) {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    int code = pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+    return code;
+}
+
+static inline int uncurl_condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock, int64_t deadline_ns) {
+    struct timespec deadline = {deadline_ns / 1000000000, deadline_ns % 1000000000};
+    return pthread_cond_timedwait(condition, lock, &deadline);
 }
 
 static inline int uncurl_unix_address(struct sockaddr_un *address, const uint8_t *path, size_t count) {

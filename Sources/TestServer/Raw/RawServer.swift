@@ -22,7 +22,7 @@ public final class RawServer: Sendable {
 
     /// Listens on `address` with a loop of its own.
     public static func start(
-        at address: SocketAddress = .loopback(),
+        address: SocketAddress = .loopback(),
         _ scripts: [RawScript] = [],
         otherwise: RawScript = .silent
     ) throws(Errno) -> RawServer {

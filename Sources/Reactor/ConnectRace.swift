@@ -1,0 +1,111 @@
+/// Happy eyeballs (RFC 8305) as a machine without sockets, names or clocks: which address to try next, and when.
+///
+///     looked up ──▶ wait for the preferred family ──▶ try ─┬─▶ attempt delay ──▶ try the next
+///                   (resolution delay, §3)                 └─▶ it failed ─────▶ try the next at once (§5)
+///
+/// An attempt once begun is never given up for a later one: Node.js did, and hosts further away than its
+/// 250 ms became unreachable. It ends by itself, or because another has won.
+struct ConnectRace {
+    struct Rules {
+        var preferred: IPAddress.Family = .v6
+        var resolutionDelay: Duration = .milliseconds(50)
+        var attemptDelay: Duration = .milliseconds(250)
+        var maximumAttempts = 16
+        var maximumConcurrent = 6
+    }
+
+    enum Step: Equatable {
+        case attempt(SocketAddress)
+        /// Nothing to do until an event, or until then if it comes first.
+        case wait(until: Instant?)
+        /// No address is left, none is being tried, none will come.
+        case lost
+    }
+
+    let rules: Rules
+    private var addresses: [SocketAddress]
+    private var unanswered: Set<IPAddress.Family>
+    private var firstAnswer: Instant?
+    private var lastStart: Instant?
+    private var lastFamily: SocketAddress.Family?
+    /// An attempt has failed since the last one began: the next need not wait.
+    private var hurries = false
+    private var postponed: Instant?
+    private(set) var active = 0
+    private(set) var attempts = 0
+
+    /// A race to addresses in the order given; `expecting` names the families still being looked up.
+    init(rules: Rules, addresses: [SocketAddress] = [], expecting: Set<IPAddress.Family> = []) {
+        self.rules = rules
+        self.addresses = addresses
+        unanswered = expecting
+    }
+
+    /// A family's look-up has ended, with or without addresses. Late ones take their place among those left.
+    mutating func answered(_ family: IPAddress.Family, _ found: [SocketAddress], now: Instant) {
+        unanswered.remove(family)
+        guard !found.isEmpty else { return }
+        if firstAnswer == nil { firstAnswer = now }
+        addresses = interleaved(addresses + found)
+    }
+
+    mutating func attemptFailed() {
+        active -= 1
+        hurries = true
+    }
+
+    /// The kernel would not even begin (the backlog of a unix listener is full): the address stays next in line.
+    mutating func attemptPostponed(_ address: SocketAddress, until instant: Instant) {
+        active -= 1
+        attempts -= 1
+        postponed = instant
+        addresses.insert(address, at: 0)
+    }
+
+    /// No further address is tried: what failed would fail for all of them.
+    mutating func giveUpRest() {
+        addresses = []
+        unanswered = []
+    }
+
+    mutating func next(now: Instant) -> Step {
+        guard let address = addresses.first, attempts < rules.maximumAttempts else {
+            let mayCome = !unanswered.isEmpty && attempts < rules.maximumAttempts
+            return active > 0 || mayCome ? .wait(until: nil) : .lost
+        }
+        guard active < rules.maximumConcurrent else { return .wait(until: nil) }
+        if let start = earliestStart, start > now { return .wait(until: start) }
+        addresses.removeFirst()
+        lastStart = now
+        lastFamily = address.family
+        hurries = false
+        postponed = nil
+        active += 1
+        attempts += 1
+        return .attempt(address)
+    }
+
+    /// Nil: at once.
+    private var earliestStart: Instant? {
+        if let postponed { return postponed }
+        guard let lastStart else {
+            // §3: an answer of the other family waits a moment for the preferred one.
+            guard unanswered.contains(rules.preferred), let firstAnswer else { return nil }
+            return firstAnswer.advanced(by: rules.resolutionDelay)
+        }
+        return active == 0 || hurries ? nil : lastStart.advanced(by: rules.attemptDelay)
+    }
+
+    /// §4: the families by turns, each in the order the look-up gave (RFC 6724).
+    private func interleaved(_ all: [SocketAddress]) -> [SocketAddress] {
+        var six = all.filter { $0.family == .v6 }[...]
+        var four = all.filter { $0.family == .v4 }[...]
+        var takesSix = lastFamily.map { $0 != .v6 } ?? (rules.preferred == .v6)
+        var result: [SocketAddress] = []
+        while result.count < all.count {
+            if let address = takesSix ? six.popFirst() : four.popFirst() { result.append(address) }
+            takesSix.toggle()
+        }
+        return result
+    }
+}

@@ -1,0 +1,38 @@
+/// A host name that is fit to be looked up, in the one spelling that equal names share.
+struct HostName: Hashable, Sendable {
+    /// Lower case; a trailing dot is kept, for it tells the look-up to leave the search list alone.
+    let text: String
+
+    init(_ host: String) throws(ResolveError) {
+        let text = String(decoding: host.utf8.map(HostName.lowercased), as: UTF8.self)
+        let bare = HostName.withoutTrailingDot(text)
+        guard !bare.isEmpty else { throw .emptyName }
+        guard bare.utf8.count <= 253 else { throw .nameTooLong }
+        guard !bare.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) else { throw .invalidName }
+        guard !HostName.endsInNumber(bare) else { throw .invalidName }
+        self.text = text
+    }
+
+    /// `example.com` of `example.com.`: what overrides and memories are kept under.
+    var bare: String { HostName.withoutTrailingDot(text) }
+
+    /// RFC 6761 §6.3: `localhost` and all below it are this machine; no server is ever asked.
+    var isLocalhost: Bool { bare == "localhost" || bare.hasSuffix(".localhost") }
+
+    private static func lowercased(_ byte: UInt8) -> UInt8 { (65...90).contains(byte) ? byte | 0x20 : byte }
+
+    private static func withoutTrailingDot(_ text: String) -> String {
+        text.hasSuffix(".") ? String(text.dropLast()) : text
+    }
+
+    /// Whether the last label is a number as inet_aton reads one: decimal or octal digits, or `0x` and hex.
+    private static func endsInNumber(_ name: String) -> Bool {
+        guard let last = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).last,
+            let first = last.first, (48...57).contains(first)
+        else { return false }
+        if last.starts(with: "0x".utf8) {
+            return last.dropFirst(2).allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
+        }
+        return last.allSatisfy { (48...57).contains($0) }
+    }
+}

@@ -1,0 +1,52 @@
+internal import CLinux
+
+/// A lock around one value, with a condition to wait on: the half that `Mutex` does not have.
+@safe final class Monitor<State>: @unchecked Sendable {
+    // `@unchecked`: `state` is only touched while `lock` is held.
+
+    private var state: State
+    private let lock: UnsafeMutablePointer<pthread_mutex_t>
+    private let condition: UnsafeMutablePointer<pthread_cond_t>
+
+    init(_ state: sending State) {
+        self.state = state
+        unsafe lock = .allocate(capacity: 1)
+        unsafe condition = .allocate(capacity: 1)
+        unsafe pthread_mutex_init(lock, nil)
+        unsafe uncurl_condition_init(condition)
+    }
+
+    deinit {
+        unsafe pthread_cond_destroy(condition)
+        unsafe pthread_mutex_destroy(lock)
+        unsafe condition.deallocate()
+        unsafe lock.deallocate()
+    }
+
+    func withLock<Result>(_ body: (inout State) -> Result) -> Result {
+        unsafe pthread_mutex_lock(lock)
+        defer { unsafe pthread_mutex_unlock(lock) }
+        return body(&state)
+    }
+
+    /// Asks `ready` now and after every signal until it answers; after `limit` asks `late` instead, without
+    /// letting go of the lock in between.
+    func wait<Result>(
+        atMost limit: Duration,
+        until ready: (inout State) -> Result?,
+        otherwise late: (inout State) -> Result
+    ) -> Result {
+        let deadline = Instant.current().advanced(by: limit)
+        unsafe pthread_mutex_lock(lock)
+        defer { unsafe pthread_mutex_unlock(lock) }
+        while true {
+            if let result = ready(&state) { return result }
+            guard unsafe uncurl_condition_wait(condition, lock, deadline.nanoseconds) == 0 else { break }
+        }
+        return ready(&state) ?? late(&state)
+    }
+
+    func signal() { _ = unsafe pthread_cond_signal(condition) }
+
+    func broadcast() { _ = unsafe pthread_cond_broadcast(condition) }
+}

@@ -1,0 +1,181 @@
+internal import Synchronization
+
+/// Names to addresses. One serves any number of loops, from any thread.
+///
+/// `getaddrinfo` runs on a pool of its own, IPv6 and IPv4 as two look-ups that are answered apart, so that
+/// a slow AAAA cannot hold back A. Equal look-ups that are under way share one call. Numeric hosts,
+/// overrides and `localhost` are answered on the spot. There is no cache: `getaddrinfo` tells no lifetime,
+/// and the machine's own resolver keeps one.
+public final class Resolver: Sendable {
+    /// One look-up of one family. It may block: it runs on the resolver's pool.
+    public typealias LookupFunction =
+        @Sendable (_ host: String, _ family: IPAddress.Family) throws(ResolveError) -> [IPAddress]
+
+    public struct Options: Sendable {
+        /// Look-ups that run at once. Eight: two names that hang in both families leave room for two more.
+        public var threads = 8
+        /// Look-ups that wait; more are refused with ``ResolveError/tooManyLookups``.
+        public var maximumWaiting = 512
+        /// Addresses kept of one answer. A name with thousands (DNS over TCP carries 64 KiB) is a mistake or
+        /// an attack, and no client tries more than a few.
+        public var maximumAddresses = 64
+        /// Names that are never looked up. Keys in any case, without a trailing dot.
+        public var overrides: [String: [IPAddress]] = [:]
+        /// In place of `getaddrinfo`; tests use it to be slow or to fail.
+        public var lookup: LookupFunction = { host, family throws(ResolveError) in
+            try SystemLookup.addresses(host, family)
+        }
+
+        public init() {}
+    }
+
+    public enum Resolution {
+        /// Known without asking anybody; at least one address.
+        case known([IPAddress])
+        case pending(Lookup)
+    }
+
+    private struct Question: Hashable {
+        let host: HostName
+        let family: IPAddress.Family
+    }
+
+    private struct Waiter: Sendable {
+        let lookup: LoopBound<Lookup>
+        let abandoned: Flag
+    }
+
+    private struct State {
+        var waiters: [Question: [Waiter]] = [:]
+        var closed = false
+    }
+
+    private let options: Options
+    private let overrides: [String: [IPAddress]]
+    private let pool: BlockingPool
+    private let state = Mutex(State())
+    /// Which family won the last race to a host.
+    let familyMemory = FamilyMemory()
+
+    public init(options: Options = Options()) {
+        self.options = options
+        overrides = Dictionary(
+            options.overrides.map { ($0.key.lowercased(), $0.value) },
+            uniquingKeysWith: { first, _ in first }
+        )
+        pool = BlockingPool(name: "uncurl-dns", threads: options.threads, queue: options.maximumWaiting)
+    }
+
+    /// Asks for the addresses of `host`, in the families wanted. Loop thread only.
+    ///
+    /// - Parameter answer: called on `loop`, once a family, in a later turn; never after ``Lookup/cancel()``,
+    ///   nor when the result is ``Resolution/known(_:)`` or an error.
+    /// - Throws: at once, for what is no host name, and for a known name without addresses of these families.
+    public func resolve(
+        _ host: String,
+        families: Set<IPAddress.Family> = [.v4, .v6],
+        on loop: EventLoop,
+        answer: @escaping (IPAddress.Family, Result<[IPAddress], ResolveError>) -> Void
+    ) throws(ResolveError) -> Resolution {
+        guard !families.isEmpty else { throw .noAddress }
+        if let address = IPAddress(host) { return try known([address], families) }
+        let name = try HostName(host)
+        if let addresses = overrides[name.bare] { return try known(addresses, families) }
+        if name.isLocalhost { return try known([.v6(.loopback), .v4(.loopback)], families) }
+        let lookup = Lookup(families, answer)
+        let waiter = Waiter(lookup: LoopBound(lookup, on: loop), abandoned: lookup.abandoned)
+        for family in [IPAddress.Family.v6, .v4] where families.contains(family) {
+            ask(Question(host: name, family: family), waiter)
+        }
+        return .pending(lookup)
+    }
+
+    /// Answers what waits with ``ResolveError/shutDown`` and refuses the rest. Any thread; look-ups that hang
+    /// are left to themselves. More than once does no harm.
+    public func shutdown() {
+        let waiting = state.withLock { state in
+            state.closed = true
+            defer { state.waiters = [:] }
+            return state.waiters
+        }
+        pool.shutdown()
+        for (question, waiters) in waiting { Resolver.tell(waiters, question.family, .failure(.shutDown)) }
+    }
+
+    // MARK: Private
+
+    private func known(
+        _ addresses: [IPAddress],
+        _ families: Set<IPAddress.Family>
+    ) throws(ResolveError) -> Resolution {
+        let fitting = addresses.filter { families.contains($0.family) }
+        guard !fitting.isEmpty else { throw .noAddress }
+        return .known(fitting)
+    }
+
+    private func ask(_ question: Question, _ waiter: Waiter) {
+        enum Standing { case first, joined, closed }
+        let standing = state.withLock { state -> Standing in
+            guard !state.closed else { return .closed }
+            state.waiters[question, default: []].append(waiter)
+            return state.waiters[question]?.count == 1 ? .first : .joined
+        }
+        switch standing {
+        case .joined: return
+        case .closed: Resolver.tell([waiter], question.family, .failure(.shutDown))
+        case .first:
+            do throws(BlockingPool.Refusal) {
+                try pool.run { self.answer(question) }
+            } catch {
+                finish(question, .failure(Resolver.error(error)))
+            }
+        }
+    }
+
+    private static func error(_ refusal: BlockingPool.Refusal) -> ResolveError {
+        switch refusal {
+        case .queueFull: .tooManyLookups
+        case .shutDown: .shutDown
+        case .noThread(let error): .system(error)
+        }
+    }
+
+    /// On a thread of the pool.
+    private func answer(_ question: Question) {
+        guard isWanted(question) else { return }
+        let result: Result<[IPAddress], ResolveError>
+        do throws(ResolveError) {
+            let found = try options.lookup(question.host.text, question.family)
+                .filter { $0.family == question.family }
+            result = found.isEmpty ? .failure(.noAddress) : .success(Array(found.prefix(options.maximumAddresses)))
+        } catch {
+            result = .failure(error)
+        }
+        finish(question, result)
+    }
+
+    /// Not if everybody has cancelled while it waited for a thread: behind a dead server that empties the queue.
+    private func isWanted(_ question: Question) -> Bool {
+        state.withLock { state in
+            guard let waiters = state.waiters[question] else { return false }
+            if waiters.allSatisfy(\.abandoned.isSet) { state.waiters[question] = nil }
+            return state.waiters[question] != nil
+        }
+    }
+
+    private func finish(_ question: Question, _ result: Result<[IPAddress], ResolveError>) {
+        let waiters = state.withLock { $0.waiters.removeValue(forKey: question) }
+        Resolver.tell(waiters ?? [], question.family, result)
+    }
+
+    private static func tell(
+        _ waiters: [Waiter],
+        _ family: IPAddress.Family,
+        _ result: Result<[IPAddress], ResolveError>
+    ) {
+        for waiter in waiters {
+            let lookup = waiter.lookup
+            lookup.loop.post { lookup.value.deliver(family, result) }
+        }
+    }
+}

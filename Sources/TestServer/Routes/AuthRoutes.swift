@@ -1,0 +1,40 @@
+/// Routes behind credentials (RFC 7617, RFC 6750). Digest comes with the client's own digest.
+enum AuthRoutes {
+    static func basic(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
+        check(request, rest) {
+            RouteResponse(401, .bytes([]), [Pair(name: "WWW-Authenticate", value: "Basic realm=\"Fake Realm\"")])
+        }
+    }
+
+    /// Hides itself: 404 where `/basic-auth` says 401.
+    static func hiddenBasic(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
+        check(request, rest) { .notFound }
+    }
+
+    static func bearer(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
+        guard rest.isEmpty else { return .notFound }
+        guard let token = credentials("bearer", request), !token.isEmpty else {
+            return RouteResponse(401, .bytes([]), [Pair(name: "WWW-Authenticate", value: "Bearer")])
+        }
+        return .json(["authenticated": .bool(true), "token": .string(token)])
+    }
+
+    private static func check(
+        _ request: RouteRequest,
+        _ rest: [String],
+        orElse refuse: () -> RouteResponse
+    ) -> RouteResponse {
+        guard rest.count == 2 else { return .notFound }
+        let wanted = Array("\(rest[0]):\(rest[1])".utf8)
+        guard let sent = credentials("basic", request), Base64.decode(sent) == wanted else { return refuse() }
+        return .json(["authenticated": .bool(true), "user": .string(rest[0])])
+    }
+
+    /// What follows the scheme's name in Authorization; the name's case does not matter (RFC 9110 §11.1).
+    private static func credentials(_ scheme: String, _ request: RouteRequest) -> String? {
+        guard let value = request.field("authorization") else { return nil }
+        let parts = value.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, String(parts[0]).equalsIgnoringCase(scheme) else { return nil }
+        return String(parts[1].drop { $0 == " " })
+    }
+}

@@ -1,0 +1,84 @@
+/// A body made while it is sent, piece by piece, so that no length costs memory.
+struct BodyGenerator: Sendable {
+    /// What one call gave.
+    enum Step: Equatable, Sendable {
+        /// A piece was appended.
+        case piece
+        /// Nothing yet: ask again after this time.
+        case pause(Duration)
+        case end
+    }
+
+    private enum Source: Sendable {
+        case random(PseudoRandom, left: UInt64, piece: Int)
+        case repeating([UInt8], left: UInt64)
+        case cyclic([UInt8], at: Int, left: UInt64)
+        case list([[UInt8]], next: Int)
+    }
+
+    private var source: Source
+    /// Between two pieces.
+    private let interval: Duration
+    private var rests = false
+
+    /// `count` bytes of the generator with that seed, in pieces of at most `piece`.
+    static func random(_ count: UInt64, seed: UInt64, piece: Int = 16 * 1024) -> BodyGenerator {
+        BodyGenerator(.random(PseudoRandom(seed: seed), left: count, piece: max(1, piece)))
+    }
+
+    /// The same piece `times` times; `UInt64.max` never ends.
+    static func repeating(_ piece: [UInt8], times: UInt64, every interval: Duration = .zero) -> BodyGenerator {
+        BodyGenerator(.repeating(piece, left: times), every: interval)
+    }
+
+    /// The octets of `pattern` over and over, from offset `start` of that endless row, `count` of them.
+    static func cyclic(_ pattern: [UInt8], from start: UInt64, count: UInt64) -> BodyGenerator {
+        BodyGenerator(.cyclic(pattern, at: Int(start % UInt64(max(1, pattern.count))), left: count))
+    }
+
+    static func list(_ pieces: [[UInt8]], every interval: Duration = .zero) -> BodyGenerator {
+        BodyGenerator(.list(pieces, next: 0), every: interval)
+    }
+
+    private init(_ source: Source, every interval: Duration = .zero) {
+        self.source = source
+        self.interval = interval
+    }
+
+    /// Appends the next piece, of at most 16 KiB unless a longer one was asked for.
+    mutating func next(into bytes: inout [UInt8]) -> Step {
+        if rests {
+            rests = false
+            if !isAtEnd { return .pause(interval) }
+        }
+        rests = interval > .zero
+        switch source {
+        case .random(var random, let left, let piece):
+            guard left > 0 else { return .end }
+            let count = Int(min(left, UInt64(piece)))
+            random.append(count, to: &bytes)
+            source = .random(random, left: left - UInt64(count), piece: piece)
+        case .repeating(let piece, let left):
+            guard left > 0 else { return .end }
+            bytes += piece
+            source = .repeating(piece, left: left == .max ? left : left - 1)
+        case .cyclic(let pattern, let at, let left):
+            guard left > 0, !pattern.isEmpty else { return .end }
+            let count = Int(min(left, 16 * 1024))
+            for step in 0..<count { bytes.append(pattern[(at + step) % pattern.count]) }
+            source = .cyclic(pattern, at: (at + count) % pattern.count, left: left - UInt64(count))
+        case .list(let pieces, let next):
+            guard next < pieces.count else { return .end }
+            bytes += pieces[next]
+            source = .list(pieces, next: next + 1)
+        }
+        return .piece
+    }
+
+    private var isAtEnd: Bool {
+        switch source {
+        case .random(_, let left, _), .repeating(_, let left), .cyclic(_, _, let left): left == 0
+        case .list(let pieces, let next): next >= pieces.count
+        }
+    }
+}

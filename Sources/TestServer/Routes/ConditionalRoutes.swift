@@ -1,0 +1,92 @@
+/// Caching, validators and ranges (RFC 9110 §13, §14; RFC 9111 §5.2).
+enum ConditionalRoutes {
+    /// `/cache`: 304 to any validator; `/cache/n`: fresh for n seconds.
+    static func cache(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
+        if let text = rest.first {
+            guard rest.count == 1, let age = Arguments.count(text, upTo: UInt64(UInt32.max)) else {
+                return .bad("the age is a number of seconds")
+            }
+            return Inspection.get(request, []).with("Cache-Control", "public, max-age=\(age)")
+        }
+        if request.field("if-none-match") != nil || request.field("if-modified-since") != nil {
+            return RouteResponse(304, .none, [Pair(name: "ETag", value: validator)])
+        }
+        return Inspection.get(request, []).with("Last-Modified", lastModified).with("ETag", validator)
+    }
+
+    private static let validator = "\"uncurl-cache\""
+    private static let lastModified = "Thu, 01 Jan 2026 00:00:00 GMT"
+
+    /// `/etag/x`: If-Match by strong, If-None-Match by weak comparison (RFC 9110 §13.1.1, §13.1.2).
+    static func etag(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
+        guard rest.count == 1, StatusRoutes.isField(Pair(name: "etag", value: rest[0])), !rest[0].contains("\"") else {
+            return .notFound
+        }
+        let tag = "\"\(rest[0])\""
+        if let wanted = request.field("if-match") {
+            let tags = list(wanted)
+            if !tags.contains("*"), !tags.contains(tag) { return RouteResponse(412) }
+        } else if let known = request.field("if-none-match") {
+            let tags = list(known)
+            if tags.contains("*") || tags.contains(tag) || tags.contains("W/\(tag)") {
+                return RouteResponse(304, .none, [Pair(name: "ETag", value: tag)])
+            }
+        }
+        return Inspection.get(request, []).with("ETag", tag)
+    }
+
+    /// `/range/n`: n octets of the alphabet over and over, whole or in one range.
+    static func range(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
+        guard rest.count == 1 else { return .notFound }
+        guard let total = Arguments.count(rest[0], upTo: RouteLimits.bytes) else {
+            return .bad("the length is a number from 0 to \(RouteLimits.bytes)")
+        }
+        let tag = "\"range\(total)\""
+        let fields = [Pair(name: "ETag", value: tag), Pair(name: "Accept-Ranges", value: "bytes")]
+        switch wanted(request, tag, total) {
+        case .whole:
+            return slice(200, 0, total, fields)
+        case .part(let first, let last):
+            let range = Pair(name: "Content-Range", value: "bytes \(first)-\(last)/\(total)")
+            return slice(206, first, last - first + 1, fields + [range])
+        case .unsatisfiable:
+            return RouteResponse(416, .bytes([]), fields + [Pair(name: "Content-Range", value: "bytes */\(total)")])
+        }
+    }
+
+    static let alphabet = Array("abcdefghijklmnopqrstuvwxyz".utf8)
+
+    private enum Wanted { case whole, part(UInt64, UInt64), unsatisfiable }
+
+    private static func slice(_ status: Int, _ start: UInt64, _ count: UInt64, _ fields: [Pair]) -> RouteResponse {
+        let body = BodyGenerator.cyclic(alphabet, from: start, count: count)
+        return RouteResponse(status, type: "application/octet-stream", .generated(body, .length(count)), fields)
+    }
+
+    /// One range of `bytes`; several, another unit or a malformed one are answered whole, as RFC 9110 §14.2 lets a
+    /// server do. If-Range must hold our strong validator (§13.1.5).
+    private static func wanted(_ request: RouteRequest, _ tag: String, _ total: UInt64) -> Wanted {
+        guard let value = request.field("range") else { return .whole }
+        if let condition = request.field("if-range"), condition != tag { return .whole }
+        let parts = value.split(separator: "=", maxSplits: 1)
+        guard parts.count == 2, String(parts[0]).equalsIgnoringCase("bytes") else { return .whole }
+        let ends = parts[1].split(separator: "-", omittingEmptySubsequences: false).map(String.init)
+        guard ends.count == 2 else { return .whole }
+        if ends[0].isEmpty {
+            guard let suffix = Arguments.count(ends[1], upTo: .max) else { return .whole }
+            guard suffix > 0, total > 0 else { return .unsatisfiable }
+            return .part(total - min(suffix, total), total - 1)
+        }
+        guard let first = Arguments.count(ends[0], upTo: .max) else { return .whole }
+        let last = Arguments.count(ends[1], upTo: .max)
+        guard last != nil || ends[1].isEmpty, last.map({ $0 >= first }) != false else { return .whole }
+        guard first < total else { return .unsatisfiable }
+        return .part(first, min(last ?? .max, total - 1))
+    }
+
+    private static func list(_ value: String) -> [String] {
+        value.split(separator: ",").map { part in
+            String(part.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+        }
+    }
+}

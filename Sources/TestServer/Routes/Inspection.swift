@@ -1,0 +1,114 @@
+/// Routes that show what came, in httpbin's shape.
+enum Inspection {
+    static func get(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
+        guard rest.isEmpty else { return .notFound }
+        return .json(.object(common(request)))
+    }
+
+    static func withBody(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
+        guard rest.isEmpty else { return .notFound }
+        return .json(.object(common(request) + body(of: request)))
+    }
+
+    static func anything(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
+        .json(everything(request))
+    }
+
+    static func everything(_ request: RouteRequest) -> JSON {
+        let method = JSON.Member(name: "method", value: .string(request.method))
+        return .object(common(request) + body(of: request) + [method])
+    }
+
+    static func headers(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
+        .json(["headers": headers(request)])
+    }
+
+    static func ip(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
+        .json(["origin": .string(request.origin)])
+    }
+
+    static func userAgent(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
+        .json(["user-agent": request.field("user-agent").map { .string($0) } ?? .null])
+    }
+
+    /// Counts a body of any length and keeps none of it.
+    static func upload(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
+        .json(["bytes": .number(String(request.bodyLength))])
+    }
+
+    /// `/echo` without a body; with one the connection answers while it comes.
+    static func echoNothing(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
+        RouteResponse(200, type: request.field("content-type") ?? "application/octet-stream")
+    }
+
+    /// Names as httpbin shows them, `User-Agent`; values of equal names joined.
+    static func headers(_ request: RouteRequest) -> JSON {
+        var joined: [Pair] = []
+        var indices: [String: Int] = [:]
+        for field in request.fields {
+            let name = titled(field.name)
+            if let index = indices[name] {
+                joined[index].value += "," + field.value
+            } else {
+                indices[name] = joined.count
+                joined.append(Pair(name: name, value: field.value))
+            }
+        }
+        return .object(joined.map { JSON.Member(name: $0.name, value: .string($0.value)) })
+    }
+
+    static func common(_ request: RouteRequest) -> [JSON.Member] {
+        [
+            JSON.Member(name: "args", value: .grouping(request.arguments)),
+            JSON.Member(name: "headers", value: headers(request)),
+            JSON.Member(name: "origin", value: .string(request.origin)),
+            JSON.Member(name: "url", value: .string(request.url)),
+        ]
+    }
+
+    /// `data`, `form`, `files` and `json`: a form fills the middle two, anything else `data`.
+    static func body(of request: RouteRequest) -> [JSON.Member] {
+        let type = request.field("content-type") ?? ""
+        var form = DecodedForm()
+        var data = JSON.string("")
+        var json = JSON.null
+        switch MediaType.essence(of: type) {
+        case "application/x-www-form-urlencoded":
+            form.fields = PercentCoding.pairs(String(decoding: request.body, as: UTF8.self))
+        case "multipart/form-data":
+            guard let decoded = DecodedForm.multipart(request.body, contentType: type) else { fallthrough }
+            form = decoded
+        default:
+            data = .string(text(of: request.body, type: type.isEmpty ? "application/octet-stream" : type))
+            json = JSONParser.parse(request.body) ?? .null
+        }
+        return [
+            JSON.Member(name: "data", value: data),
+            JSON.Member(name: "files", value: .grouping(form.files)),
+            JSON.Member(name: "form", value: .grouping(form.fields)),
+            JSON.Member(name: "json", value: json),
+        ]
+    }
+
+    /// UTF-8 as it is; other octets as a data URL (RFC 2397).
+    static func text(of bytes: [UInt8], type: String) -> String {
+        String(validating: bytes, as: UTF8.self) ?? "data:\(type);base64,\(Base64.encode(bytes))"
+    }
+
+    private static func titled(_ name: String) -> String {
+        var startsWord = true
+        let bytes = name.utf8.map { byte in
+            defer { startsWord = byte == UInt8(ascii: "-") }
+            switch byte {
+            case 0x61...0x7A where startsWord: return byte - 32
+            case 0x41...0x5A where !startsWord: return byte + 32
+            default: return byte
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension RouteResponse {
+    static func json(_ members: KeyValuePairs<String, JSON>) -> RouteResponse { .json(.object(members)) }
+}

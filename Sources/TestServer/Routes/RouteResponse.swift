@@ -1,0 +1,74 @@
+/// What a route answers: a description, which the connection turns into bytes and time.
+struct RouteResponse: Sendable {
+    var status = 200
+    var fields: [Pair] = []
+    var body = Body.bytes([])
+    /// A 103 response goes ahead with these fields (RFC 8297).
+    var hints: [Pair] = []
+    /// Waited before the head.
+    var delay = Duration.zero
+    var fate = Fate.normal
+
+    enum Body: Sendable {
+        /// Neither body nor Content-Length: 204 and 304 (RFC 9110 §8.6).
+        case none
+        case bytes([UInt8])
+        case generated(BodyGenerator, Framing)
+    }
+
+    enum Framing: Sendable {
+        case length(UInt64)
+        /// With a trailer section, if fields are given (RFC 9112 §7.1.2).
+        case chunked(trailers: [Pair])
+        case untilClose
+    }
+
+    /// Faults on demand.
+    enum Fate: Sendable, Equatable {
+        case normal
+        /// FIN after so many body bytes, whatever was announced.
+        case truncated(after: UInt64)
+        /// RST after so many body bytes.
+        case reset(after: UInt64)
+        /// No byte, ever.
+        case silence
+        /// The whole server sleeps once, then this response goes out.
+        case freeze(Duration)
+    }
+
+    init(_ status: Int = 200, type: String? = nil, _ body: Body = .bytes([]), _ fields: [Pair] = []) {
+        self.status = status
+        self.fields = fields
+        self.body = body
+        if let type { self.fields.append(Pair(name: "Content-Type", value: type)) }
+    }
+
+    static func json(_ value: JSON, status: Int = 200, _ fields: [Pair] = []) -> RouteResponse {
+        RouteResponse(status, type: "application/json", .bytes(value.serialized()), fields)
+    }
+
+    static func text(_ text: String, status: Int = 200, type: String = "text/plain; charset=utf-8") -> RouteResponse {
+        RouteResponse(status, type: type, .bytes(Array(text.utf8)))
+    }
+
+    /// An argument that is out of range or no number, said in a line.
+    static func bad(_ reason: String) -> RouteResponse { .text("\(reason)\n", status: 400) }
+
+    static let notFound = RouteResponse.text("no such route\n", status: 404)
+
+    static func methodNotAllowed(_ allowed: [String]) -> RouteResponse {
+        var response = RouteResponse.text("this route answers \(allowed.joined(separator: ", "))\n", status: 405)
+        response.fields.append(Pair(name: "Allow", value: allowed.joined(separator: ", ")))
+        return response
+    }
+
+    static func redirect(_ status: Int, to location: String) -> RouteResponse {
+        RouteResponse(status, .bytes([]), [Pair(name: "Location", value: location)])
+    }
+
+    func with(_ name: String, _ value: String) -> RouteResponse {
+        var response = self
+        response.fields.append(Pair(name: name, value: value))
+        return response
+    }
+}

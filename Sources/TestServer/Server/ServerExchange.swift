@@ -1,0 +1,44 @@
+internal import HTTP1
+
+/// One request while it is taken and answered. A class, because the collected body grows in place.
+final class ServerExchange {
+    var request: RouteRequest
+    let intake: Intake
+    let version: HTTPVersion
+    var keepsAlive: Bool
+
+    var isHead: Bool { request.method == "HEAD" }
+
+    init(_ request: RouteRequest, _ intake: Intake, _ version: HTTPVersion, keepsAlive: Bool) {
+        self.request = request
+        self.intake = intake
+        self.version = version
+        self.keepsAlive = keepsAlive
+    }
+}
+
+extension RouteRequest {
+    /// Strings from the head's octets. The fast routes never come here.
+    init(_ head: RequestHead, origin: String, random: UInt64, requestCount: UInt64) {
+        method = head.method
+        let target = head.target.utf8
+        var pathAndQuery = target[...]
+        authority = head.fields["host"] ?? ""
+        // absolute-form: its authority wins over Host (RFC 9112 §3.2.2); an empty path means "/".
+        if let first = target.first, first != UInt8(ascii: "/"), first != UInt8(ascii: "*"), method != "CONNECT" {
+            let afterScheme = target.drop { $0 != UInt8(ascii: "/") }.dropFirst(2)
+            let name = afterScheme.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
+            authority = String(decoding: name, as: UTF8.self)
+            pathAndQuery = afterScheme[name.endIndex...]
+        }
+        let parts = pathAndQuery.split(separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
+        path = parts.first.map { String(decoding: $0, as: UTF8.self) } ?? ""
+        if path.isEmpty { path = "/" }
+        rawQuery = parts.count > 1 ? String(decoding: parts[1], as: UTF8.self) : ""
+        let headFields = head.fields
+        fields = (0..<headFields.count).map { Pair(name: headFields.name(at: $0), value: headFields.value(at: $0)) }
+        self.origin = origin
+        self.random = random
+        self.requestCount = requestCount
+    }
+}

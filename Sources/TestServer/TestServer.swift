@@ -1,0 +1,145 @@
+public import Reactor
+
+/// An HTTP/1.1 server on this machine with httpbin's routes, for tests and load runs. Knows nothing of the client
+/// engine: a client must not be tested against itself.
+///
+/// ```swift
+/// let server = try TestServer.start()
+/// defer { server.stop() }
+/// … server.url("/get") …
+/// ```
+/// Each loop has a thread and a listener of its own. Everything here may be called from any thread
+/// but the server's; ``stop(within:)`` blocks.
+public final class TestServer: Sendable {
+    /// The address in fact bound, with the port the kernel chose for port 0.
+    public let address: SocketAddress
+    private let group: EventLoopGroup
+    private let loops: [LoopBound<ServerLoop>]
+    private let counters: [ServerCounters]
+    /// Loops whose last connection has gone since ``stop(within:)`` was called.
+    private let emptied = Monitor(0)
+    private let stopping = Monitor(Stopping.no)
+
+    private enum Stopping { case no, underWay, done }
+
+    /// Listens on `address` (TCP or unix, abstract names too) with `loops` threads.
+    ///
+    /// Over TCP the kernel spreads newcomers over the loops (SO_REUSEPORT); a unix name has one
+    /// listener, whose newcomers go round.
+    public static func start(
+        loops: Int = 1,
+        address: SocketAddress = .loopback(),
+        options: ServerOptions = ServerOptions()
+    ) throws(Errno) -> TestServer {
+        try TestServer(loops, address, options)
+    }
+
+    private init(_ count: Int, _ wanted: SocketAddress, _ options: ServerOptions) throws(Errno) {
+        let group = try EventLoopGroup(count: count, name: "test-server")
+        let counters = group.loops.map { _ in ServerCounters() }
+        do throws(Errno) {
+            var servers: [LoopBound<ServerLoop>] = []
+            for (loop, own) in zip(group.loops, counters) {
+                servers.append(
+                    try loop.perform {
+                        let shared = ServerScratch(options: options, counters: own, all: counters)
+                        return LoopBound(ServerLoop(loop, shared, all: group.loops), on: loop)
+                    }
+                )
+            }
+            address = try TestServer.listen(servers, group.loops, wanted)
+            loops = servers
+        } catch {
+            group.shutdown()
+            throw error
+        }
+        self.group = group
+        self.counters = counters
+    }
+
+    private static func listen(
+        _ servers: [LoopBound<ServerLoop>],
+        _ loops: [EventLoop],
+        _ wanted: SocketAddress
+    ) throws(Errno) -> SocketAddress {
+        var address = wanted
+        switch wanted {
+        case .v4, .v6:
+            for (server, loop) in zip(servers, loops) {
+                let bound = address
+                let shares = servers.count > 1
+                address = try loop.perform { () throws(Errno) in
+                    let server = server.open()
+                    return try server.listen(bound, sharing: shares) { [unowned server] in server.take($0) }
+                }
+            }
+        case .unix:
+            address = try loops[0].perform { () throws(Errno) in
+                var next = 0
+                return try servers[0].open().listen(wanted, sharing: false) { socket in
+                    let (server, loop) = (servers[next % servers.count], loops[next % loops.count])
+                    next &+= 1
+                    let number = socket.release()
+                    loop.post { server.open().take(Socket(adopting: number)) }
+                }
+            }
+        }
+        return address
+    }
+
+    /// The port, or 0 for a unix socket.
+    public var port: UInt16 { address.port ?? 0 }
+
+    /// `http://127.0.0.1:port` and `path`, which begins with `/`. A unix socket has no URL; `localhost` stands for it.
+    public func url(_ path: String) -> String {
+        address.port == nil ? "http://localhost\(path)" : "http://\(address)\(path)"
+    }
+
+    // MARK: Counting
+
+    /// Requests whose head was read to its end. Counted before the response leaves, so whoever has
+    /// the response finds its request counted.
+    public var requestCount: UInt64 { total(.requests) }
+
+    /// Final responses whose last octet the kernel has taken.
+    public var responsesSent: UInt64 { total(.responses) }
+
+    public var connectionsAccepted: UInt64 { total(.connections) }
+    public var bytesReceived: UInt64 { total(.bytesReceived) }
+    public var bytesSent: UInt64 { total(.bytesSent) }
+
+    private func total(_ name: ServerCounters.Name) -> UInt64 { counters.reduce(0) { $0 &+ $1.value(of: name) } }
+
+    // MARK: Faults
+
+    /// Puts every loop to sleep once for `span`, as a garbage collection or a swap storm would. Returns at once.
+    public func freeze(for span: Duration) {
+        for loop in group.loops { loop.post { WallClock.sleep(span) } }
+    }
+
+    // MARK: Stopping
+
+    /// Stops listening, closes idle connections, lets requests under way finish for at most `limit`, and aborts the rest.
+    /// Returns when the threads have ended. More than once does no harm.
+    public func stop(within limit: Duration = .seconds(1)) {
+        let isFirst = stopping.update { state in
+            guard case .no = state else { return false }
+            state = .underWay
+            return true
+        }
+        guard isFirst else {
+            _ = stopping.wait(within: .seconds(600)) { if case .done = $0 { true } else { nil } }
+            return
+        }
+        let emptied = emptied
+        for (server, loop) in zip(loops, group.loops) {
+            loop.post { server.open().drain { emptied.update { $0 += 1 } } }
+        }
+        _ = emptied.wait(within: limit) { [count = loops.count] in $0 >= count ? true : nil }
+        for (server, loop) in zip(loops, group.loops) { loop.post { server.open().abort() } }
+        group.shutdown()
+        stopping.update { $0 = .done }
+    }
+
+    deinit { stop(within: .zero) }
+}

@@ -1,0 +1,97 @@
+/// What a form sent: its plain fields and its files.
+struct DecodedForm: Equatable, Sendable {
+    var fields: [Pair] = []
+    var files: [Pair] = []
+
+    /// `multipart/form-data` (RFC 7578, RFC 2046 §5.1). Nil if the boundary is missing or the parts do not end.
+    static func multipart(_ body: [UInt8], contentType: String) -> DecodedForm? {
+        guard let boundary = MediaType.parameter("boundary", of: contentType), !boundary.isEmpty else { return nil }
+        let delimiter = Array("--\(boundary)".utf8)
+        guard var position = find(delimiter, in: body, from: 0).map({ $0 + delimiter.count }) else { return nil }
+        var form = DecodedForm()
+        while !body[position...].starts(with: "--".utf8) {
+            guard let start = find([13, 10], in: body, from: position),
+                let headEnd = find([13, 10, 13, 10], in: body, from: start),
+                let end = find([13, 10] + delimiter, in: body, from: headEnd + 2)
+            else { return nil }
+            let head = String(decoding: body[(start + 2)..<max(start + 2, headEnd)], as: UTF8.self)
+            form.add(head, Array(body[min(headEnd + 4, end)..<end]))
+            position = end + 2 + delimiter.count
+        }
+        return form
+    }
+
+    private mutating func add(_ head: String, _ content: [UInt8]) {
+        var (disposition, type) = ("", "application/octet-stream")
+        for line in head.split(separator: "\r\n") {
+            guard let colon = line.firstIndex(of: ":") else { continue }
+            let value = String(line[line.index(after: colon)...].drop { $0 == " " })
+            if String(line[..<colon]).equalsIgnoringCase("content-disposition") { disposition = value }
+            if String(line[..<colon]).equalsIgnoringCase("content-type") { type = value }
+        }
+        guard let name = MediaType.parameter("name", of: disposition) else { return }
+        let pair = Pair(name: name, value: Inspection.text(of: content, type: type))
+        if MediaType.parameter("filename", of: disposition) == nil {
+            fields.append(pair)
+        } else {
+            files.append(pair)
+        }
+    }
+
+    private static func find(_ needle: [UInt8], in bytes: [UInt8], from start: Int) -> Int? {
+        guard start >= 0, bytes.count >= needle.count, start <= bytes.count - needle.count else { return nil }
+        for index in start...(bytes.count - needle.count)
+        where bytes[index] == needle[0] && bytes[index..<index + needle.count].elementsEqual(needle) {
+            return index
+        }
+        return nil
+    }
+}
+
+/// Values with parameters: `type/subtype; name=value; name="quoted"` (RFC 9110 §5.6.6).
+enum MediaType {
+    /// What stands before the parameters, in lower case.
+    static func essence(of value: String) -> String {
+        let bytes = value.utf8.prefix { $0 != UInt8(ascii: ";") }
+        return String(decoding: bytes, as: UTF8.self).lowercased().filter { $0 != " " && $0 != "\t" }
+    }
+
+    static func parameter(_ name: String, of value: String) -> String? {
+        var rest = value.utf8.drop { $0 != UInt8(ascii: ";") }
+        while !rest.isEmpty {
+            rest = rest.dropFirst().drop { $0 == 0x20 || $0 == 0x09 }
+            let key = rest.prefix { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ";") }
+            rest = rest[key.endIndex...]
+            var text: [UInt8] = []
+            if rest.first == UInt8(ascii: "=") { text = takeValue(&rest) }
+            if String(decoding: key, as: UTF8.self).equalsIgnoringCase(name) {
+                return String(decoding: text, as: UTF8.self)
+            }
+            rest = rest.drop { $0 != UInt8(ascii: ";") }
+        }
+        return nil
+    }
+
+    private static func takeValue(_ rest: inout Substring.UTF8View) -> [UInt8] {
+        rest = rest.dropFirst()
+        guard rest.first == UInt8(ascii: "\"") else {
+            let plain = rest.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 }
+            rest = rest[plain.endIndex...]
+            return Array(plain)
+        }
+        rest = rest.dropFirst()
+        var text: [UInt8] = []
+        while let byte = rest.first, byte != UInt8(ascii: "\"") {
+            rest = rest.dropFirst()
+            // quoted-pair (RFC 9110 §5.6.4)
+            if byte == UInt8(ascii: "\\"), let escaped = rest.first {
+                text.append(escaped)
+                rest = rest.dropFirst()
+            } else {
+                text.append(byte)
+            }
+        }
+        rest = rest.dropFirst()
+        return text
+    }
+}

@@ -1,0 +1,91 @@
+internal import ArgumentParser
+internal import Glibc
+internal import Reactor
+internal import TestServer
+
+/// The test server as a program: listens until SIGINT or SIGTERM, then lets requests under way finish.
+///
+/// Mistakes are one line on the error stream and status 1.
+@main
+struct Httpbin: ParsableArguments {
+    static let configuration = CommandConfiguration(
+        commandName: "httpbin",
+        abstract: "An HTTP/1.1 test server with httpbin's routes."
+    )
+
+    @Option(help: ArgumentHelp("The address to listen on: IPv4, IPv6 or localhost.", valueName: "address"))
+    var host = "127.0.0.1"
+
+    @Option(help: ArgumentHelp("The port; 0 lets the system choose.", valueName: "port"))
+    var port: UInt16 = 8080
+
+    @Option(help: ArgumentHelp("Listen on a unix socket instead; @name is abstract.", valueName: "path"))
+    var unix: String?
+
+    @Option(help: ArgumentHelp("Threads, each with an event loop.", valueName: "count"))
+    var loops = 1
+
+    @Flag(help: "Do not print the address.")
+    var quiet = false
+
+    static func main() {
+        do {
+            let options = try Httpbin.parse()
+            let address = try options.address()
+            guard (1...256).contains(options.loops) else {
+                throw ValidationError("--loops takes a number from 1 to 256")
+            }
+            options.serve(address)
+        } catch {
+            if Httpbin.exitCode(for: error) == .success {
+                print(Httpbin.fullMessage(for: error))
+                Glibc.exit(0)
+            }
+            fail(Httpbin.message(for: error))
+        }
+    }
+
+    private func address() throws -> SocketAddress {
+        if let unix {
+            let name = unix.hasPrefix("@") ? UnixName(abstract: String(unix.dropFirst())) : UnixName(path: unix)
+            guard let name else {
+                throw ValidationError("--unix takes a path or @name of 1 to \(UnixName.maximumBytes) octets")
+            }
+            return .unix(name)
+        }
+        let numeric = host == "localhost" ? "127.0.0.1" : host
+        guard let address = SocketAddress(numericHost: numeric, port: port) else {
+            throw ValidationError("--host takes an IP address or localhost, not \"\(host)\"")
+        }
+        return address
+    }
+
+    private func serve(_ address: SocketAddress) {
+        // Blocked before any thread starts: the signal then waits for `sigwait` and interrupts nobody.
+        var signals = sigset_t()
+        _ = unsafe sigemptyset(&signals)
+        _ = unsafe sigaddset(&signals, SIGINT)
+        _ = unsafe sigaddset(&signals, SIGTERM)
+        _ = unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
+        let server: TestServer
+        do {
+            server = try TestServer.start(loops: loops, address: address)
+        } catch {
+            Httpbin.fail("cannot listen on \(address): \(error)")
+        }
+        if !quiet {
+            print(server.address.port == nil ? "\(server.address)" : server.url("/"))
+            _ = fflush(nil)
+        }
+        var signal: CInt = 0
+        while unsafe sigwait(&signals, &signal) != 0 {}
+        server.stop(within: .seconds(5))
+    }
+
+    private static func fail(_ message: String) -> Never {
+        let line = message.split(separator: "\n").first ?? "unknown mistake"
+        let text = Array("httpbin: \(line)\n".utf8)
+        _ = unsafe text.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        Glibc.exit(1)
+    }
+}
