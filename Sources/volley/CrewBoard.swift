@@ -1,6 +1,5 @@
-internal import Synchronization
-
 import Reactor
+internal import Synchronization
 
 /// What one worker brings home.
 struct WorkerResult: Sendable {

@@ -1,6 +1,5 @@
-internal import Synchronization
-
 import Reactor
+internal import Synchronization
 
 /// The target's name, looked up once before a run: an unknown one is a mistake in the command line, and a look-up
 /// a connection would measure the name server.

@@ -1,6 +1,5 @@
-internal import Synchronization
-
 import Reactor
+internal import Synchronization
 
 /// A worker as the main thread sees it: letters to its loop.
 final class RemoteWorker: Sendable {

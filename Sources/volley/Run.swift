@@ -1,6 +1,7 @@
 import CLinux
 import HTTPEngine
 import Reactor
+import TestServer
 
 /// What all workers of a run share.
 struct Job: Sendable {
@@ -16,7 +17,7 @@ struct Run {
     private let options: Options
     private let limits: SystemLimits
     private let preflight: Preflight
-    private let plan: RunPlan
+    private var plan: RunPlan
 
     init(_ options: Options, limits: SystemLimits) throws(UsageError) {
         self.options = options
@@ -26,17 +27,21 @@ struct Run {
     }
 
     /// Everything that can be refused is refused before the first connect.
-    func perform() throws(UsageError) -> Verdict {
+    mutating func perform() throws(UsageError) -> Verdict {
         var sinks: [(ReportSink.Format, CInt)] = []
         for sink in options.reports {
             let file = try sink.path.map { path throws(UsageError) in try Files.openForWriting(path, for: "--format") }
             sinks.append((sink.format, file ?? 1))
         }
-        if let wanted = preflight.descriptorLimit, !SystemLimits.raiseDescriptors(to: wanted, hard: limits.hardDescriptors) {
+        if let wanted = preflight.descriptorLimit,
+            !SystemLimits.raiseDescriptors(to: wanted, hard: limits.hardDescriptors)
+        {
             throw UsageError("the limit of descriptors cannot be raised: run `ulimit -Sn \(wanted)` first")
         }
         var signals = SignalWait()
-        let requests = try EngineRequests(plan, embedded: nil)
+        let server = try embeddedServer()
+        defer { server?.stop() }
+        let requests = try EngineRequests(plan, embedded: server?.address)
         let group = try loops()
         defer { group.shutdown() }
         let resolver = try Names.resolver(for: plan.destination, on: group.nextLoop(), &signals)
@@ -45,9 +50,22 @@ struct Run {
             for note in plan.notes { Files.write(Array("volley: \(note)\n".utf8), to: 2) }
         }
         let crew = CrewBoard(workers: plan.threads) { SignalWait.wake() }
-        let result = load(Job(plan: plan, requests: requests, resolver: resolver, crew: crew), group, &signals)
+        var result = load(Job(plan: plan, requests: requests, resolver: resolver, crew: crew), group, &signals)
+        if let server { result.notes.append("the embedded server counted \(server.requestCount) requests in all") }
         for (format, descriptor) in sinks { try report(result, format, to: descriptor) }
         return result.verdict
+    }
+
+    /// Without a URL: a server in this process, with as many threads as the load has.
+    private mutating func embeddedServer() throws(UsageError) -> TestServer? {
+        guard case .embedded = plan.destination else { return nil }
+        do throws(Errno) {
+            let server = try TestServer.start(loops: plan.threads)
+            plan.url = server.url(plan.request.target)
+            return server
+        } catch {
+            throw UsageError("the embedded server cannot be started: \(error): name a URL to test instead")
+        }
     }
 
     private func loops() throws(UsageError) -> EventLoopGroup {
@@ -79,6 +97,9 @@ struct Run {
             }
         }
         line.clear()
+        // The threads end before the workers go: timers of theirs may still be due.
+        group.shutdown()
+        withExtendedLifetime(workers) {}
         return RunResult(
             plan: plan,
             startedAt: UInt64(clamping: startedAt / 1_000_000),
@@ -97,7 +118,9 @@ struct Run {
         let bytes = Array(text.utf8)
         let isWritten = descriptor == 1 ? Files.write(bytes, to: 1) : Files.replaceContents(of: descriptor, with: bytes)
         guard isWritten else {
-            throw UsageError("the \(format.rawValue) report cannot be written: \(Errno(code: uncurl_errno())): make room for it")
+            throw UsageError(
+                "the \(format.rawValue) report cannot be written: \(Errno(code: uncurl_errno())): make room for it"
+            )
         }
     }
 }

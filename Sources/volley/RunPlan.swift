@@ -19,7 +19,8 @@ struct RunPlan: Sendable {
         let connectsInFlight: Int
     }
 
-    let url: String
+    /// For the reports; the embedded server's is known once it listens.
+    var url: String
     let destination: Destination
     let request: RequestDescription
     let connections: Int
@@ -41,8 +42,14 @@ struct RunPlan: Sendable {
     /// What the reports say besides the figures.
     let notes: [String]
 
-    /// Small and from memory: what is measured is the two ends, not a route.
-    static let embeddedTarget = "/bytes/128"
+    /// What the embedded server is asked for: something small and from memory, so that the two ends are measured and
+    /// not a route; and for the methods that this does not answer, the route that takes any.
+    static func embeddedTarget(_ method: String?, hasBody: Bool) -> String {
+        switch method ?? (hasBody ? "POST" : "GET") {
+        case "GET", "HEAD": "/bytes/128"
+        default: "/anything"
+        }
+    }
 
     init(_ options: Options, _ preflight: Preflight) {
         switch options.target {

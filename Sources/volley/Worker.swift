@@ -116,10 +116,10 @@ final class Worker: ExchangeDelegate, TimerHandler {
         }
     }
 
-    /// Moves on when a phase's time has come. Asked at each outcome, so that under load the deadline is exact, and
-    /// by the tick, which a wheel of timers fires up to 8 ms late. False: the run is over.
+    /// Whether there is time left; the warm-up ends in here. Asked at each outcome, so that under load the deadline
+    /// is exact, and by the tick, which a wheel of timers fires up to 8 ms late.
     @inline(__always)
-    private func goesOn() -> Bool {
+    private func hasTime() -> Bool {
         switch phase {
         case .ready, .stopped: return false
         case .warmingUp(let end):
@@ -128,20 +128,17 @@ final class Worker: ExchangeDelegate, TimerHandler {
                 measure(from: loop.now)
             }
             return true
-        case .measuring(_, _, let until):
-            guard loop.now >= until else { return true }
-            stop()
-            return false
+        case .measuring(_, _, let until): return loop.now < until
         }
     }
 
     func timerFired(_ id: TimerID) {
         if id == pacing {
             pacing = nil
-            if goesOn() { connect() }
+            if hasTime() { connect() } else { stop() }
         } else if id == tick {
             tick = nil
-            guard goesOn() else { return }
+            guard hasTime() else { return stop() }
             tally.markRate(at: UInt64(clamping: loop.now.nanoseconds))
             ticks += 1
             if ticks.isMultiple(of: 10) { tally.publish(to: crew.live, worker: share.index) }
@@ -206,7 +203,11 @@ final class Worker: ExchangeDelegate, TimerHandler {
     func exchange(_ id: ExchangeID, didReceive bytes: Span<UInt8>) {}
 
     func exchange(_ id: ExchangeID, didFinish outcome: Outcome, report: ExchangeReport) {
-        guard goesOn() else { return noteUnfinished(id, report) }
+        guard hasTime() else {
+            // Before `stop`, which may hand the tally over from within.
+            noteUnfinished(id, outcome, report)
+            return stop()
+        }
         switch outcome {
         case .completed:
             count(report, isFirst: report.remaining == burst(id) - 1)
@@ -262,12 +263,19 @@ final class Worker: ExchangeDelegate, TimerHandler {
         sendNext(connectionGone: true)
     }
 
-    /// The run has stopped: a request that was sent is in flight, any other never began.
-    private func noteUnfinished(_ id: ExchangeID, _ report: ExchangeReport) {
+    /// Time is up: a request that was sent is in flight, any other never began. The outcome of a burst's response
+    /// is followed by that of the rest.
+    private func noteUnfinished(_ id: ExchangeID, _ outcome: Outcome, _ report: ExchangeReport) {
         guard report.timings.requestStart != nil else { return }
-        if report.remaining == 0 { noteConnection(report) }
         noteBytes(report)
-        tally.sent(lostRequests(id, report))
+        switch outcome {
+        case .completed:
+            if report.remaining == burst(id) - 1 { noteConnection(report) }
+            tally.sent()
+        case .failed:
+            if report.remaining == 0 { noteConnection(report) }
+            tally.sent(lostRequests(id, report))
+        }
     }
 
     /// What an exchange that ends has not got answers for; the engine counts them once the first has come.
