@@ -62,7 +62,7 @@ let package = Package(
         .testTarget(name: "ReactorTests", dependencies: ["Reactor"], swiftSettings: testing),
         .testTarget(name: "HTTPEngineTests", dependencies: ["HTTPEngine", "TestServer"], swiftSettings: testing),
         .testTarget(name: "TestServerTests", dependencies: ["TestServer", "Reactor", "HTTP1", "httpbin"], swiftSettings: testing),
-        .testTarget(name: "VolleyTests", dependencies: ["volley", "Reactor"], swiftSettings: testing),
+        .testTarget(name: "VolleyTests", dependencies: ["volley", "Reactor", "TestServer"], swiftSettings: testing),
         .testTarget(name: "ArchitectureTests", swiftSettings: testing),
     ]
 )

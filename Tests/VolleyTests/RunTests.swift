@@ -6,40 +6,6 @@ import Testing
 /// volley as a user runs it: the built program, its report and its exit status.
 @Suite(.serialized)
 struct RunTests {
-    struct Ended {
-        var status: Int32
-        var out: String
-        var err: String
-        var report: [String: Any] {
-            (try? JSONSerialization.jsonObject(with: Data(out.utf8))) as? [String: Any] ?? [:]
-        }
-        func number(_ section: String, _ name: String) -> Int? {
-            (report[section] as? [String: Any])?[name] as? Int
-        }
-    }
-
-    /// The program lies beside the tests' own.
-    private static let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-        .deletingLastPathComponent().appendingPathComponent("volley")
-
-    private func volley(_ arguments: [String]) throws -> Ended {
-        let process = Process()
-        process.executableURL = Self.program
-        process.arguments = arguments
-        let (out, err) = (Pipe(), Pipe())
-        process.standardOutput = out
-        process.standardError = err
-        try process.run()
-        let text = out.fileHandleForReading.readDataToEndOfFile()
-        let complaints = err.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return Ended(
-            status: process.terminationStatus,
-            out: String(decoding: text, as: UTF8.self),
-            err: String(decoding: complaints, as: UTF8.self)
-        )
-    }
-
     private func serverCount(_ ended: Ended) -> Int? {
         let note = (ended.report["notes"] as? [String])?.last { $0.hasPrefix("the embedded server counted") }
         return note?.split(separator: " ").compactMap { Int($0) }.first
