@@ -94,6 +94,7 @@ import Testing
             request: "GET / HTTP/1.1\r\nHost: a\r\n\(String(repeating: "X: y\r\n", count: 300))\r\n"
         ),
         Refusal(status: 501, request: "POST /post HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n"),
+        Refusal(status: 501, request: "\(String(repeating: "M", count: 2000)) / HTTP/1.1\r\nHost: a\r\n\r\n"),
         Refusal(status: 505, request: "GET / HTTP/2.0\r\nHost: a\r\n\r\n"),
     ]
 
@@ -211,6 +212,9 @@ import Testing
         let server = MachineHarness()
         #expect(server.play("\r\nOPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n") == .input)
         #expect(server.text.contains("Allow: GET, HEAD, POST"))
+        let proxy = MachineHarness()
+        #expect(proxy.play("CONNECT a:80 HTTP/1.1\r\nHost: a:80\r\n\r\n") == .input)
+        #expect(proxy.text.hasPrefix("HTTP/1.1 501 "))
     }
 
     @Test("/echo sends the body back as it comes, in the request's own framing", arguments: [1, 9, Int.max])
