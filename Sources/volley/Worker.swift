@@ -28,7 +28,7 @@ final class Worker: ExchangeDelegate, TimerHandler {
 
     private var phase = Phase.ready
     private var begun = Instant.never
-    private var tally: WorkerTally
+    private let tally = WorkerTally(start: 0)
     private var pacer: ConnectPacer
     /// Requests still to start in the measured part; nil: until time is up.
     private var budget: UInt64?
@@ -47,7 +47,6 @@ final class Worker: ExchangeDelegate, TimerHandler {
         (plan, requests, crew) = (job.plan, job.requests, job.crew)
         (self.share, self.loop) = (share, loop)
         engine = Engine(on: loop, configuration: Self.configuration(plan, share), resolver: job.resolver)
-        tally = WorkerTally(start: 0)
         pacer = ConnectPacer(plan, share)
     }
 
@@ -75,7 +74,7 @@ final class Worker: ExchangeDelegate, TimerHandler {
     /// Begins; `begun` is the instant common to all threads.
     func start(at begun: Instant) {
         self.begun = begun
-        tally = WorkerTally(start: UInt64(clamping: begun.nanoseconds))
+        tally.beginMeasurement(at: UInt64(clamping: begun.nanoseconds))
         let warmup = begun.advanced(byNanoseconds: Int64(clamping: plan.warmup))
         if plan.warmup > 0 { phase = .warmingUp(until: warmup) } else { measure(from: begun) }
         tick = loop.arm(at: loop.now.advanced(byNanoseconds: Self.tickSpan), self)
@@ -285,11 +284,11 @@ final class Worker: ExchangeDelegate, TimerHandler {
     }
 
     private func burst(_ id: ExchangeID) -> Int {
-        singles.isEmpty || !singles.contains(id) ? plan.pipeline : 1
+        plan.pipeline > 1 && singles.contains(id) ? 1 : plan.pipeline
     }
 
     private func forget(_ id: ExchangeID) {
-        if !singles.isEmpty { singles.remove(id) }
+        if plan.pipeline > 1 { singles.remove(id) }
     }
 
     /// To be called with an exchange's first outcome: a connection is counted with the first on it.
