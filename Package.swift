@@ -52,7 +52,7 @@ let package = Package(
         .executableTarget(
             name: "volley",
             dependencies: [
-                "HTTPEngine", "TestServer", "Reactor", "CLinux",
+                "HTTPEngine", "TestServer", "Reactor", "HTTP1", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],
@@ -61,8 +61,8 @@ let package = Package(
         .testTarget(name: "HTTP1Tests", dependencies: ["HTTP1"], swiftSettings: testing),
         .testTarget(name: "ReactorTests", dependencies: ["Reactor", "CLinux"], swiftSettings: testing),
         .testTarget(name: "HTTPEngineTests", dependencies: ["HTTPEngine", "TestServer"], swiftSettings: testing),
-        .testTarget(name: "TestServerTests", dependencies: ["TestServer", "Reactor"], swiftSettings: testing),
-        .testTarget(name: "VolleyTests", dependencies: ["volley", "Reactor"], swiftSettings: testing),
+        .testTarget(name: "TestServerTests", dependencies: ["TestServer", "Reactor", "HTTP1", "httpbin"], swiftSettings: testing),
+        .testTarget(name: "VolleyTests", dependencies: ["volley", "Reactor", "TestServer"], swiftSettings: testing),
         .testTarget(name: "ArchitectureTests", swiftSettings: testing),
     ]
 )

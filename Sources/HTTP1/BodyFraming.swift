@@ -26,7 +26,7 @@ extension BodyFraming {
         _ head: ResponseHead,
         answering context: ResponseContext
     ) throws(HTTP1Error) -> BodyFraming {
-        let status = head.code
+        let status = head.line.code
         // 1. A response to HEAD, and any 1xx, 204 and 304.
         if status == 101 { return .tunnel }
         if context == .head || status < 200 || status == 204 || status == 304 { return .none }

@@ -9,13 +9,17 @@
 ///
 ///     size ─▶ chunkExtension ─▶ sizeLineFeed ─▶ data ─▶ dataReturn ─▶ dataLineFeed ─▶ size
 ///       └──────────────────────────┘     └─▶ done
+///
+/// Flat where an enum with payloads would read better: a payload is copied out and back at each call, and the store
+/// forwarding that costs took two thirds of the time of a small chunk (14 ns against 5).
 struct ChunkedDecoder: Sendable {
-    enum State: Sendable, Equatable {
-        /// nil before the first digit.
-        case size(UInt64?)
-        case chunkExtension(UInt64, ChunkExtension)
-        case sizeLineFeed(UInt64)
-        case data(UInt64)
+    private enum Place: Sendable, Equatable {
+        /// Before the first digit.
+        case start
+        case size
+        case chunkExtension(ChunkExtension)
+        case sizeLineFeed
+        case data
         case dataReturn
         case dataLineFeed
         /// The last chunk's line was read.
@@ -28,20 +32,19 @@ struct ChunkedDecoder: Sendable {
         case end
     }
 
-    private(set) var state = State.size(nil)
+    private var place = Place.start
+    /// The size as far as read; in `.data`, the octets of the chunk still to come.
+    private var size: UInt64 = 0
+    /// Body octets announced by the chunks so far.
+    private var announced: UInt64 = 0
     /// Octets of the size line so far, and of its extensions.
     private var lineBytes: UInt32 = 0
     private var extensionBytes: UInt32 = 0
     private var totalExtensionBytes: UInt32 = 0
-    /// Body octets announced by the chunks so far.
-    private(set) var announced: UInt64 = 0
 
     /// Body octets handed out so far.
     var received: UInt64 {
-        switch state {
-        case .data(let remaining): announced &- remaining
-        case .size, .chunkExtension, .sizeLineFeed, .dataReturn, .dataLineFeed, .done: announced
-        }
+        place == .data ? announced &- size : announced
     }
 
     /// Decodes up to the next slice of data, the end, or the end of the input; `position` is moved behind what was read.
@@ -63,42 +66,49 @@ struct ChunkedDecoder: Sendable {
         _ limits: ParserLimits
     ) -> Output? {
         let count = bytes.count
-        let size: UInt64
-        let start: Int
-        switch state {
-        case .size(nil):
+        var start = position
+        if place == .start {
             var value: UInt64 = 0
-            var index = position
             // Fifteen digits cannot overflow; more are left to the slow way.
-            let end = min(count, position &+ 15)
-            while index < end, let digit = ASCII.hexValue(bytes.byte(index)) {
+            let end = min(count, start &+ 15)
+            while start < end, let digit = ASCII.hexValue(bytes.byte(start)) {
                 value = value &<< 4 | UInt64(digit)
-                index &+= 1
+                start &+= 1
             }
-            guard value > 0, index &+ 2 <= count, bytes.pair(index) == 0x0A0D else { return nil }
-            guard index &- position <= Int(limits.chunkLineBytes) &- 2 else { return nil }
+            guard value > 0, start &+ 2 <= count, bytes.pair(start) == 0x0A0D else { return nil }
+            guard start &- position <= Int(limits.chunkLineBytes) &- 2 else { return nil }
             guard value <= Self.budget(limits) &- announced else { return nil }
             announced &+= value
+            start &+= 2
+            let available = count &- start
+            if value &+ 2 <= UInt64(available), bytes.pair(start &+ Int(value)) == 0x0A0D {
+                let end = start &+ Int(value)
+                position = end &+ 2
+                return .data(start..<end)
+            }
             size = value
-            start = index &+ 2
-        case .data(let remaining):
-            size = remaining
-            start = position
-        case .size, .chunkExtension, .sizeLineFeed, .dataReturn, .dataLineFeed, .done:
+        } else if place != .data {
             return nil
         }
-        let available = count &- start
-        if available &- 2 >= 0, size <= UInt64(available &- 2), bytes.pair(start &+ Int(size)) == 0x0A0D {
-            let end = start &+ Int(size)
-            position = end &+ 2
-            state = .size(nil)
-            return .data(start..<end)
-        }
+        return takeData(bytes, &position, start)
+    }
+
+    /// What is here of the data that begins or goes on at `start`.
+    @inline(never)
+    private mutating func takeData(_ bytes: Span<UInt8>, _ position: inout Int, _ start: Int) -> Output {
+        let available = bytes.count &- start
         let length = Int(min(size, UInt64(available)))
-        let remaining = size &- UInt64(length)
+        size &-= UInt64(length)
         position = start &+ length
-        state = remaining == 0 ? .dataReturn : .data(remaining)
-        return length > 0 ? .data(start..<position) : .needsInput
+        if size > 0 {
+            place = .data
+        } else if position &+ 2 <= bytes.count, bytes.pair(position) == 0x0A0D {
+            position &+= 2
+            place = .start
+        } else {
+            place = .dataReturn
+        }
+        return length > 0 ? .data(start..<(start &+ length)) : .needsInput
     }
 
     @inline(never)
@@ -108,8 +118,8 @@ struct ChunkedDecoder: Sendable {
         _ limits: ParserLimits
     ) throws(HTTP1Error) -> Output {
         while position < bytes.count {
-            switch state {
-            case .data, .size(nil):
+            switch place {
+            case .data, .start:
                 if let output = takeWholeChunk(bytes, &position, limits) { return output }
             case .done: return .end
             case .size, .chunkExtension, .sizeLineFeed, .dataReturn, .dataLineFeed: break
@@ -117,31 +127,31 @@ struct ChunkedDecoder: Sendable {
             try step(bytes.byte(position), position, limits)
             position &+= 1
         }
-        return state == .done ? .end : .needsInput
+        return place == .done ? .end : .needsInput
     }
 
     private mutating func step(_ octet: UInt8, _ position: Int, _ limits: ParserLimits) throws(HTTP1Error) {
-        switch state {
-        case .size(let size):
+        switch place {
+        case .start, .size:
             try countLine(position, limits)
-            try takeSize(octet, size, position, limits)
-        case .chunkExtension(let size, let part):
+            try takeSize(octet, position, limits)
+        case .chunkExtension(let part):
             try countLine(position, limits)
-            try takeExtension(octet, size, part, position, limits)
-        case .sizeLineFeed(let size):
+            try takeExtension(octet, part, position, limits)
+        case .sizeLineFeed:
             try countLine(position, limits)
             guard octet == ASCII.lineFeed else { throw HTTP1Error(.bareCarriageReturn, offset: UInt64(position)) }
-            state = size == 0 ? .done : .data(size)
+            place = size == 0 ? .done : .data
             lineBytes = 0
             extensionBytes = 0
         case .dataReturn:
             guard octet == ASCII.carriageReturn else {
                 throw HTTP1Error(.missingChunkDataEnd, offset: UInt64(position))
             }
-            state = .dataLineFeed
+            place = .dataLineFeed
         case .dataLineFeed:
             guard octet == ASCII.lineFeed else { throw HTTP1Error(.missingChunkDataEnd, offset: UInt64(position)) }
-            state = .size(nil)
+            place = .start
         case .data, .done:
             // Handled by the caller; an octet here would be our own mistake, so it is refused rather than skipped.
             throw HTTP1Error(.missingChunkDataEnd, offset: UInt64(position))
@@ -150,18 +160,18 @@ struct ChunkedDecoder: Sendable {
 
     private mutating func takeSize(
         _ octet: UInt8,
-        _ size: UInt64?,
         _ position: Int,
         _ limits: ParserLimits
     ) throws(HTTP1Error) {
         if let digit = ASCII.hexValue(octet) {
             // Leading zeros are legal; the limit on the line bounds them.
-            let size = size ?? 0
+            if place == .start { size = 0 }
             guard size < 1 << 59 else { throw HTTP1Error(.chunkSizeOverflow, offset: UInt64(position)) }
-            state = .size(size &<< 4 | UInt64(digit))
+            size = size &<< 4 | UInt64(digit)
+            place = .size
             return
         }
-        guard let size else { throw HTTP1Error(.invalidChunkSize, offset: UInt64(position)) }
+        guard place == .size else { throw HTTP1Error(.invalidChunkSize, offset: UInt64(position)) }
         guard octet == ASCII.carriageReturn || octet == ASCII.semicolon || ASCII.isBlank(octet) else {
             let kind: HTTP1Error.Kind = octet == ASCII.lineFeed ? .bareLineFeed : .invalidChunkSize
             throw HTTP1Error(kind, offset: UInt64(position))
@@ -174,21 +184,20 @@ struct ChunkedDecoder: Sendable {
         }
         announced &+= size
         if octet == ASCII.carriageReturn {
-            state = .sizeLineFeed(size)
+            place = .sizeLineFeed
         } else {
-            try takeExtension(octet, size, .afterSize, position, limits)
+            try takeExtension(octet, .afterSize, position, limits)
         }
     }
 
     private mutating func takeExtension(
         _ octet: UInt8,
-        _ size: UInt64,
         _ part: ChunkExtension,
         _ position: Int,
         _ limits: ParserLimits
     ) throws(HTTP1Error) {
         if octet == ASCII.carriageReturn, part.mayEnd {
-            state = .sizeLineFeed(size)
+            place = .sizeLineFeed
             return
         }
         if octet == ASCII.lineFeed { throw HTTP1Error(.bareLineFeed, offset: UInt64(position)) }
@@ -203,7 +212,7 @@ struct ChunkedDecoder: Sendable {
         guard totalExtensionBytes <= limits.totalChunkExtensionBytes else {
             throw HTTP1Error(.limitExceeded(.totalChunkExtensionBytes), offset: UInt64(position))
         }
-        state = .chunkExtension(size, next)
+        place = .chunkExtension(next)
     }
 
     private mutating func countLine(_ position: Int, _ limits: ParserLimits) throws(HTTP1Error) {

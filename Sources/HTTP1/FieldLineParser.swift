@@ -6,33 +6,31 @@
 /// takes everything else, a part of a line at a time, and is the only one to report errors. A line that the first gives
 /// up on is read once more by the second, never again after that: work stays linear however the input is cut.
 struct FieldLineParser: Sendable {
-    /// Positions count from the first octet of the block.
-    enum State: Sendable, Equatable {
+    private enum Place: Sendable {
         case lineStart
         case name
-        case blanksBeforeColon(nameEnd: UInt32)
-        case blanksBeforeValue(nameEnd: UInt32)
-        case value(nameEnd: UInt32, start: UInt32)
-        case lineFeed(nameEnd: UInt32, start: UInt32, end: UInt32)
+        case blanksBeforeColon
+        case blanksBeforeValue
+        case value
+        case lineFeed
         case blanksOfFold
-        case valueOfFold(start: UInt32)
-        case lineFeedOfFold(start: UInt32, end: UInt32)
+        case valueOfFold
+        case lineFeedOfFold
         /// After the CR of the empty line.
         case finalLineFeed
     }
 
-    /// What binds the lines of one section.
-    struct Rules {
-        var lineBytes: Int
-        var nameBytes: Int
-        var fieldCount: Int
-        var leniency: Leniency
-    }
-
-    private(set) var state = State.lineStart
+    private var place = Place.lineStart
+    /// The next octet to look at. Positions count from the first octet of the block.
     private(set) var position: Int
     private var lineStart: Int
+    /// What is known of the line, as far as `place` says it was read. Not payloads of the cases, for the reason
+    /// `ChunkedDecoder` gives.
+    private var nameEnd: UInt32 = 0
+    private var valueStart: UInt32 = 0
+    private var valueEnd: UInt32 = 0
 
+    @inline(__always)
     init(at position: Int) {
         self.position = position
         lineStart = position
@@ -41,69 +39,90 @@ struct FieldLineParser: Sendable {
     /// Goes on over `bytes`, of which everything before `position` was seen before. True when the empty line was read:
     /// `position` is then the first octet after it. Errors count from the first octet of `bytes`.
     @inline(__always)
-    mutating func advance(_ bytes: Span<UInt8>, _ table: inout FieldTable, _ rules: Rules) throws(HTTP1Error) -> Bool {
-        if case .lineStart = state, takeWholeLines(bytes, &table, rules) { return true }
-        return try advanceSlowly(bytes, &table, rules)
+    mutating func advance(
+        _ bytes: Span<UInt8>,
+        _ table: inout FieldTable,
+        _ limits: ParserLimits,
+        _ leniency: Leniency
+    ) throws(HTTP1Error) -> Bool {
+        if place == .lineStart, takeWholeLines(bytes, &table, limits, leniency) { return true }
+        return try advanceSlowly(bytes, &table, limits, leniency)
     }
 
     /// The common line: a token, ":", blanks, a value, CRLF, all of it here and within the limits. False at anything else.
     @inline(__always)
-    private mutating func takeWholeLines(_ bytes: Span<UInt8>, _ table: inout FieldTable, _ rules: Rules) -> Bool {
+    private mutating func takeWholeLines(
+        _ bytes: Span<UInt8>,
+        _ table: inout FieldTable,
+        _ limits: ParserLimits,
+        _ leniency: Leniency
+    ) -> Bool {
         let count = bytes.count
+        let nameLimit = Int(limits.fieldNameBytes)
+        let lineLimit = Int(limits.fieldLineBytes)
+        let fieldLimit = Int(limits.fieldCount)
         var start = position
-        defer {
-            position = start
-            lineStart = start
-        }
+        var fields = table.count
+        var seen = table.seen
+        var isComplete = false
+        // One check of uniqueness for all lines. A full table is left to the slow way, which makes it grow.
+        var slots = table.slots.mutableSpan
         while true {
-            let nameEnd = bytes.endOfToken(start, count)
-            guard nameEnd &+ 2 <= count else { return false }
+            let nameEnd = bytes.endOfName(start, count)
+            guard nameEnd &+ 2 <= count else { break }
             let nameLength = nameEnd &- start
-            if nameLength == 0 {
-                guard bytes.pair(nameEnd) == 0x0A0D else { return false }
+            guard bytes.byte(nameEnd) == ASCII.colon, nameLength > 0 else {
+                guard nameLength == 0, bytes.pair(nameEnd) == 0x0A0D else { break }
                 start = nameEnd &+ 2
-                return true
+                isComplete = true
+                break
             }
-            guard nameLength <= rules.nameBytes, bytes.byte(nameEnd) == ASCII.colon else { return false }
             var valueStart = nameEnd &+ 1
             if bytes.byte(valueStart) == ASCII.space { valueStart &+= 1 }
             var valueEnd = bytes.endOfValue(valueStart, count)
             let lineEnd = valueEnd &+ 2
-            guard lineEnd <= count, bytes.pair(valueEnd) == 0x0A0D else { return false }
-            guard lineEnd &- start <= rules.lineBytes, table.count < rules.fieldCount else { return false }
+            guard lineEnd <= count, bytes.pair(valueEnd) == 0x0A0D else { break }
+            guard nameLength <= nameLimit, lineEnd &- start <= lineLimit, fields < fieldLimit, fields < slots.count
+            else { break }
             if valueStart < valueEnd {
                 if ASCII.isBlank(bytes.byte(valueStart)) { valueStart = bytes.endOfBlanks(valueStart, valueEnd) }
-                valueEnd = trimmedEnd(bytes, valueStart, valueEnd)
+                if ASCII.isBlank(bytes.byte(valueEnd &- 1)) { valueEnd = trimmedEnd(bytes, valueStart, valueEnd) }
             }
-            table.append(
-                FieldEntry(
-                    nameStart: UInt32(truncatingIfNeeded: start),
-                    valueStart: UInt32(truncatingIfNeeded: valueStart),
-                    valueLength: UInt32(truncatingIfNeeded: valueEnd &- valueStart),
-                    nameLength: UInt16(truncatingIfNeeded: nameLength),
-                    known: KnownField.identify(bytes, start, nameLength),
-                    isFolded: false
-                )
+            let known = KnownField.identify(bytes, start, nameLength)
+            slots[fields] = FieldEntry(
+                nameStart: UInt32(truncatingIfNeeded: start),
+                valueStart: UInt32(truncatingIfNeeded: valueStart),
+                valueLength: UInt32(truncatingIfNeeded: valueEnd &- valueStart),
+                nameLength: UInt16(truncatingIfNeeded: nameLength),
+                known: known,
+                isFolded: false
             )
+            fields &+= 1
+            seen |= known.bit
             start = lineEnd
         }
+        table.commit(count: fields, seen: seen)
+        position = start
+        lineStart = start
+        return isComplete
     }
 
     @inline(never)
     private mutating func advanceSlowly(
         _ bytes: Span<UInt8>,
         _ table: inout FieldTable,
-        _ rules: Rules
+        _ limits: ParserLimits,
+        _ leniency: Leniency
     ) throws(HTTP1Error) -> Bool {
         while true {
-            let lineLimit = lineStart &+ rules.lineBytes
+            let lineLimit = lineStart &+ Int(limits.fieldLineBytes)
             let end = min(bytes.count, lineLimit)
             if position >= end {
                 guard bytes.count > lineLimit else { return false }
                 throw HTTP1Error(.limitExceeded(.fieldLineBytes), offset: UInt64(lineLimit))
             }
-            if try step(bytes, end, &table, rules) { return true }
-            if case .lineStart = state, takeWholeLines(bytes, &table, rules) { return true }
+            if try step(bytes, end, &table, limits, leniency) { return true }
+            if place == .lineStart, takeWholeLines(bytes, &table, limits, leniency) { return true }
         }
     }
 
@@ -112,49 +131,47 @@ struct FieldLineParser: Sendable {
         _ bytes: Span<UInt8>,
         _ end: Int,
         _ table: inout FieldTable,
-        _ rules: Rules
+        _ limits: ParserLimits,
+        _ leniency: Leniency
     ) throws(HTTP1Error) -> Bool {
-        switch state {
+        switch place {
         case .lineStart:
-            return try startLine(bytes.byte(position), table, rules)
+            return try startLine(bytes.byte(position), table, limits, leniency)
         case .name:
-            try takeName(bytes, end, rules)
-        case .blanksBeforeColon(let nameEnd):
+            try takeName(bytes, end, limits, leniency)
+        case .blanksBeforeColon:
             position = bytes.endOfBlanks(position, end)
             guard position < end else { return false }
             guard bytes.byte(position) == ASCII.colon else { throw fault(.whitespaceBeforeColon) }
             position &+= 1
-            state = .blanksBeforeValue(nameEnd: nameEnd)
-        case .blanksBeforeValue(let nameEnd):
+            place = .blanksBeforeValue
+        case .blanksBeforeValue, .blanksOfFold:
             position = bytes.endOfBlanks(position, end)
             guard position < end else { return false }
-            state = .value(nameEnd: nameEnd, start: UInt32(position))
-        case .value(let nameEnd, let start):
-            guard let valueEnd = try takeValue(bytes, Int(start), end, rules) else { return false }
+            valueStart = UInt32(truncatingIfNeeded: position)
+            place = place == .blanksBeforeValue ? .value : .valueOfFold
+        case .value:
+            guard try takeValue(bytes, end, limits, leniency) else { return false }
             if bytes.byte(position) == ASCII.lineFeed {
-                try endLine(bytes, nameEnd, start, valueEnd, &table, rules)
+                try endLine(bytes, &table, limits, leniency)
             } else {
-                state = .lineFeed(nameEnd: nameEnd, start: start, end: valueEnd)
+                place = .lineFeed
                 position &+= 1
             }
-        case .lineFeed(let nameEnd, let start, let valueEnd):
+        case .lineFeed:
             guard bytes.byte(position) == ASCII.lineFeed else { throw fault(.bareCarriageReturn) }
-            try endLine(bytes, nameEnd, start, valueEnd, &table, rules)
-        case .blanksOfFold:
-            position = bytes.endOfBlanks(position, end)
-            guard position < end else { return false }
-            state = .valueOfFold(start: UInt32(position))
-        case .valueOfFold(let start):
-            guard let valueEnd = try takeValue(bytes, Int(start), end, rules) else { return false }
+            try endLine(bytes, &table, limits, leniency)
+        case .valueOfFold:
+            guard try takeValue(bytes, end, limits, leniency) else { return false }
             if bytes.byte(position) == ASCII.lineFeed {
-                endFold(start, valueEnd, &table)
+                endFold(&table)
             } else {
-                state = .lineFeedOfFold(start: start, end: valueEnd)
+                place = .lineFeedOfFold
                 position &+= 1
             }
-        case .lineFeedOfFold(let start, let valueEnd):
+        case .lineFeedOfFold:
             guard bytes.byte(position) == ASCII.lineFeed else { throw fault(.bareCarriageReturn) }
-            endFold(start, valueEnd, &table)
+            endFold(&table)
         case .finalLineFeed:
             guard bytes.byte(position) == ASCII.lineFeed else { throw fault(.bareCarriageReturn) }
             return endSection()
@@ -162,46 +179,58 @@ struct FieldLineParser: Sendable {
         return false
     }
 
-    private mutating func startLine(_ octet: UInt8, _ table: FieldTable, _ rules: Rules) throws(HTTP1Error) -> Bool {
+    private mutating func startLine(
+        _ octet: UInt8,
+        _ table: FieldTable,
+        _ limits: ParserLimits,
+        _ leniency: Leniency
+    ) throws(HTTP1Error) -> Bool {
         if octet == ASCII.carriageReturn {
             position &+= 1
-            state = .finalLineFeed
+            place = .finalLineFeed
             return false
         }
         if octet == ASCII.lineFeed {
-            guard rules.leniency.contains(.bareLF) else { throw fault(.bareLineFeed) }
+            guard leniency.contains(.bareLF) else { throw fault(.bareLineFeed) }
             return endSection()
         }
         guard ASCII.isBlank(octet) else {
-            state = .name
+            place = .name
             return false
         }
         // RFC 9112 §2.2: whitespace before the first field is refused or its line dropped; we refuse.
         guard table.count > 0 else { throw fault(.whitespaceBeforeFirstField) }
-        guard rules.leniency.contains(.obsoleteLineFolding) else { throw fault(.obsoleteLineFolding) }
+        guard leniency.contains(.obsoleteLineFolding) else { throw fault(.obsoleteLineFolding) }
         switch table[table.count - 1].known {
         case .contentLength, .transferEncoding: throw fault(.obsoleteLineFolding)
         default: break
         }
         position &+= 1
-        state = .blanksOfFold
+        place = .blanksOfFold
         return false
     }
 
-    private mutating func takeName(_ bytes: Span<UInt8>, _ end: Int, _ rules: Rules) throws(HTTP1Error) {
+    private mutating func takeName(
+        _ bytes: Span<UInt8>,
+        _ end: Int,
+        _ limits: ParserLimits,
+        _ leniency: Leniency
+    ) throws(HTTP1Error) {
         position = bytes.endOfToken(position, end)
-        if position &- lineStart > rules.nameBytes {
-            throw HTTP1Error(.limitExceeded(.fieldNameBytes), offset: UInt64(lineStart &+ rules.nameBytes))
+        if position &- lineStart > Int(limits.fieldNameBytes) {
+            throw HTTP1Error(.limitExceeded(.fieldNameBytes), offset: UInt64(lineStart &+ Int(limits.fieldNameBytes)))
         }
         guard position < end else { return }
         let octet = bytes.byte(position)
         switch octet {
         case ASCII.colon:
             guard position > lineStart else { throw fault(.emptyFieldName) }
-            state = .blanksBeforeValue(nameEnd: UInt32(position))
+            nameEnd = UInt32(truncatingIfNeeded: position)
+            place = .blanksBeforeValue
         case ASCII.space, ASCII.tab:
-            guard rules.leniency.contains(.spaceBeforeColon) else { throw fault(.whitespaceBeforeColon) }
-            state = .blanksBeforeColon(nameEnd: UInt32(position))
+            guard leniency.contains(.spaceBeforeColon) else { throw fault(.whitespaceBeforeColon) }
+            nameEnd = UInt32(truncatingIfNeeded: position)
+            place = .blanksBeforeColon
         case ASCII.carriageReturn, ASCII.lineFeed:
             throw fault(.missingColon)
         default:
@@ -210,39 +239,38 @@ struct FieldLineParser: Sendable {
         position &+= 1
     }
 
-    /// The end of the value without the blanks behind it, once CR (or an allowed LF) stands at `position`.
+    /// True once CR (or an allowed LF) stands at `position`; `valueEnd` is then known.
     private mutating func takeValue(
         _ bytes: Span<UInt8>,
-        _ start: Int,
         _ end: Int,
-        _ rules: Rules
-    ) throws(HTTP1Error) -> UInt32? {
+        _ limits: ParserLimits,
+        _ leniency: Leniency
+    ) throws(HTTP1Error) -> Bool {
         position = bytes.endOfValue(position, end)
-        guard position < end else { return nil }
+        guard position < end else { return false }
         let octet = bytes.byte(position)
         switch octet {
         case ASCII.carriageReturn: break
-        case ASCII.lineFeed: guard rules.leniency.contains(.bareLF) else { throw fault(.bareLineFeed) }
+        case ASCII.lineFeed: guard leniency.contains(.bareLF) else { throw fault(.bareLineFeed) }
         default: throw fault(.invalidFieldValue(byte: octet))
         }
-        return UInt32(trimmedEnd(bytes, start, position))
+        valueEnd = UInt32(truncatingIfNeeded: trimmedEnd(bytes, Int(valueStart), position))
+        return true
     }
 
     private mutating func endLine(
         _ bytes: Span<UInt8>,
-        _ nameEnd: UInt32,
-        _ start: UInt32,
-        _ end: UInt32,
         _ table: inout FieldTable,
-        _ rules: Rules
+        _ limits: ParserLimits,
+        _ leniency: Leniency
     ) throws(HTTP1Error) {
-        guard table.count < rules.fieldCount else { throw fault(.limitExceeded(.fieldCount)) }
+        guard table.count < Int(limits.fieldCount) else { throw fault(.limitExceeded(.fieldCount)) }
         let nameLength = Int(nameEnd) &- lineStart
         table.append(
             FieldEntry(
-                nameStart: UInt32(lineStart),
-                valueStart: start,
-                valueLength: end &- start,
+                nameStart: UInt32(truncatingIfNeeded: lineStart),
+                valueStart: valueStart,
+                valueLength: valueEnd &- valueStart,
                 nameLength: UInt16(truncatingIfNeeded: nameLength),
                 known: KnownField.identify(bytes, lineStart, nameLength),
                 isFolded: false
@@ -250,29 +278,29 @@ struct FieldLineParser: Sendable {
         )
         position &+= 1
         lineStart = position
-        state = .lineStart
+        place = .lineStart
     }
 
     /// A fold of blanks alone adds nothing; any other makes the value reach to its end.
-    private mutating func endFold(_ start: UInt32, _ end: UInt32, _ table: inout FieldTable) {
-        if start < end {
+    private mutating func endFold(_ table: inout FieldTable) {
+        if valueStart < valueEnd {
             var entry = table[table.count - 1]
             if entry.valueLength == 0 {
-                entry.valueStart = start
+                entry.valueStart = valueStart
             } else {
                 entry.isFolded = true
             }
-            entry.valueLength = end &- entry.valueStart
+            entry.valueLength = valueEnd &- entry.valueStart
             table[table.count - 1] = entry
         }
         position &+= 1
         lineStart = position
-        state = .lineStart
+        place = .lineStart
     }
 
     private mutating func endSection() -> Bool {
         position &+= 1
-        state = .lineStart
+        place = .lineStart
         return true
     }
 

@@ -15,7 +15,7 @@ struct FieldEntry: Sendable {
 /// The entries of a field section, with a note of the known names among them.
 struct FieldTable: Sendable {
     /// Never shrinks: only the first `count` entries mean anything.
-    private var slots: [FieldEntry] = []
+    var slots: [FieldEntry] = []
     private(set) var count = 0
     /// The `KnownField.bit` of each known field that may be among the entries.
     private(set) var seen: UInt64 = 0
@@ -34,6 +34,13 @@ struct FieldTable: Sendable {
         }
         count &+= 1
         seen |= entry.known.bit
+    }
+
+    /// Takes note of entries that were written to `slots` behind the first `count`.
+    @inline(__always)
+    mutating func commit(count: Int, seen: UInt64) {
+        self.count = count
+        self.seen = seen
     }
 
     /// Out of line, and in steps of sixteen: most heads fit the first.

@@ -1,20 +1,14 @@
-/// A head: a start line, and the fields in the block the start line lies in too.
-protocol MessageHead: Sendable {
-    associatedtype StartLine: StartLineParser where StartLine.Head == Self
-    var storage: HTTPFields { get set }
-    init()
-    /// Forgets the start line.
-    mutating func clearLine()
-}
-
-/// Reads a start line from any octet on; `position` is where it stands in the head.
+/// Reads a start line from any octet on.
 protocol StartLineParser: Sendable {
-    associatedtype Head
+    /// What the line says, with its parts as places in the block.
+    associatedtype Line: Sendable
     init()
+    /// Where it stands in the head.
     var position: Int { get }
+    /// Goes on over `bytes`; true once the line and its end were read.
     mutating func advance(
         _ bytes: Span<UInt8>,
-        _ head: inout Head,
+        _ line: inout Line,
         _ limits: ParserLimits,
         _ leniency: Leniency
     ) throws(HTTP1Error) -> Bool
@@ -26,181 +20,146 @@ protocol StartLineParser: Sendable {
 /// ends inside it, what is known changes places with `kept`, this reader's own storage, and the rest is collected and
 /// scanned there, from the octet where the last scan ended. So one scratch head serves many connections, and each
 /// connection owns memory only once a head came to it in parts.
-struct HeadReader<Head: MessageHead>: Sendable {
-    private enum Phase: Sendable {
+struct HeadReader<StartLine: StartLineParser>: Sendable {
+    private enum Place: Sendable {
         /// No octet of a head was taken yet.
         case fresh
-        case startLine(Head.StartLine)
-        case fields(FieldLineParser)
+        case startLine
+        case fields
     }
 
-    private var phase = Phase.fresh
+    private var place = Place.fresh
+    private var startLine = StartLine()
+    private var fieldLines = FieldLineParser(at: 0)
+    private var keptLine: StartLine.Line
     /// The head so far while one is incomplete. Otherwise free: the body's trailers are collected in it.
-    var kept = Head()
+    var kept = HTTPFields()
 
-    /// True while a head has begun and is not complete.
-    var isInside: Bool {
-        switch phase {
-        case .fresh: false
-        case .startLine, .fields: true
-        }
+    init(emptyLine: StartLine.Line) {
+        keptLine = emptyLine
     }
 
     /// How much of a head is collected before it is scanned. Small, because what lies behind the head in the same input
     /// was copied for nothing; large enough for a segment.
     private static var pieceBytes: Int { 2048 }
 
-    /// Octets consumed, and whether they complete the head. If not, they were all of the input. `offset` is the place of
-    /// the first octet of `input` in the message.
+    /// The octets consumed if they complete the head; nil if they, all of the input, do not. On an error and on nil,
+    /// `fields` and `line` are to be cleared by the caller. `offset` is the place of the first octet in the message.
     @inline(__always)
     mutating func read(
         _ input: Span<UInt8>,
-        _ head: inout Head,
+        _ fields: inout HTTPFields,
+        _ line: inout StartLine.Line,
         _ limits: ParserLimits,
         _ leniency: Leniency,
         _ offset: UInt64
-    ) throws(HTTP1Error) -> (consumed: Int, isComplete: Bool) {
-        guard case .fresh = phase else {
-            return try readOn(input, &head, limits, leniency, offset)
+    ) throws(HTTP1Error) -> Int? {
+        guard place == .fresh else {
+            return try readOn(input, &fields, &line, limits, leniency, offset)
         }
         let limit = Int(limits.headBytes)
         let window = input.count <= limit ? input : input.extracting(first: limit)
-        head.storage.table.removeAll()
-        var phase = Phase.startLine(Head.StartLine())
+        fields.table.removeAll()
+        var startLine = StartLine()
+        var fieldLines = FieldLineParser(at: 0)
         do throws(HTTP1Error) {
-            if let end = try Self.advance(&phase, window, &head, limits, leniency) {
-                head.storage.adopt(input, end)
-                if leniency.contains(.obsoleteLineFolding) { head.storage.unfold() }
-                return (end, true)
+            if try startLine.advance(window, &line, limits, leniency) {
+                fieldLines = FieldLineParser(at: startLine.position)
+                if try fieldLines.advance(window, &fields.table, limits, leniency) {
+                    fields.adopt(input, fieldLines.position)
+                    if leniency.contains(.obsoleteLineFolding) { fields.unfold() }
+                    return fieldLines.position
+                }
+                place = .fields
+            } else if input.count > 0 {
+                place = .startLine
             }
             guard input.count <= limit else { throw HTTP1Error(.limitExceeded(.headBytes), offset: UInt64(limit)) }
         } catch {
-            // The ranges found so far point into the input, not into the head's own block.
-            head.clear()
             throw error.moved(by: offset)
         }
-        guard input.count > 0 else { return (0, false) }
-        self.phase = phase
-        swap(&head, &kept)
-        head.clear()
-        kept.storage.adopt(input, input.count)
-        return (input.count, false)
+        keep(startLine, fieldLines, line, input, &fields)
+        return nil
+    }
+
+    /// Takes over what was found so far, with the octets it was found in.
+    @inline(never)
+    private mutating func keep(
+        _ startLine: StartLine,
+        _ fieldLines: FieldLineParser,
+        _ line: StartLine.Line,
+        _ input: Span<UInt8>,
+        _ fields: inout HTTPFields
+    ) {
+        guard input.count > 0 else { return }
+        self.startLine = startLine
+        self.fieldLines = fieldLines
+        keptLine = line
+        swap(&fields, &kept)
+        kept.adopt(input, input.count)
     }
 
     @inline(never)
     private mutating func readOn(
         _ input: Span<UInt8>,
-        _ head: inout Head,
+        _ fields: inout HTTPFields,
+        _ line: inout StartLine.Line,
         _ limits: ParserLimits,
         _ leniency: Leniency,
         _ offset: UInt64
-    ) throws(HTTP1Error) -> (consumed: Int, isComplete: Bool) {
+    ) throws(HTTP1Error) -> Int? {
         let limit = Int(limits.headBytes)
-        let origin = offset &- UInt64(kept.storage.block.count)
+        let origin = offset &- UInt64(kept.used)
         var taken = 0
         while taken < input.count {
-            let length = kept.storage.block.count
-            let piece = min(input.count &- taken, Self.pieceBytes, limit &- length)
+            let piece = min(input.count &- taken, Self.pieceBytes, limit &- kept.used)
             guard piece > 0 else {
                 throw HTTP1Error(.limitExceeded(.headBytes), offset: origin &+ UInt64(limit))
             }
-            kept.storage.appendToBlock(input, taken..<(taken &+ piece))
+            kept.appendToBlock(input, taken..<(taken &+ piece))
             taken &+= piece
-            let end: Int?
+            let isComplete: Bool
             do throws(HTTP1Error) {
-                end = try advanceKept(limits, leniency)
+                isComplete = try advanceKept(limits, leniency)
             } catch {
                 throw error.moved(by: origin)
             }
-            if let end {
-                let surplus = kept.storage.block.count &- end
-                kept.storage.block.removeLast(surplus)
-                if leniency.contains(.obsoleteLineFolding) { kept.storage.unfold() }
-                swap(&head, &kept)
-                phase = .fresh
-                return (taken &- surplus, true)
+            if isComplete {
+                let surplus = kept.used &- fieldLines.position
+                kept.shortenBlock(to: fieldLines.position)
+                if leniency.contains(.obsoleteLineFolding) { kept.unfold() }
+                swap(&fields, &kept)
+                line = keptLine
+                place = .fresh
+                return taken &- surplus
             }
         }
-        return (taken, false)
+        return nil
     }
 
-    private mutating func advanceKept(_ limits: ParserLimits, _ leniency: Leniency) throws(HTTP1Error) -> Int? {
-        // The block moves out for the time of the scan, so that scanning it and filling the table do not overlap.
-        var block: [UInt8] = []
-        swap(&block, &kept.storage.block)
-        defer { swap(&block, &kept.storage.block) }
-        return try Self.advance(&phase, block.span, &kept, limits, leniency)
-    }
-
-    /// Goes on in whatever phase it is. The length of the head once it is complete.
+    /// Goes on in what was collected.
     @inline(__always)
-    private static func advance(
-        _ phase: inout Phase,
-        _ bytes: Span<UInt8>,
-        _ head: inout Head,
-        _ limits: ParserLimits,
-        _ leniency: Leniency
-    ) throws(HTTP1Error) -> Int? {
-        var fields: FieldLineParser
-        switch phase {
-        case .fresh, .startLine:
-            var line = Head.StartLine()
-            if case .startLine(let begun) = phase { line = begun }
-            guard try line.advance(bytes, &head, limits, leniency) else {
-                phase = .startLine(line)
-                return nil
+    private mutating func advanceKept(_ limits: ParserLimits, _ leniency: Leniency) throws(HTTP1Error) -> Bool {
+        // The block moves out for the time of the scan: a span of it would hold all of `self`.
+        var block: [UInt8] = []
+        kept.swapBlock(&block)
+        defer { kept.swapBlock(&block) }
+        if place == .startLine {
+            guard try startLine.advance(block.span.extracting(first: kept.used), &keptLine, limits, leniency) else {
+                return false
             }
-            fields = FieldLineParser(at: line.position)
-        case .fields(let begun):
-            fields = begun
+            fieldLines = FieldLineParser(at: startLine.position)
+            place = .fields
         }
-        let rules = FieldLineParser.Rules(
-            lineBytes: Int(limits.fieldLineBytes),
-            nameBytes: Int(limits.fieldNameBytes),
-            fieldCount: Int(limits.fieldCount),
-            leniency: leniency
-        )
-        let isComplete = try fields.advance(bytes, &head.storage.table, rules)
-        guard isComplete else {
-            phase = .fields(fields)
-            return nil
-        }
-        return fields.position
+        return try fieldLines.advance(block.span.extracting(first: kept.used), &kept.table, limits, leniency)
     }
 
     mutating func reset() {
-        phase = .fresh
+        place = .fresh
     }
 
     mutating func releaseStorage() {
-        kept = Head()
-    }
-}
-
-extension MessageHead {
-    mutating func clear() {
-        storage.removeAll(keepingCapacity: true)
-        clearLine()
-    }
-}
-
-extension ResponseHead: MessageHead {
-    typealias StartLine = StatusLineParser
-
-    mutating func clearLine() {
-        reasonStart = 0
-        reasonLength = 0
-    }
-}
-
-extension RequestHead: MessageHead {
-    typealias StartLine = RequestLineParser
-
-    mutating func clearLine() {
-        methodStart = 0
-        methodLength = 0
-        targetStart = 0
-        targetLength = 0
+        kept = HTTPFields()
     }
 }
 

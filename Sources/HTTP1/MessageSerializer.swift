@@ -50,7 +50,7 @@ public enum MessageSerializer {
         let mark = buffer.count
         append(head.version, &buffer)
         buffer.append(ASCII.space)
-        appendDecimal(UInt64(head.code), &buffer)
+        appendDecimal(UInt64(head.line.code), &buffer)
         buffer.append(ASCII.space)
         buffer.append(contentsOf: block[head.reasonRange])
         appendLineEnd(&buffer)

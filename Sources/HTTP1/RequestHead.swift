@@ -2,11 +2,7 @@
 ///
 /// `RequestHead()` makes an empty scratch for a parser to fill; one may serve all connections of a thread.
 public struct RequestHead: Sendable {
-    public var version = HTTPVersion.http11
-    var methodStart: UInt32 = 0
-    var methodLength: UInt32 = 0
-    var targetStart: UInt32 = 0
-    var targetLength: UInt32 = 0
+    var line = RequestLine()
     /// The request line's octets lie in the same block.
     @usableFromInline var storage = HTTPFields()
 
@@ -22,20 +18,22 @@ public struct RequestHead: Sendable {
         setLine(method, target)
     }
 
+    public var version: HTTPVersion {
+        get { line.version }
+        set { line.version = newValue }
+    }
+
     /// Case matters (RFC 9112 §3.1).
     public var method: String { String(decoding: storage.block[methodRange], as: UTF8.self) }
     public var target: String { String(decoding: storage.block[targetRange], as: UTF8.self) }
 
     /// Method and target as ranges of `fields.block`.
-    public var methodRange: Range<Int> { Int(methodStart)..<Int(methodStart) &+ Int(methodLength) }
-    public var targetRange: Range<Int> { Int(targetStart)..<Int(targetStart) &+ Int(targetLength) }
+    public var methodRange: Range<Int> { line.method }
+    public var targetRange: Range<Int> { line.target }
 
     /// Whether the method is this one, without making a String.
     public func hasMethod(_ method: StaticString) -> Bool {
-        methodLength == method.utf8CodeUnitCount
-            && (0..<Int(methodLength)).allSatisfy { index in
-                unsafe storage.block[Int(methodStart) + index] == method.utf8Start[index]
-            }
+        RequestTarget.isMethod(storage.block.span, line.method, method)
     }
 
     public var fields: HTTPFields {
@@ -49,13 +47,19 @@ public struct RequestHead: Sendable {
         }
     }
 
+    /// Back to the empty scratch, storage kept.
+    mutating func clear() {
+        storage.removeAll(keepingCapacity: true)
+        line = RequestLine()
+    }
+
     private mutating func setLine(_ method: [UInt8], _ target: [UInt8]) {
-        methodStart = UInt32(truncatingIfNeeded: storage.block.count)
-        methodLength = UInt32(truncatingIfNeeded: method.count)
-        storage.block.append(contentsOf: method)
-        targetStart = UInt32(truncatingIfNeeded: storage.block.count)
-        targetLength = UInt32(truncatingIfNeeded: target.count)
-        storage.block.append(contentsOf: target)
+        line.methodStart = UInt32(truncatingIfNeeded: storage.used)
+        line.methodLength = UInt32(truncatingIfNeeded: method.count)
+        storage.appendToBlock(method.span, 0..<method.count)
+        line.targetStart = UInt32(truncatingIfNeeded: storage.used)
+        line.targetLength = UInt32(truncatingIfNeeded: target.count)
+        storage.appendToBlock(target.span, 0..<target.count)
     }
 }
 
@@ -65,4 +69,16 @@ extension RequestHead: Equatable {
             && left.storage.block[left.methodRange] == right.storage.block[right.methodRange]
             && left.storage.block[left.targetRange] == right.storage.block[right.targetRange]
     }
+}
+
+/// What a request line says; method and target as places in the block their octets lie in.
+struct RequestLine: Sendable {
+    var version = HTTPVersion.http11
+    var methodStart: UInt32 = 0
+    var methodLength: UInt32 = 0
+    var targetStart: UInt32 = 0
+    var targetLength: UInt32 = 0
+
+    var method: Range<Int> { Int(methodStart)..<Int(methodStart) &+ Int(methodLength) }
+    var target: Range<Int> { Int(targetStart)..<Int(targetStart) &+ Int(targetLength) }
 }

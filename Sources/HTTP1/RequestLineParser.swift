@@ -19,21 +19,21 @@ struct RequestLineParser: StartLineParser {
     /// Where the part begins that is being read.
     private var start = 0
 
-    /// Goes on over `bytes`; true once the line and its end were read, with what it says in `head`.
+    /// Goes on over `bytes`; true once the line and its end were read, with what it says in `line`.
     @inline(__always)
     mutating func advance(
         _ bytes: Span<UInt8>,
-        _ head: inout RequestHead,
+        _ line: inout RequestLine,
         _ limits: ParserLimits,
         _ leniency: Leniency
     ) throws(HTTP1Error) -> Bool {
-        if position == 0, takeWholeLine(bytes, &head, limits) { return true }
-        return try advanceSlowly(bytes, &head, limits, leniency)
+        if position == 0, takeWholeLine(bytes, &line, limits) { return true }
+        return try advanceSlowly(bytes, &line, limits, leniency)
     }
 
     /// The common case: the whole line is here and in order.
     @inline(__always)
-    private mutating func takeWholeLine(_ bytes: Span<UInt8>, _ head: inout RequestHead, _ limits: ParserLimits) -> Bool
+    private mutating func takeWholeLine(_ bytes: Span<UInt8>, _ line: inout RequestLine, _ limits: ParserLimits) -> Bool
     {
         let count = bytes.count
         let methodEnd = bytes.endOfToken(0, count)
@@ -47,9 +47,9 @@ struct RequestLineParser: StartLineParser {
         let minor = UInt8(truncatingIfNeeded: version &>> 56)
         guard version &<< 8 == letters("HTTP/1.") &<< 8, ASCII.isDigit(minor) else { return false }
         guard bytes.pair(targetEnd &+ 9) == 0x0A0D else { return false }
-        head.setMethod(0, methodEnd)
-        head.setTarget(targetStart, targetEnd)
-        head.version = HTTPVersion(digit: minor)
+        line.setMethod(0, methodEnd)
+        line.setTarget(targetStart, targetEnd)
+        line.version = HTTPVersion(digit: minor)
         position = targetEnd &+ 11
         return true
     }
@@ -57,7 +57,7 @@ struct RequestLineParser: StartLineParser {
     @inline(never)
     private mutating func advanceSlowly(
         _ bytes: Span<UInt8>,
-        _ head: inout RequestHead,
+        _ line: inout RequestLine,
         _ limits: ParserLimits,
         _ leniency: Leniency
     ) throws(HTTP1Error) -> Bool {
@@ -80,7 +80,7 @@ struct RequestLineParser: StartLineParser {
                 try checkLimit(Int(limits.methodBytes), .methodBytes)
                 guard position < bytes.count else { return false }
                 guard bytes.byte(position) == ASCII.space, position > start else { throw fault(.invalidMethod) }
-                head.setMethod(start, position)
+                line.setMethod(start, position)
                 start = position &+ 1
                 state = .target
             case .target:
@@ -91,11 +91,11 @@ struct RequestLineParser: StartLineParser {
                 // A line end here is HTTP/0.9 (or nothing at all), which is never spoken.
                 guard octet != ASCII.carriageReturn, octet != ASCII.lineFeed else { throw fault(.invalidRequestLine) }
                 guard octet == ASCII.space, position > start else { throw fault(.invalidTarget) }
-                head.setTarget(start, position)
+                line.setTarget(start, position)
                 start = position &+ 1
                 state = .version
             case .version:
-                if try takeVersion(octet, &head, leniency) {
+                if try takeVersion(octet, &line, leniency) {
                     position &+= 1
                     return true
                 }
@@ -111,7 +111,7 @@ struct RequestLineParser: StartLineParser {
 
     private mutating func takeVersion(
         _ octet: UInt8,
-        _ head: inout RequestHead,
+        _ line: inout RequestLine,
         _ leniency: Leniency
     ) throws(HTTP1Error) -> Bool {
         let isAllowed: Bool
@@ -126,7 +126,7 @@ struct RequestLineParser: StartLineParser {
         case 6: isAllowed = octet == ASCII.dot
         case 7:
             isAllowed = ASCII.isDigit(octet)
-            if isAllowed { head.version = HTTPVersion(digit: octet) }
+            if isAllowed { line.version = HTTPVersion(digit: octet) }
         case 8:
             if octet == ASCII.lineFeed {
                 guard leniency.contains(.bareLF) else { throw fault(.bareLineFeed) }
@@ -151,7 +151,7 @@ struct RequestLineParser: StartLineParser {
     }
 }
 
-extension RequestHead {
+extension RequestLine {
     @inline(__always)
     mutating func setMethod(_ start: Int, _ end: Int) {
         methodStart = UInt32(truncatingIfNeeded: start)

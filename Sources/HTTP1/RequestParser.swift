@@ -10,14 +10,15 @@
 public struct RequestParser: Sendable {
     private enum State: Sendable {
         case head
-        case body(BodyDecoder)
+        case body
         case done
         /// Octets that were refused stay refused.
         case failed(HTTP1Error)
     }
 
+    private var body = BodyDecoder(length: 0)
     private var state = State.head
-    private var reader = HeadReader<RequestHead>()
+    private var reader = HeadReader<RequestLineParser>(emptyLine: RequestLine())
     /// Octets consumed since `begin`.
     private var offset: UInt64 = 0
     private var hasTrailers = false
@@ -48,30 +49,7 @@ public struct RequestParser: Sendable {
     ) throws(HTTP1Error) -> ParseStep {
         switch state {
         case .head: return try parseHead(input, &head)
-        case .body(var decoder):
-            var position = 0
-            let output: BodyDecoder.Output
-            do throws(HTTP1Error) {
-                output = try decoder.decode(input, &position, limits, &reader.kept.storage, offset)
-            } catch {
-                throw fail(error)
-            }
-            offset &+= UInt64(position)
-            switch output {
-            case .data(let slice):
-                state = .body(decoder)
-                return ParseStep(position, .body(slice))
-            case .lastData(let slice):
-                state = .done
-                return ParseStep(position, slice.isEmpty ? .end : .body(slice))
-            case .needsInput:
-                state = .body(decoder)
-                return ParseStep(position, .needsInput)
-            case .end:
-                state = .done
-                hasTrailers = true
-                return ParseStep(position, .end)
-            }
+        case .body: return try parseBody(input)
         case .done: return ParseStep(0, .end)
         case .failed(let error): throw error
         }
@@ -83,9 +61,9 @@ public struct RequestParser: Sendable {
         case .done: break
         case .head where offset == 0: break
         case .head: throw fail(HTTP1Error(.truncatedHead, offset: offset))
-        case .body(let decoder):
+        case .body:
             do throws(HTTP1Error) {
-                try decoder.finish(at: offset)
+                try body.finish(at: offset)
             } catch {
                 throw fail(error)
             }
@@ -107,13 +85,13 @@ public struct RequestParser: Sendable {
 
     /// Body octets still to come, where Content-Length said how many there are.
     public var bodyRemaining: UInt64? {
-        if case .body(let decoder) = state { return decoder.remaining }
+        if case .body = state { return body.remaining }
         return nil
     }
 
     /// The trailers of a chunked message, once `.end` was seen; see `ResponseParser.trailers`.
     public var trailers: HTTPFields {
-        hasTrailers ? reader.kept.storage : HTTPFields()
+        hasTrailers ? reader.kept : HTTPFields()
     }
 
     /// Gives memory back. For a connection that parks between messages; in the middle of one nothing happens.
@@ -124,25 +102,49 @@ public struct RequestParser: Sendable {
     }
 
     @inline(__always)
+    private mutating func parseBody(_ input: Span<UInt8>) throws(HTTP1Error) -> ParseStep {
+        var position = 0
+        let output: BodyDecoder.Output
+        do throws(HTTP1Error) {
+            output = try body.decode(input, &position, limits, &reader.kept, offset)
+        } catch {
+            throw fail(error)
+        }
+        offset &+= UInt64(position)
+        switch output {
+        case .data(let slice):
+            return ParseStep(position, .body(slice))
+        case .needsInput:
+            return ParseStep(position, .needsInput)
+        case .lastData(let slice):
+            state = .done
+            return ParseStep(position, .body(slice))
+        case .end:
+            state = .done
+            hasTrailers = true
+            return ParseStep(position, .end)
+        }
+    }
+
+    @inline(never)
     private mutating func parseHead(
         _ input: Span<UInt8>,
         _ head: inout RequestHead
     ) throws(HTTP1Error) -> ParseStep {
-        let consumed: Int
-        let isComplete: Bool
         do throws(HTTP1Error) {
-            (consumed, isComplete) = try reader.read(input, &head, limits, leniency, offset)
+            guard let consumed = try reader.read(input, &head.storage, &head.line, limits, leniency, offset) else {
+                head.clear()
+                offset &+= UInt64(input.count)
+                return ParseStep(input.count, .needsInput)
+            }
+            offset &+= UInt64(consumed)
+            try accept(head)
+            return ParseStep(consumed, .head)
         } catch {
+            // Ranges found so far point into the input, not into the head's own block.
+            head.clear()
             throw fail(error)
         }
-        offset &+= UInt64(consumed)
-        guard isComplete else { return ParseStep(consumed, .needsInput) }
-        do throws(HTTP1Error) {
-            try accept(head)
-        } catch {
-            throw fail(error.moved(by: offset))
-        }
-        return ParseStep(consumed, .head)
     }
 
     /// What a complete head leads to: the target's form, Host, framing, in this order.
@@ -151,14 +153,22 @@ public struct RequestParser: Sendable {
         try checkTarget(head)
         try checkHost(head)
         persistence = Persistence.of(head.storage, head.version)
-        switch try BodyFraming.ofRequest(head) {
+        let framing: BodyFraming
+        do throws(HTTP1Error) {
+            framing = try BodyFraming.ofRequest(head)
+        } catch {
+            throw error.moved(by: offset)
+        }
+        switch framing {
         case .none, .length(0), .untilClose, .tunnel:
             state = .done
         case .length(let length):
-            guard length <= limits.bodyBytes else { throw HTTP1Error(.limitExceeded(.bodyBytes), offset: 0) }
-            state = .body(.length(remaining: length, total: length))
+            guard length <= limits.bodyBytes else { throw HTTP1Error(.limitExceeded(.bodyBytes), offset: offset) }
+            body = BodyDecoder(length: length)
+            state = .body
         case .chunked:
-            state = .body(.chunked(ChunkedDecoder()))
+            body = .chunked
+            state = .body
         }
     }
 
@@ -166,7 +176,7 @@ public struct RequestParser: Sendable {
     private func checkTarget(_ head: borrowing RequestHead) throws(HTTP1Error) {
         let bytes = head.storage.block.span
         guard RequestTarget.isValid(bytes, head.targetRange, bytes, head.methodRange) else {
-            throw HTTP1Error(.invalidTarget, offset: 0)
+            throw HTTP1Error(.invalidTarget, offset: offset)
         }
     }
 
@@ -175,14 +185,14 @@ public struct RequestParser: Sendable {
     @inline(__always)
     private func checkHost(_ head: borrowing RequestHead) throws(HTTP1Error) {
         guard let host = head.storage.table.first(.host) else {
-            guard head.version.minor == 0 else { throw HTTP1Error(.missingHost, offset: 0) }
+            guard head.version.minor == 0 else { throw HTTP1Error(.missingHost, offset: offset) }
             return
         }
-        guard head.storage.isOnly(.host) else { throw HTTP1Error(.repeatedHost, offset: 0) }
+        guard head.storage.isOnly(.host) else { throw HTTP1Error(.repeatedHost, offset: offset) }
         guard
             host.valueLength == 0
                 || RequestTarget.isAuthority(head.storage.block.span, host.value, needsPort: false)
-        else { throw HTTP1Error(.invalidHost, offset: 0) }
+        else { throw HTTP1Error(.invalidHost, offset: offset) }
     }
 
     private mutating func fail(_ error: HTTP1Error) -> HTTP1Error {

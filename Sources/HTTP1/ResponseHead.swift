@@ -2,10 +2,7 @@
 ///
 /// `ResponseHead()` makes an empty scratch for a parser to fill; one may serve all connections of a thread.
 public struct ResponseHead: Sendable {
-    public var version = HTTPVersion.http11
-    var code: UInt16 = 200
-    var reasonStart: UInt32 = 0
-    var reasonLength: UInt32 = 0
+    var line = StatusLine()
     /// The start line's octets lie in the same block.
     @usableFromInline var storage = HTTPFields()
 
@@ -18,19 +15,24 @@ public struct ResponseHead: Sendable {
         }
         let reason = Array(reason.utf8)
         try FieldRules.checkReason(reason.span)
-        code = UInt16(status)
+        line.code = UInt16(status)
         storage = fields
         setReason(reason)
     }
 
+    public var version: HTTPVersion {
+        get { line.version }
+        set { line.version = newValue }
+    }
+
     /// 100 to 999. Codes from 600 on mean what 5xx means (RFC 9110 §15).
-    public var status: Int { Int(code) }
+    public var status: Int { Int(line.code) }
 
     /// The reason phrase, of no meaning and often empty; read as UTF-8 with repair.
     public var reason: String { String(decoding: storage.block[reasonRange], as: UTF8.self) }
 
     /// The reason phrase as a range of `fields.block`.
-    public var reasonRange: Range<Int> { Int(reasonStart)..<Int(reasonStart) &+ Int(reasonLength) }
+    public var reasonRange: Range<Int> { line.reason }
 
     public var fields: HTTPFields {
         @inlinable get { storage }
@@ -42,16 +44,32 @@ public struct ResponseHead: Sendable {
         }
     }
 
+    /// Back to the empty scratch, storage kept.
+    mutating func clear() {
+        storage.removeAll(keepingCapacity: true)
+        line = StatusLine()
+    }
+
     private mutating func setReason(_ reason: [UInt8]) {
-        reasonStart = UInt32(truncatingIfNeeded: storage.block.count)
-        reasonLength = UInt32(truncatingIfNeeded: reason.count)
-        storage.block.append(contentsOf: reason)
+        line.reasonStart = UInt32(truncatingIfNeeded: storage.used)
+        line.reasonLength = UInt32(truncatingIfNeeded: reason.count)
+        storage.appendToBlock(reason.span, 0..<reason.count)
     }
 }
 
 extension ResponseHead: Equatable {
     public static func == (left: ResponseHead, right: ResponseHead) -> Bool {
-        left.version == right.version && left.code == right.code && left.storage == right.storage
+        left.version == right.version && left.status == right.status && left.storage == right.storage
             && left.storage.block[left.reasonRange] == right.storage.block[right.reasonRange]
     }
+}
+
+/// What a status line says; the reason as a place in the block its octets lie in.
+struct StatusLine: Sendable {
+    var version = HTTPVersion.http11
+    var code: UInt16 = 200
+    var reasonStart: UInt32 = 0
+    var reasonLength: UInt32 = 0
+
+    var reason: Range<Int> { Int(reasonStart)..<Int(reasonStart) &+ Int(reasonLength) }
 }

@@ -15,15 +15,16 @@ public struct ResponseParser: Sendable {
         /// Nothing was begun.
         case idle
         case head
-        case body(BodyDecoder)
+        case body
         case done
         case tunnel
         /// Octets that were refused stay refused.
         case failed(HTTP1Error)
     }
 
+    private var body = BodyDecoder(length: 0)
     private var state = State.idle
-    private var reader = HeadReader<ResponseHead>()
+    private var reader = HeadReader<StatusLineParser>(emptyLine: StatusLine())
     /// Octets consumed since `begin`.
     private var offset: UInt64 = 0
     private var context = ResponseContext.other(offeredUpgrade: false)
@@ -63,30 +64,7 @@ public struct ResponseParser: Sendable {
     ) throws(HTTP1Error) -> ParseStep {
         switch state {
         case .head: return try parseHead(input, &head)
-        case .body(var decoder):
-            var position = 0
-            let output: BodyDecoder.Output
-            do throws(HTTP1Error) {
-                output = try decoder.decode(input, &position, limits, &reader.kept.storage, offset)
-            } catch {
-                throw fail(error)
-            }
-            offset &+= UInt64(position)
-            switch output {
-            case .data(let slice):
-                state = .body(decoder)
-                return ParseStep(position, .body(slice))
-            case .lastData(let slice):
-                state = .done
-                return ParseStep(position, slice.isEmpty ? .end : .body(slice))
-            case .needsInput:
-                state = .body(decoder)
-                return ParseStep(position, .needsInput)
-            case .end:
-                state = .done
-                hasTrailers = true
-                return ParseStep(position, .end)
-            }
+        case .body: return try parseBody(input)
         case .idle, .done: return ParseStep(0, .end)
         case .tunnel: return ParseStep(0, .tunnel)
         case .failed(let error): throw error
@@ -99,9 +77,9 @@ public struct ResponseParser: Sendable {
         switch state {
         case .idle, .done, .tunnel: break
         case .head: throw fail(HTTP1Error(.truncatedHead, offset: offset))
-        case .body(let decoder):
+        case .body:
             do throws(HTTP1Error) {
-                try decoder.finish(at: offset)
+                try body.finish(at: offset)
             } catch {
                 throw fail(error)
             }
@@ -123,14 +101,14 @@ public struct ResponseParser: Sendable {
 
     /// Body octets still to come, where Content-Length said how many there are.
     public var bodyRemaining: UInt64? {
-        if case .body(let decoder) = state { return decoder.remaining }
+        if case .body = state { return body.remaining }
         return nil
     }
 
     /// The trailers of a chunked message, once `.end` was seen. Never part of the head's fields; what frames, routes or
     /// authenticates means nothing here (RFC 9110 §6.5.1).
     public var trailers: HTTPFields {
-        hasTrailers ? reader.kept.storage : HTTPFields()
+        hasTrailers ? reader.kept : HTTPFields()
     }
 
     /// Gives memory back. For a connection that parks between messages; in the middle of one nothing happens.
@@ -141,45 +119,77 @@ public struct ResponseParser: Sendable {
     }
 
     @inline(__always)
+    private mutating func parseBody(_ input: Span<UInt8>) throws(HTTP1Error) -> ParseStep {
+        var position = 0
+        let output: BodyDecoder.Output
+        do throws(HTTP1Error) {
+            output = try body.decode(input, &position, limits, &reader.kept, offset)
+        } catch {
+            throw fail(error)
+        }
+        offset &+= UInt64(position)
+        switch output {
+        case .data(let slice):
+            return ParseStep(position, .body(slice))
+        case .needsInput:
+            return ParseStep(position, .needsInput)
+        case .lastData(let slice):
+            state = .done
+            return ParseStep(position, .body(slice))
+        case .end:
+            state = .done
+            hasTrailers = true
+            return ParseStep(position, .end)
+        }
+    }
+
+    @inline(never)
     private mutating func parseHead(
         _ input: Span<UInt8>,
         _ head: inout ResponseHead
     ) throws(HTTP1Error) -> ParseStep {
-        let consumed: Int
-        let isComplete: Bool
         do throws(HTTP1Error) {
-            (consumed, isComplete) = try reader.read(input, &head, limits, leniency, offset)
-        } catch {
-            throw fail(error)
-        }
-        offset &+= UInt64(consumed)
-        guard isComplete else { return ParseStep(consumed, .needsInput) }
-        do throws(HTTP1Error) {
+            guard let consumed = try reader.read(input, &head.storage, &head.line, limits, leniency, offset) else {
+                head.clear()
+                offset &+= UInt64(input.count)
+                return ParseStep(input.count, .needsInput)
+            }
+            offset &+= UInt64(consumed)
             return ParseStep(consumed, try accept(head))
         } catch {
-            throw fail(error.moved(by: offset))
+            // Ranges found so far point into the input, not into the head's own block.
+            head.clear()
+            throw fail(error)
         }
     }
 
     /// What a complete head leads to.
     @inline(__always)
     private mutating func accept(_ head: borrowing ResponseHead) throws(HTTP1Error) -> ParseEvent {
-        if head.code < 200 {
+        if head.line.code < 200 {
             return try acceptInformational(head)
         }
-        let framing = try BodyFraming.ofResponse(head, answering: context)
+        let framing: BodyFraming
+        do throws(HTTP1Error) {
+            framing = try BodyFraming.ofResponse(head, answering: context)
+        } catch {
+            throw error.moved(by: offset)
+        }
         persistence = Persistence.of(head.storage, head.version)
         switch framing {
         case .none, .length(0):
             state = .done
         case .length(let length):
-            guard length <= limits.bodyBytes else { throw HTTP1Error(.limitExceeded(.bodyBytes), offset: 0) }
-            state = .body(.length(remaining: length, total: length))
+            guard length <= limits.bodyBytes else { throw HTTP1Error(.limitExceeded(.bodyBytes), offset: offset) }
+            body = BodyDecoder(length: length)
+            state = .body
         case .chunked:
-            state = .body(.chunked(ChunkedDecoder()))
+            body = .chunked
+            state = .body
         case .untilClose:
             persistence = .close
-            state = .body(.untilClose(received: 0))
+            body = .untilClose
+            state = .body
         case .tunnel:
             persistence = .upgraded
             state = .tunnel
@@ -192,23 +202,23 @@ public struct ResponseParser: Sendable {
     /// upgrade was offered and the fields of §7.8 confirm it.
     @inline(never)
     private mutating func acceptInformational(_ head: ResponseHead) throws(HTTP1Error) -> ParseEvent {
-        if head.code == 101 {
+        if head.line.code == 101 {
             guard context == .other(offeredUpgrade: true), head.storage.contains(.upgrade),
                 head.storage.hasToken(.connection, "upgrade")
-            else { throw HTTP1Error(.unexpectedUpgrade, offset: 0) }
+            else { throw HTTP1Error(.unexpectedUpgrade, offset: offset) }
             persistence = .upgraded
             state = .tunnel
             return .tunnel
         }
         informationalCount &+= 1
         guard informationalCount <= limits.informationalCount else {
-            throw HTTP1Error(.limitExceeded(.informationalCount), offset: 0)
+            throw HTTP1Error(.limitExceeded(.informationalCount), offset: offset)
         }
         // A head is at most `headBytes`, and the sum stays at most `informationalBytes` before each addition.
-        let (sum, isOver) = informationalBytes.addingReportingOverflow(UInt32(clamping: head.storage.block.count))
+        let (sum, isOver) = informationalBytes.addingReportingOverflow(UInt32(clamping: head.storage.used))
         informationalBytes = sum
         guard !isOver, sum <= limits.informationalBytes else {
-            throw HTTP1Error(.limitExceeded(.informationalBytes), offset: 0)
+            throw HTTP1Error(.limitExceeded(.informationalBytes), offset: offset)
         }
         return .informational
     }

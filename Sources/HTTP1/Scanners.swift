@@ -23,6 +23,17 @@ extension Span<UInt8> {
         unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: SIMD16<UInt8>.self)
     }
 
+    /// As `endOfToken`, for names, which end with ":": the first stop is looked at for that before anything else.
+    @inline(__always)
+    func endOfName(_ start: Int, _ end: Int) -> Int {
+        guard start &+ 16 <= end else { return endOfToken(start, end) }
+        let octets = vector(start)
+        var stops = Lanes(((octets | all(0x20)) &- all(0x61) .>= all(26)) .& (octets .!= all(0x2D)))
+        guard let lane = stops.next() else { return endOfToken(start &+ 16, end) }
+        let stop = start &+ lane
+        return byte(stop) == ASCII.colon ? stop : endOfToken(stop, end)
+    }
+
     /// The first index in `start..<end` that holds no token octet, else `end`.
     @inline(__always)
     func endOfToken(_ start: Int, _ end: Int) -> Int {
@@ -30,7 +41,7 @@ extension Span<UInt8> {
         while position &+ 16 <= end {
             let octets = vector(position)
             // Letters and "-" are what names are made of; any other octet is looked up on its own.
-            var stops = Lanes(((octets | 0x20) &- 0x61 .>= 26) .& (octets .!= 0x2D))
+            var stops = Lanes(((octets | all(0x20)) &- all(0x61) .>= all(26)) .& (octets .!= all(0x2D)))
             while let lane = stops.next() {
                 guard ASCII.isToken(byte(position &+ lane)) else { return position &+ lane }
             }
@@ -48,7 +59,7 @@ extension Span<UInt8> {
         var position = start
         while position &+ 16 <= end {
             let octets = vector(position)
-            var stops = Lanes((octets .< 0x20) .| (octets .== 0x7F))
+            var stops = Lanes((octets .< all(0x20)) .| (octets .== all(0x7F)))
             while let lane = stops.next() {
                 guard byte(position &+ lane) == ASCII.tab else { return position &+ lane }
             }
@@ -66,7 +77,7 @@ extension Span<UInt8> {
         var position = start
         while position &+ 16 <= end {
             let octets = vector(position)
-            var stops = Lanes((octets &- 0x21 .>= 94) .| (octets .== ASCII.hash))
+            var stops = Lanes((octets &- all(0x21) .>= all(94)) .| (octets .== all(ASCII.hash)))
             if let lane = stops.next() { return position &+ lane }
             position &+= 16
         }
@@ -92,29 +103,29 @@ func copy(_ octets: Span<UInt8>) -> [UInt8] {
     octets.indices.map { octets[$0] }
 }
 
-/// The set lanes of a comparison, lowest first. Two 64-bit halves with eight bits a lane: pmovmskb cannot be reached from
-/// Swift without C, and these cost two moves.
+/// The same octet in every lane. Spelt out, because the operators that take a scalar run lane by lane.
+@inline(__always)
+private func all(_ octet: UInt8) -> SIMD16<UInt8> {
+    SIMD16(repeating: octet)
+}
+
+/// The set lanes of a comparison, lowest first, four bits each in one word. pmovmskb cannot be reached from Swift without
+/// C; a shift and a narrowing move do as well.
 private struct Lanes {
-    private var low: UInt64
-    private var high: UInt64
+    private var bits: UInt64
 
     @inline(__always)
     init(_ mask: SIMDMask<SIMD16<Int8>>) {
-        let halves = unsafe unsafeBitCast(mask, to: SIMD2<UInt64>.self)
-        low = halves[0]
-        high = halves[1]
+        // Masks are all ones or all zeros in each lane, so four bits shifted across a pair of lanes land right.
+        let pairs = unsafe unsafeBitCast(mask, to: SIMD8<UInt16>.self) &>> SIMD8<UInt16>(repeating: 4)
+        bits = unsafe unsafeBitCast(SIMD8<UInt8>(truncatingIfNeeded: pairs), to: UInt64.self)
     }
 
     @inline(__always)
     mutating func next() -> Int? {
-        if low != 0 {
-            let lane = low.trailingZeroBitCount &>> 3
-            low &= ~(0xFF &<< UInt64(lane &* 8))
-            return lane
-        }
-        guard high != 0 else { return nil }
-        let lane = high.trailingZeroBitCount &>> 3
-        high &= ~(0xFF &<< UInt64(lane &* 8))
-        return lane &+ 8
+        guard bits != 0 else { return nil }
+        let lane = bits.trailingZeroBitCount &>> 2
+        bits &= ~(0xF &<< UInt64(lane &* 4))
+        return lane
     }
 }

@@ -17,21 +17,21 @@ struct StatusLineParser: StartLineParser {
     private(set) var position = 0
     private var start = 0
 
-    /// Goes on over `bytes`; true once the line and its end were read, with what it says in `head`.
+    /// Goes on over `bytes`; true once the line and its end were read, with what it says in `line`.
     @inline(__always)
     mutating func advance(
         _ bytes: Span<UInt8>,
-        _ head: inout ResponseHead,
+        _ line: inout StatusLine,
         _ limits: ParserLimits,
         _ leniency: Leniency
     ) throws(HTTP1Error) -> Bool {
-        if position == 0, takeWholeLine(bytes, &head) { return true }
-        return try advanceSlowly(bytes, &head, leniency)
+        if position == 0, takeWholeLine(bytes, &line) { return true }
+        return try advanceSlowly(bytes, &line, leniency)
     }
 
     /// The common case: the whole line is here and in order.
     @inline(__always)
-    private mutating func takeWholeLine(_ bytes: Span<UInt8>, _ head: inout ResponseHead) -> Bool {
+    private mutating func takeWholeLine(_ bytes: Span<UInt8>, _ line: inout StatusLine) -> Bool {
         let count = bytes.count
         guard count >= 16 else { return false }
         // "HTTP/1.0" to "HTTP/1.9", SP, DIGIT, DIGIT, DIGIT, SP
@@ -46,7 +46,7 @@ struct StatusLineParser: StartLineParser {
         guard hundreds &- 1 < 9, tens < 10, ones < 10 else { return false }
         let end = bytes.endOfValue(13, count)
         guard end &+ 2 <= count, bytes.pair(end) == 0x0A0D else { return false }
-        head.setLine(minor, UInt16(hundreds) &* 100 &+ UInt16(tens) &* 10 &+ UInt16(ones), 13, end)
+        line.set(minor, UInt16(hundreds) &* 100 &+ UInt16(tens) &* 10 &+ UInt16(ones), 13, end)
         position = end &+ 2
         return true
     }
@@ -54,7 +54,7 @@ struct StatusLineParser: StartLineParser {
     @inline(never)
     private mutating func advanceSlowly(
         _ bytes: Span<UInt8>,
-        _ head: inout ResponseHead,
+        _ line: inout StatusLine,
         _ leniency: Leniency
     ) throws(HTTP1Error) -> Bool {
         while position < bytes.count {
@@ -62,7 +62,7 @@ struct StatusLineParser: StartLineParser {
             switch state {
             case .prefix:
                 if try takePrefix(octet, leniency) {
-                    return finish(bytes, &head)
+                    return finish(bytes, &line)
                 }
             case .reason:
                 position = bytes.endOfValue(position, bytes.count)
@@ -72,12 +72,12 @@ struct StatusLineParser: StartLineParser {
                 case ASCII.carriageReturn: state = .lineFeed
                 case ASCII.lineFeed:
                     guard leniency.contains(.bareLF) else { throw fault(.bareLineFeed) }
-                    return finish(bytes, &head)
+                    return finish(bytes, &line)
                 default: throw fault(.invalidReason(byte: octet))
                 }
             case .lineFeed:
                 guard octet == ASCII.lineFeed else { throw fault(.bareCarriageReturn) }
-                return finish(bytes, &head)
+                return finish(bytes, &line)
             case .junk:
                 if octet == ASCII.lineFeed {
                     start = position &+ 1
@@ -136,13 +136,13 @@ struct StatusLineParser: StartLineParser {
     }
 
     /// At the LF that ends the line.
-    private mutating func finish(_ bytes: Span<UInt8>, _ head: inout ResponseHead) -> Bool {
+    private mutating func finish(_ bytes: Span<UInt8>, _ line: inout StatusLine) -> Bool {
         let hundreds = UInt16(bytes.byte(start &+ 9) &- ASCII.zero)
         let tens = UInt16(bytes.byte(start &+ 10) &- ASCII.zero)
         let ones = UInt16(bytes.byte(start &+ 11) &- ASCII.zero)
         var end = position
         if bytes.byte(end &- 1) == ASCII.carriageReturn { end &-= 1 }
-        head.setLine(
+        line.set(
             bytes.byte(start &+ 7),
             hundreds &* 100 &+ tens &* 10 &+ ones,
             min(start &+ 13, end),
@@ -157,9 +157,9 @@ struct StatusLineParser: StartLineParser {
     }
 }
 
-extension ResponseHead {
+extension StatusLine {
     @inline(__always)
-    mutating func setLine(_ minorDigit: UInt8, _ code: UInt16, _ reasonStart: Int, _ reasonEnd: Int) {
+    mutating func set(_ minorDigit: UInt8, _ code: UInt16, _ reasonStart: Int, _ reasonEnd: Int) {
         version = HTTPVersion(digit: minorDigit)
         self.code = code
         self.reasonStart = UInt32(truncatingIfNeeded: reasonStart)

@@ -4,8 +4,6 @@ enum Phase: String, Hashable, Sendable, CaseIterable {
     /// From the last byte sent to the first byte of the answer.
     case firstByte = "first-byte"
     case head, body
-    /// The whole request: where a limit covers more than one of the phases above.
-    case total
 }
 
 /// What went wrong, as far as the bytes and the error number tell.
@@ -24,8 +22,6 @@ enum FailureClass: String, Hashable, Sendable, CaseIterable {
     case closedInBody = "closed-in-body"
     /// The parser's reason is the failure's detail.
     case malformed
-    /// Bytes that answer no request.
-    case surplus
     /// The answer was stopped at a limit of ours: head size, count of 1xx.
     case limit
     case other
@@ -55,7 +51,7 @@ struct FailureLog: Sendable {
         var example: String
     }
 
-    /// 7 phases and 14 classes never come near this; a parser with many reasons and a hostile server might.
+    /// 6 phases and 13 classes never come near this; a parser with many reasons and a hostile server might.
     static let limit = 128
 
     private(set) var records: [Failure: Record] = [:]

@@ -35,7 +35,7 @@ enum JSONReport {
         return .object([
             ("url", .string(plan.url)),
             ("method", .string(plan.request.method)),
-            ("body_bytes", .integer(UInt64(plan.request.body.count))),
+            ("body_bytes", .integer(UInt64(plan.request.body?.count ?? 0))),
             ("mode", "closed-loop"),
             ("connections", .integer(UInt64(plan.connections))),
             ("threads", .integer(UInt64(plan.threads))),
@@ -92,7 +92,6 @@ enum JSONReport {
         .object([
             ("opened", .integer(tally.connectionsOpened)),
             ("failed", .integer(tally.connectionsFailed)),
-            ("closed_by_server", .integer(tally.connectionsClosedByServer)),
         ])
     }
 

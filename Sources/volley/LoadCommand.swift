@@ -145,7 +145,8 @@ struct LoadCommand: ParsableCommand {
             return Files.write(Array("\(text)\n".utf8), to: 1) ? .good : .unusable
         case .run(let command):
             let options = try Options(command)
-            return try Run(options, limits: .read()).perform()
+            var run = try Run(options, limits: .read())
+            return try run.perform()
         }
     }
 

@@ -155,7 +155,7 @@ struct Options: Sendable {
             } else if let path = command.bodyFile { try Files.read(path, for: "--body-file") } else { nil }
         let (path, hostField) =
             switch target {
-            case .embedded: (RunPlan.embeddedTarget, "localhost")
+            case .embedded: (RunPlan.embeddedTarget(command.method, hasBody: body != nil), "localhost")
             case .url(let url): (url.target, url.hostField)
             }
         return try RequestDescription(

@@ -94,7 +94,7 @@ enum ReportSchema {
                 "succeeded": {"description": "Completed with a 2xx or 3xx status.", "type": "integer", "minimum": 0},
                 "http_errors": {"description": "Completed with another status.", "type": "integer", "minimum": 0},
                 "sent_again": {
-                  "description": "Pipelined requests left unanswered by a close and sent again; in sent once.",
+                  "description": "Left unanswered by the close of a kept connection and sent again; in sent once.",
                   "type": "integer",
                   "minimum": 0
                 }
@@ -137,11 +137,10 @@ enum ReportSchema {
               "description": "Over the whole run, warm-up included.",
               "type": "object",
               "additionalProperties": false,
-              "required": ["opened", "failed", "closed_by_server"],
+              "required": ["opened", "failed"],
               "properties": {
                 "opened": {"type": "integer", "minimum": 0},
-                "failed": {"type": "integer", "minimum": 0},
-                "closed_by_server": {"type": "integer", "minimum": 0}
+                "failed": {"type": "integer", "minimum": 0}
               }
             },
             "latency": {
@@ -174,7 +173,7 @@ enum ReportSchema {
                   "example"
                 ],
                 "properties": {
-                  "phase": {"enum": ["resolve", "connect", "write", "first-byte", "head", "body", "total"]},
+                  "phase": {"enum": ["resolve", "connect", "write", "first-byte", "head", "body"]},
                   "class": {
                     "enum": [
                       "unresolved",
@@ -188,7 +187,6 @@ enum ReportSchema {
                       "closed-in-head",
                       "closed-in-body",
                       "malformed",
-                      "surplus",
                       "limit",
                       "other"
                     ]

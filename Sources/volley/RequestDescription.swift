@@ -8,11 +8,12 @@ struct RequestDescription: Hashable, Sendable {
     let method: String
     /// The request-target, in origin form (RFC 9112 §3.2.1).
     let target: String
-    /// In the order in which they are sent: Host first (RFC 9110 §7.2), then the user's.
+    /// The Host field's value: the user's own if given, the URL's otherwise.
+    let host: String
+    /// The user's other fields, in their order.
     let fields: [Field]
-    let body: [UInt8]
-    /// The framing is ours: Content-Length of a body, and of none where the method promises one.
-    let contentLength: Int?
+    /// nil: no body, which is not the same as an empty one.
+    let body: [UInt8]?
 
     /// `method` nil means GET, or POST as soon as there is a body, as in curl.
     init(
@@ -27,13 +28,10 @@ struct RequestDescription: Hashable, Sendable {
         for header in headers { given.append(try Self.field(header)) }
         let hosts = given.filter { $0.name.lowercased() == "host" }
         guard hosts.count <= 1 else { throw UsageError("-H sets Host twice: a request has exactly one") }
-        fields =
-            [hosts.first ?? Field(name: "Host", value: hostField)] + given.filter { $0.name.lowercased() != "host" }
+        host = hosts.first?.value ?? hostField
+        fields = given.filter { $0.name.lowercased() != "host" }
         self.target = target
-        self.body = body ?? []
-        // RFC 9110 §8.6: a method that means something by its content says so even when that is empty.
-        let promisesContent = ["POST", "PUT", "PATCH"].contains(self.method)
-        contentLength = body.map(\.count) ?? (promisesContent ? 0 : nil)
+        self.body = body
     }
 
     /// RFC 9110 §9.1: method = token.

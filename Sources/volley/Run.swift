@@ -1,12 +1,126 @@
-/// A run from its options to its report.
+import CLinux
+import HTTPEngine
+import Reactor
+import TestServer
+
+/// What all workers of a run share.
+struct Job: Sendable {
+    let plan: RunPlan
+    let requests: EngineRequests
+    /// One for all, so that a name is looked up once.
+    let resolver: Resolver
+    let crew: CrewBoard
+}
+
+/// A run from its options to its reports, on the main thread.
 struct Run {
-    private let plan: RunPlan
+    private let options: Options
+    private let limits: SystemLimits
+    private let preflight: Preflight
+    private var plan: RunPlan
 
     init(_ options: Options, limits: SystemLimits) throws(UsageError) {
-        plan = RunPlan(options, try Preflight(options, limits))
+        self.options = options
+        self.limits = limits
+        preflight = try Preflight(options, limits)
+        plan = RunPlan(options, preflight)
     }
 
-    func perform() throws(UsageError) -> Verdict {
-        throw UsageError("this build of volley has no workers yet: \(plan.url) was not tested")
+    /// Everything that can be refused is refused before the first connect.
+    mutating func perform() throws(UsageError) -> Verdict {
+        var sinks: [(ReportSink.Format, CInt)] = []
+        for sink in options.reports {
+            let file = try sink.path.map { path throws(UsageError) in try Files.openForWriting(path, for: "--format") }
+            sinks.append((sink.format, file ?? 1))
+        }
+        if let wanted = preflight.descriptorLimit,
+            !SystemLimits.raiseDescriptors(to: wanted, hard: limits.hardDescriptors)
+        {
+            throw UsageError("the limit of descriptors cannot be raised: run `ulimit -Sn \(wanted)` first")
+        }
+        var signals = SignalWait()
+        let server = try embeddedServer()
+        defer { server?.stop() }
+        let requests = try EngineRequests(plan, embedded: server?.address)
+        let group = try loops()
+        defer { group.shutdown() }
+        let resolver = try Names.resolver(for: plan.destination, on: group.nextLoop(), &signals)
+        defer { resolver.shutdown() }
+        if options.chatter != .quiet {
+            for note in plan.notes { Files.write(Array("volley: \(note)\n".utf8), to: 2) }
+        }
+        let crew = CrewBoard(workers: plan.threads) { SignalWait.wake() }
+        var result = load(Job(plan: plan, requests: requests, resolver: resolver, crew: crew), group, &signals)
+        if let server { result.notes.append("the embedded server counted \(server.requestCount) requests in all") }
+        for (format, descriptor) in sinks { try report(result, format, to: descriptor) }
+        return result.verdict
+    }
+
+    /// Without a URL: a server in this process, with as many threads as the load has.
+    private mutating func embeddedServer() throws(UsageError) -> TestServer? {
+        guard case .embedded = plan.destination else { return nil }
+        do throws(Errno) {
+            let server = try TestServer.start(loops: plan.threads)
+            plan.url = server.url(plan.request.target)
+            return server
+        } catch {
+            throw UsageError("the embedded server cannot be started: \(error): name a URL to test instead")
+        }
+    }
+
+    private func loops() throws(UsageError) -> EventLoopGroup {
+        do throws(Errno) {
+            return try EventLoopGroup(count: plan.threads, name: "volley")
+        } catch {
+            throw UsageError("-t \(plan.threads) threads cannot be started: \(error): use a smaller -t")
+        }
+    }
+
+    /// Starts the workers together, draws the progress line, and waits for the last.
+    private func load(_ job: Job, _ group: EventLoopGroup, _ signals: inout SignalWait) -> RunResult {
+        let startedAt = uncurl_clock_ns(CLOCK_REALTIME)
+        let begun = Instant.current()
+        let workers = zip(plan.shares, group.loops).map { share, loop in
+            RemoteWorker(job, share, on: loop, begin: begun)
+        }
+        var line = ProgressLine(wanted: options.chatter == .progress)
+        var interrupted = false
+        while job.crew.finished == nil {
+            switch signals.wait(nanoseconds: 1_000_000_000) {
+            case .interrupted:
+                interrupted = true
+                for worker in workers { worker.stop() }
+            case .timeOut:
+                let elapsed = UInt64(clamping: Instant.current().nanoseconds(since: begun))
+                line.draw(job.crew.live.snapshot, elapsed: elapsed, of: plan)
+            case .woken: break
+            }
+        }
+        line.clear()
+        // The threads end before the workers go: timers of theirs may still be due.
+        group.shutdown()
+        withExtendedLifetime(workers) {}
+        return RunResult(
+            plan: plan,
+            startedAt: UInt64(clamping: startedAt / 1_000_000),
+            workers: job.crew.finished ?? [],
+            interrupted: interrupted
+        )
+    }
+
+    private func report(_ result: RunResult, _ format: ReportSink.Format, to descriptor: CInt) throws(UsageError) {
+        let text =
+            switch format {
+            case .text: TextReport.text(result)
+            case .json: JSONReport.text(result)
+            case .wrk: WrkReport.text(result)
+            }
+        let bytes = Array(text.utf8)
+        let isWritten = descriptor == 1 ? Files.write(bytes, to: 1) : Files.replaceContents(of: descriptor, with: bytes)
+        guard isWritten else {
+            throw UsageError(
+                "the \(format.rawValue) report cannot be written: \(Errno(code: uncurl_errno())): make room for it"
+            )
+        }
     }
 }

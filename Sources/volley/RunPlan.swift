@@ -19,7 +19,8 @@ struct RunPlan: Sendable {
         let connectsInFlight: Int
     }
 
-    let url: String
+    /// For the reports; the embedded server's is known once it listens.
+    var url: String
     let destination: Destination
     let request: RequestDescription
     let connections: Int
@@ -41,8 +42,14 @@ struct RunPlan: Sendable {
     /// What the reports say besides the figures.
     let notes: [String]
 
-    /// Small and from memory: what is measured is the two ends, not a route.
-    static let embeddedTarget = "/bytes/128"
+    /// What the embedded server is asked for: something small and from memory, so that the two ends are measured and
+    /// not a route; and for the methods that this does not answer, the route that takes any.
+    static func embeddedTarget(_ method: String?, hasBody: Bool) -> String {
+        switch method ?? (hasBody ? "POST" : "GET") {
+        case "GET", "HEAD": "/bytes/128"
+        default: "/anything"
+        }
+    }
 
     init(_ options: Options, _ preflight: Preflight) {
         switch options.target {
@@ -78,11 +85,12 @@ struct RunPlan: Sendable {
         return connectRate.dividingFullWidth(product).quotient
     }
 
-    /// The source of a thread's `ordinal`-th connect.
-    func source(_ ordinal: UInt64, share: Share) -> SocketAddress? {
-        guard !sources.isEmpty else { return nil }
-        let position = ordinal &* UInt64(threads) &+ UInt64(share.index)
-        return sources[Int(position % UInt64(sources.count))]
+    /// The sources of a thread's connections, in the order to use them: all connections of a run together take
+    /// turns over all addresses.
+    func sources(for share: Share) -> [SocketAddress] {
+        guard !sources.isEmpty else { return [] }
+        let first = shares[..<share.index].reduce(0) { $0 + $1.connections } % sources.count
+        return Array(sources[first...] + sources[..<first])
     }
 
     /// Whole shares, the remainders to the first threads: wrk's `-t3 -c10` opens 9 connections, this 10.

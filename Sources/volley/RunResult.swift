@@ -1,3 +1,5 @@
+import Reactor
+
 /// A finished run: what the reports are made of.
 struct RunResult: Sendable {
     struct Thread: Sendable, Hashable {
@@ -15,6 +17,20 @@ struct RunResult: Sendable {
     var tally: Tally
     var notes: [String]
     var interrupted: Bool
+
+    /// Puts the threads' results together. The measured time is theirs in common, from the first start to the last
+    /// end.
+    init(plan: RunPlan, startedAt: UInt64, workers: [WorkerResult], interrupted: Bool) {
+        (self.plan, self.startedAt, self.interrupted) = (plan, startedAt, interrupted)
+        threads = workers.map {
+            Thread(connections: $0.connections, completed: $0.tally.completed, cpuNanoseconds: $0.cpuNanoseconds)
+        }
+        tally = workers.reduce(into: Tally()) { $0.merge($1.tally) }
+        let start = workers.map(\.start).min()
+        let end = workers.map(\.end).max()
+        measured = if let start, let end { UInt64(clamping: end.nanoseconds(since: start)) } else { 0 }
+        notes = plan.notes
+    }
 
     var verdict: Verdict { Verdict(tally, interrupted: interrupted) }
 

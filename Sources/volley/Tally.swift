@@ -10,8 +10,8 @@ struct Tally: Sendable {
     var failed: UInt64 = 0
     /// Requests without an outcome yet; once the run has stopped, those that were under way then.
     var inFlight: UInt64 = 0
-    /// Pipelined requests that the server's close left without an answer, and that were sent again; each is
-    /// in ``sent`` once.
+    /// Requests that a server's close, in good order, left without an answer and that were sent again: on a
+    /// pipeline, or on a kept connection as it was closed. Each is in ``sent`` once.
     var sentAgain: UInt64 = 0
 
     /// Responses by status code, 0 to 999.
@@ -26,8 +26,6 @@ struct Tally: Sendable {
     /// Over the whole run, warm-up included: most connections are made there.
     var connectionsOpened: UInt64 = 0
     var connectionsFailed: UInt64 = 0
-    /// Connections that carried at least one response and that the server then closed.
-    var connectionsClosedByServer: UInt64 = 0
 
     /// From the first byte sent to the last byte received: 2xx and 3xx, other statuses, failures.
     var success = LatencyHistogram()
@@ -66,7 +64,6 @@ struct Tally: Sendable {
         bodyBytesOut &+= other.bodyBytesOut
         connectionsOpened &+= other.connectionsOpened
         connectionsFailed &+= other.connectionsFailed
-        connectionsClosedByServer &+= other.connectionsClosedByServer
         success.merge(other.success)
         httpError.merge(other.httpError)
         failure.merge(other.failure)

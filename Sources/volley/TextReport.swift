@@ -22,7 +22,8 @@ enum TextReport {
             }
         var lines = [
             "volley \(LoadCommand.version): \(plan.request.method) \(plan.url)",
-            "  \(plan.connections) connections on \(plan.threads) threads, \(reuse), timeout \(Units.time(plan.timeout))",
+            "  \(several(plan.connections, "connection")) on \(several(plan.threads, "thread")), \(reuse), "
+                + "timeout \(Units.time(plan.timeout))",
         ]
         if plan.warmup > 0 { lines.append("  warm-up of \(Units.time(plan.warmup)) left out") }
         if result.interrupted { lines.append("  interrupted: the figures cover what there was") }
@@ -47,7 +48,12 @@ enum TextReport {
             lines.append(row("Status", codes.map { "\($0) × \(grouped(tally.statuses[$0]))" }.joined(separator: ", ")))
         }
         if tally.sentAgain > 0 {
-            lines.append(row("", "\(grouped(tally.sentAgain)) pipelined requests were sent again after a close"))
+            lines.append(
+                row(
+                    "",
+                    "\(grouped(tally.sentAgain)) requests were sent again after the server had closed a kept connection"
+                )
+            )
         }
         lines.append(row("Bytes in", bytes(tally.wireBytesIn, tally.bodyBytesIn, result)))
         lines.append(row("Bytes out", bytes(tally.wireBytesOut, tally.bodyBytesOut, result)))
@@ -95,9 +101,6 @@ enum TextReport {
         let tally = result.tally
         var parts = ["\(grouped(tally.connectionsOpened)) opened"]
         if tally.connectionsFailed > 0 { parts.append("\(grouped(tally.connectionsFailed)) failed") }
-        if tally.connectionsClosedByServer > 0 {
-            parts.append("\(grouped(tally.connectionsClosedByServer)) closed by the server")
-        }
         return [row("Connections", parts.joined(separator: ", "))]
     }
 
@@ -129,6 +132,8 @@ enum TextReport {
         }
         return lines
     }
+
+    private static func several(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
     private static func row(_ name: String, _ text: String) -> String { left(name, 12) + text }
 

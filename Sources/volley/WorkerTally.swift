@@ -87,7 +87,9 @@
         unsafe tally.pointee.failures.add(failure, at: time, example: example())
     }
 
-    func connectionClosedByServer() { unsafe tally.pointee.connectionsClosedByServer &+= 1 }
+    /// The engine repeated a request on a fresh connection, as the kept one was closed just then (RFC 9112
+    /// §9.3.1).
+    func repeated() { unsafe tally.pointee.sentAgain &+= 1 }
 
     /// Notes the rate since the last mark; to be called about every tenth of a second, as wrk does, with the
     /// monotonic clock. A span without a response is skipped, again as in wrk.
@@ -129,7 +131,7 @@ extension Failure {
     var isConnectFailure: Bool {
         switch phase {
         case .resolve, .connect: true
-        case .write, .firstByte, .head, .body, .total: false
+        case .write, .firstByte, .head, .body: false
         }
     }
 }

@@ -60,6 +60,6 @@ enum WrkReport {
             tally.failures.count { $0.kind != .timeout && phases.contains($0.phase) }
         }
         return "  Socket errors: connect \(others([.resolve, .connect])), "
-            + "read \(others([.firstByte, .head, .body, .total])), write \(others([.write])), timeout \(timeouts)"
+            + "read \(others([.firstByte, .head, .body])), write \(others([.write])), timeout \(timeouts)"
     }
 }

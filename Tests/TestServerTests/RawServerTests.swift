@@ -154,6 +154,22 @@ import Testing
         #expect(try server.wait(for: 0, "sent") { $0.isClosed }.sentCount == bytes.count)
     }
 
+    @Test("a flood goes on for as long as the client takes it, and the server can still stop")
+    func flood() throws {
+        let server = try RawServer.start([
+            [.receive(.headEnd), .send("start:"), .flood(Array("abc".utf8))], [.startOver],
+        ])
+        let client = try RawClient(server.address)
+        try client.send(request)
+        #expect(try client.receive(6) == Array("start:".utf8))
+        let bytes = try client.receive(300_000)
+        #expect(bytes == (0..<300_000).map { UInt8(97 + $0 % 3) })
+        _ = try RawClient(server.address)
+        try server.waitForConnections(2)
+        server.stop()
+        #expect(server.connections.allSatisfy { $0.isClosed })
+    }
+
     @Test("a wait that nothing satisfies throws and says what had come")
     func waitLimit() throws {
         let server = try RawServer.start()

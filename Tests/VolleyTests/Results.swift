@@ -1,3 +1,5 @@
+import Reactor
+
 @testable import volley
 
 /// A finished run with something of everything in it; the figures are fixed.
@@ -30,17 +32,16 @@ func sampleResult(_ line: String..., failing: Bool = true) throws -> RunResult {
             example: "127.0.0.1:8080 from thread \(index)"
         )
     }
-    var sum = Tally()
-    for tally in tallies { sum.merge(tally.value) }
-    return RunResult(
-        plan: plan,
-        startedAt: 1_760_000_000_000,
-        measured: 1_000_000_000,
-        threads: zip(plan.shares, tallies).map {
-            .init(connections: $0.connections, completed: $1.completed, cpuNanoseconds: 250_000_000)
-        },
-        tally: sum,
-        notes: ["a note"],
-        interrupted: false
-    )
+    let workers = zip(plan.shares, tallies).map { share, tally in
+        WorkerResult(
+            tally: tally.value,
+            connections: share.connections,
+            start: Instant(nanoseconds: 5_000 + Int64(share.index)),
+            end: Instant(nanoseconds: 1_000_005_000 - Int64(share.index)),
+            cpuNanoseconds: 250_000_000
+        )
+    }
+    var result = RunResult(plan: plan, startedAt: 1_760_000_000_000, workers: workers, interrupted: false)
+    result.notes = ["a note"]
+    return result
 }

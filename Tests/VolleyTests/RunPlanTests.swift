@@ -48,21 +48,31 @@ struct RunPlanTests {
     func sources() throws {
         let many = try plan("-t2", "-c6", "--source-address", "127.0.0.1,127.0.0.2,127.0.0.3", url)
         let used = many.shares.flatMap { share in
-            (0..<UInt64(share.connections)).compactMap { many.source($0, share: share)?.description }
+            let own = many.sources(for: share)
+            return (0..<share.connections).map { own[$0 % own.count].description }
         }
         #expect(used.sorted() == ["1", "1", "2", "2", "3", "3"].map { "127.0.0.\($0):0" })
-        #expect(try plan(url).source(0, share: plan(url).shares[0]) == nil)
+        let plain = try plan(url)
+        #expect(plain.sources(for: plain.shares[0]).isEmpty)
     }
 
     @Test("the destination is the unix socket, the --connect-to address or the URL's own")
     func destinations() throws {
         let named = try plan("--connect-to", "::localhost:99", "http://example.com/")
         #expect(named.destination == .tcp(.name("localhost"), port: 99))
-        #expect(named.request.fields.first?.value == "example.com")
+        #expect(named.request.host == "example.com")
         guard case .unix = try plan("--unix-socket", "@x", url).destination else {
             Issue.record("not a unix socket")
             return
         }
         #expect(try plan().destination == .embedded)
+    }
+
+    @Test("the embedded server is asked for what it can answer")
+    func embeddedTargets() throws {
+        #expect(try plan().request.target == "/bytes/128")
+        #expect(try plan("-m", "HEAD").request.target == "/bytes/128")
+        #expect(try plan("--body", "x").request.target == "/anything")
+        #expect(try plan("-m", "DELETE").request.target == "/anything")
     }
 }

@@ -4,6 +4,7 @@ internal import Reactor
 ///
 ///     running ──▶ receiving ──▶ running      bytes, or FIN
 ///     running ──▶ sending ────▶ running      the kernel took the rest
+///     running ──▶ flooding                   `.flood`: never done
 ///     running ──▶ pausing ────▶ running      timer or gate
 ///     running ──▶ done                       the last step; reading goes on
 ///     running ──▶ stalled                    `.stall`; reading has stopped
@@ -15,11 +16,15 @@ final class RawConnection: ReadinessHandler, TimerHandler {
         case running
         case receiving(RawReceive)
         case sending([UInt8], from: Int)
+        case flooding([UInt8], from: Int)
         case pausing
         case done
         case stalled
         case closed
     }
+
+    /// Steps a turn: a script that floods or only starts over must not keep its own server from stopping.
+    private static let stepsPerTurn = 256
 
     private let index: Int
     private let loop: EventLoop
@@ -93,7 +98,7 @@ final class RawConnection: ReadinessHandler, TimerHandler {
     // MARK: The script
 
     private func run() {
-        while true {
+        for _ in 0..<RawConnection.stepsPerTurn {
             switch state {
             case .running:
                 guard nextStep < script.steps.count else {
@@ -107,18 +112,25 @@ final class RawConnection: ReadinessHandler, TimerHandler {
                 guard claim(wanted) else { return }
                 finishStep()
             case .sending(let bytes, let offset):
-                guard send(bytes, from: offset) else { return }
+                guard let end = send(bytes, from: offset) else { return }
+                guard end == bytes.count else { return block(.sending(bytes, from: end)) }
                 finishStep()
+            case .flooding(let bytes, let offset):
+                guard let end = send(bytes, from: offset) else { return }
+                guard end == bytes.count else { return block(.flooding(bytes, from: end)) }
+                state = .flooding(bytes, from: 0)
             case .pausing, .done, .stalled, .closed:
                 return
             }
         }
+        if let token { loop.again(token) }
     }
 
     private func begin(_ step: RawStep) {
         switch step {
         case .receive(let wanted): state = .receiving(wanted)
         case .send(let bytes): state = .sending(bytes, from: 0)
+        case .flood(let bytes): state = bytes.isEmpty ? .done : .flooding(bytes, from: 0)
         case .pause(let span):
             state = .pausing
             note { $0.stepsDone += 1 }
@@ -203,8 +215,7 @@ final class RawConnection: ReadinessHandler, TimerHandler {
             case .endOfStream:
                 peerFinished = true
                 note { $0.sawFinish = true }
-                // Level-triggered: a FIN once seen would be reported for ever.
-                setInterest([])
+                setInterest(reading)
             }
         } catch {
             note { $0.sawReset = true }
@@ -212,29 +223,31 @@ final class RawConnection: ReadinessHandler, TimerHandler {
         }
     }
 
-    /// False if the kernel has no room: the rest goes when the socket is writable.
-    private func send(_ bytes: [UInt8], from start: Int) -> Bool {
+    /// Sends from `start` on; how far the kernel took it, or nil if the connection is over.
+    private func send(_ bytes: [UInt8], from start: Int) -> Int? {
         var offset = start
-        while offset < bytes.count {
-            let taken: Int?
-            do throws(Errno) {
-                taken = try socket?.write(bytes.span.extracting(offset...))
-            } catch {
-                note { $0.sawReset = true }
-                close()
-                return false
+        do throws(Errno) {
+            while offset < bytes.count, let taken = try socket?.write(bytes.span.extracting(offset...)) {
+                offset += taken
             }
-            guard let taken else {
-                state = .sending(bytes, from: offset)
-                setInterest(peerFinished ? .write : [.read, .peerFinish, .write])
-                return false
-            }
-            offset += taken
-            note { $0.sentCount += taken }
+        } catch {
+            note { $0.sawReset = true }
+            close()
+            return nil
         }
-        setInterest(peerFinished ? [] : [.read, .peerFinish])
-        return true
+        if offset > start { note { $0.sentCount += offset - start } }
+        if offset == bytes.count { setInterest(reading) }
+        return offset
     }
+
+    /// Goes on with `rest` when the kernel has room.
+    private func block(_ rest: State) {
+        state = rest
+        setInterest([reading, .write])
+    }
+
+    /// Level-triggered: a FIN once seen would be reported for ever.
+    private var reading: Interest { peerFinished ? [] : [.read, .peerFinish] }
 
     private func noticeEndWhileStalled(_ readiness: Readiness) {
         if !readiness.isDisjoint(with: [.hungUp, .failed]) {

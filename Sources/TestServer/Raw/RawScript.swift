@@ -38,6 +38,8 @@ public enum RawStep: Sendable {
     /// Goes on when that much has come. What came beyond it counts for the next `receive`.
     case receive(RawReceive)
     case send([UInt8])
+    /// Sends the same bytes again and again for as long as the peer takes them; the last step that does anything.
+    case flood([UInt8])
     /// Goes on after a time. A ``wait(_:)`` is better: it needs no guess.
     case pause(Duration)
     /// Goes on when the test opens the gate.
@@ -46,7 +48,7 @@ public enum RawStep: Sendable {
     case finish
     /// Closes with RST. What the kernel has not delivered yet is lost, as with a crashed host.
     case reset
-    /// Closes. Bytes of the peer that were never read turn this into an RST, as the kernel does.
+    /// Closes both directions. Bytes of the peer that come later are answered with an RST, as the kernel does it.
     case close
     /// Stops reading and sending for good: the peer's window fills up.
     case stall
@@ -65,13 +67,14 @@ public enum RawReceive: Sendable {
     case endOfStream
 }
 
-/// How a cut response ends.
+/// How a cut response ends. After `fin` the server goes on reading, so that nothing the client still sends turns the FIN
+/// into an RST.
 public enum RawEnding: Sendable, CaseIterable {
     case fin, reset, stall
 
     var step: RawStep {
         switch self {
-        case .fin: .close
+        case .fin: .finish
         case .reset: .reset
         case .stall: .stall
         }

@@ -23,6 +23,7 @@ enum Routes {
     }
 
     static func respond(to request: RouteRequest) -> RouteResponse {
+        if request.method == "CONNECT" { return .text("this server is no proxy\n", status: 501) }
         // Server-wide OPTIONS (RFC 9110 §9.3.7).
         if request.path == "*" { return options(any) }
         guard let route = route(for: request.path) else { return .notFound }

@@ -85,9 +85,9 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
         }
     }
 
-    /// Nothing has moved for the idle time.
+    /// Comes by now and then: closes what has not moved since `limit`, and lets idle connections give memory back.
     func sweep(idleSince limit: Instant) {
-        guard lastActivity < limit else { return }
+        guard lastActivity < limit else { return machine.releaseStorage() }
         switch state {
         case .reading:
             shared.now = loop.now

@@ -102,6 +102,9 @@ struct ServerMachine: ~Copyable {
         }
     }
 
+    /// Gives back what reading a head in pieces took; an idle connection may stay for long.
+    mutating func releaseStorage() { parser.releaseStorage() }
+
     // MARK: Requests
 
     private mutating func advance(

@@ -1,0 +1,90 @@
+"""What the comparisons share: an nginx of their own, pinned programs, and their CPU time."""
+import contextlib
+import os
+import resource
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def build(product):
+    """A release binary as it is shipped: the Swift runtime linked in."""
+    command = ["swift", "build", "-c", "release", "--static-swift-stdlib", "--product", product]
+    subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    return os.path.join(ROOT, ".build", "release", product)
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def wait_for(port, seconds=10):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        time.sleep(0.02)
+    raise SystemExit(f"nothing listens on port {port}")
+
+
+@contextlib.contextmanager
+def nginx(core=None, body="Hello, World!"):
+    """One worker, keep-alive without end, no log; yields its port."""
+    folder = tempfile.mkdtemp(prefix="uncurl-nginx-")
+    os.chmod(folder, 0o755)
+    port = free_port()
+    config = os.path.join(folder, "nginx.conf")
+    with open(os.path.join(folder, "index.html"), "w") as f:
+        f.write(body)
+    with open(config, "w") as f:
+        f.write(f"""
+daemon off; master_process off; worker_rlimit_nofile 20000; pid {folder}/pid; error_log {folder}/error.log crit;
+events {{ worker_connections 18000; }}
+http {{ access_log off; keepalive_requests 1000000000; keepalive_timeout 300s; sendfile on; tcp_nodelay on;
+  client_body_temp_path {folder}/b; proxy_temp_path {folder}/p; fastcgi_temp_path {folder}/f; uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s;
+  server {{ listen 127.0.0.1:{port} backlog=4096; root {folder};
+    location = / {{ default_type text/plain; return 200 "{body}"; }} }} }}
+""")
+    command = pinned(core) + ["nginx", "-c", config, "-p", folder]
+    server = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    try:
+        wait_for(port)
+        yield port
+    finally:
+        server.terminate()
+        server.wait()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def pinned(core):
+    return [] if core is None else ["taskset", "-c", str(core)]
+
+
+def run(command, core=None):
+    """Runs to the end; (output, CPU seconds, wall seconds)."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    start = time.monotonic()
+    result = subprocess.run(pinned(core) + command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    wall = time.monotonic() - start
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    if result.returncode != 0:
+        raise SystemExit(f"{command[0]} exited {result.returncode}: {result.stderr or result.stdout}")
+    return result.stdout, cpu, wall
+
+
+def median(values):
+    ordered = sorted(values)
+    middle = len(ordered) // 2
+    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+
+
+def machine():
+    model = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), "?")
+    return f"{os.cpu_count()} cores, {model}, Linux {os.uname().release}"

@@ -1,0 +1,220 @@
+internal import HTTP1
+internal import Reactor
+
+/// One socket and what it is busy with. Loop-confined.
+///
+/// ```
+///   (Dial) ──▶ busy(exchange) ◀──▶ idle(since)
+///                   │                  │
+///                   └────▶ closed ◀────┘
+/// ```
+/// busy: the parser stands inside that exchange's response, or before it. idle: between messages, nothing queued to
+/// send, nothing unread that we know of; any news from the socket closes it (RFC 9112 §9.5). closed: no descriptor,
+/// no registration, no timer.
+final class Connection: ReadinessHandler, TimerHandler {
+    enum State {
+        case idle(since: Instant)
+        case busy(Exchange)
+        case closed
+    }
+
+    /// Reads a turn, of one buffer each: 256 KiB, then the others' turn comes. Level triggering brings us back.
+    static let readsPerTurn = 4
+
+    let id: ConnectionID
+    let engine: Engine
+    let host: Host
+    let record: ConnectionRecord
+
+    var state: State
+    var parser: ResponseParser
+    var queue = SendQueue()
+    /// Bytes read from the socket that a paused consumer has not let through: content first, then the rest.
+    var heldContent: [UInt8] = []
+    var heldInput: [UInt8] = []
+    /// The peer's FIN is behind what we are reading: whatever the fields say, nothing more can be sent here.
+    var peerFinished = false
+
+    private var socket: Socket?
+    let token: Token
+    private var interest: Interest = [.read, .peerFinish]
+    /// Left the epoll set because a paused connection's peer reset it: HUP cannot be masked and would spin.
+    private var isSuspended = false
+    private let opened: Instant
+    private var exchanges = 0
+    private var timer: TimerID?
+    /// The server's word on how long it keeps an idle connection, less our margin; and how many more it serves.
+    private var hintedIdle: Duration?
+    private var hintedExchanges = Int.max
+
+    /// - Parameter token: the registration of `socket`, which this connection takes over.
+    init(
+        _ socket: consuming Socket,
+        token: Token,
+        record: ConnectionRecord,
+        id: ConnectionID,
+        host: Host,
+        engine: Engine
+    ) {
+        self.socket = consume socket
+        self.token = token
+        self.record = record
+        self.id = id
+        self.host = host
+        self.engine = engine
+        parser = ResponseParser(limits: engine.configuration.limits, leniency: engine.configuration.leniency)
+        opened = engine.loop.sinceBoot
+        state = .idle(since: opened)
+        engine.loop.handOver(token, to: self)
+    }
+
+    var loop: EventLoop { engine.loop }
+    var isReused: Bool { exchanges > 1 }
+
+    // MARK: Events
+
+    func ready(_ readiness: Readiness) {
+        switch state {
+        case .closed:
+            return
+        case .idle:
+            // FIN, or bytes nobody asked for: either way not ours to use again (RFC 9112 §9.2).
+            engine.connectionDied(self)
+        case .busy(let exchange):
+            if !readiness.isDisjoint(with: [.peerFinished, .hungUp]) { peerFinished = true }
+            if case .broken(let error) = exchange.sending, !error.isPeerClosure {
+                return engine.fail(exchange, .sendFailed(error))
+            }
+            if !readiness.isDisjoint(with: [.writable, .again]) { pump(exchange) }
+            guard isServing(exchange) else { return }
+            if exchange.isPaused {
+                if !readiness.isDisjoint(with: [.hungUp, .failed]) { suspend() }
+            } else if !readiness.isDisjoint(with: [.readable, .peerFinished, .hungUp, .failed, .again]) {
+                receive(exchange)
+            }
+        }
+    }
+
+    func isServing(_ exchange: Exchange) -> Bool {
+        if case .busy(let current) = state { current === exchange } else { false }
+    }
+
+    // MARK: Lease and release
+
+    /// Whether it can carry a request now. Epoll has said nothing; a look at the socket itself closes the gap between
+    /// the kernel's news and our next wait, for connections that have been idle long enough for the race to matter.
+    var isAlive: Bool {
+        guard case .idle(let since) = state, !isTooOld else { return false }
+        return loop.sinceBoot.nanoseconds(since: since) < 1_000_000_000 || probe() == .quiet
+    }
+
+    /// For the choice of which one makes room.
+    var idleSince: Instant {
+        if case .idle(let since) = state { since } else { .never }
+    }
+
+    func lease(to exchange: Exchange) {
+        exchanges += 1
+        state = .busy(exchange)
+    }
+
+    /// Whether another exchange may follow the one just completed.
+    func isReusable(after exchange: Exchange) -> Bool {
+        guard case .done = exchange.sending, exchange.request?.closes == false else { return false }
+        guard parser.persistence == .keepAlive, !peerFinished, hintedExchanges > 0 else { return false }
+        return exchanges < engine.configuration.exchangesPerConnection && !isTooOld
+    }
+
+    func park() {
+        state = .idle(since: loop.sinceBoot)
+        parser.releaseStorage()
+        heldContent = []
+        heldInput = []
+        // The timer of an earlier parking is left armed: it re-arms itself when it finds us younger.
+        if timer == nil { timer = loop.arm(at: loop.now.advanced(by: idleLimit), self) }
+    }
+
+    /// `Keep-Alive: timeout=5, max=100`: hints, taken with a second's margin for our request to arrive in time.
+    func note(_ head: ResponseHead) {
+        guard let hint = KeepAliveHint(head.fields) else { return }
+        if let seconds = hint.timeout { hintedIdle = .seconds(Int64(seconds) - 1) }
+        if let count = hint.max { hintedExchanges = Int(clamping: count) }
+    }
+
+    func timerFired(_ id: TimerID) {
+        timer = nil
+        guard case .idle(let since) = state else { return }
+        let age = loop.sinceBoot.nanoseconds(since: since)
+        let left = idleLimit.wholeNanoseconds - age
+        if left <= 0 {
+            engine.connectionDied(self)
+        } else {
+            timer = loop.arm(at: loop.now.advanced(byNanoseconds: left), self)
+        }
+    }
+
+    private var idleLimit: Duration {
+        let own = engine.configuration.idleTimeout
+        return hintedIdle.map { min($0, own) } ?? own
+    }
+
+    private var isTooOld: Bool {
+        if let hintedIdle, hintedIdle <= .zero { return true }
+        return loop.sinceBoot.nanoseconds(since: opened) > engine.configuration.maximumAge.wholeNanoseconds
+    }
+
+    // MARK: The socket
+
+    func read() throws(Errno) -> Socket.Read { try socket?.read(into: loop.readBuffer) ?? .endOfStream }
+
+    func write(_ first: Span<UInt8>, _ second: Span<UInt8>) throws(Errno) -> Int? {
+        if second.isEmpty { return try socket?.write(first) }
+        return try socket?.write(first, second)
+    }
+
+    func flush() throws(Errno) -> SendQueue.Progress {
+        try queue.flush { first, second throws(Errno) in try write(first, second) }
+    }
+
+    private func probe() -> Socket.Liveness { socket?.probe() ?? .ended }
+
+    /// Reads unless paused, and hears of room to write while something waits to be sent. A change that
+    /// the kernel refuses (out of memory) surfaces as the exchange's idle timeout.
+    func updateInterest(reading: Bool, writing: Bool) {
+        var wanted: Interest = reading ? [.read, .peerFinish] : []
+        if writing { wanted.insert(.write) }
+        guard wanted != interest else { return }
+        interest = wanted
+        try? loop.setInterest(token, wanted)
+    }
+
+    func resumeReading(_ exchange: Exchange) {
+        if isSuspended {
+            isSuspended = false
+            try? loop.resume(token)
+        }
+        updateInterest(reading: true, writing: !queue.isEmpty)
+        loop.again(token)
+    }
+
+    private func suspend() {
+        guard !isSuspended else { return }
+        isSuspended = true
+        loop.suspend(token)
+    }
+
+    /// Lets go of everything. `abruptly` sends RST: after a cut request, so that the peer cannot take it for whole.
+    func close(abruptly: Bool) {
+        if case .closed = state { return }
+        state = .closed
+        if let timer { loop.cancel(timer) }
+        timer = nil
+        loop.deregister(token)
+        if abruptly { socket?.resetOnClose() }
+        socket = nil
+        queue.removeAll()
+        parser.releaseStorage()
+        heldContent = []
+        heldInput = []
+    }
+}

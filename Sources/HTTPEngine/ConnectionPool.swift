@@ -1,0 +1,155 @@
+/// Which connection serves whom, for one origin: a plain struct that decides and touches no socket.
+///
+/// ```
+///              lease                    dialled            released, reusable
+///   waiter ──▶ idle? ─yes─▶ busy     dialling ─▶ busy ◀───────────── busy
+///                └no─▶ queue (+ dial)     └▶ idle (nobody waits)       └▶ idle (nobody waits)
+/// ```
+/// - Idle connections are used last in, first out: the warmest first, and the tail runs into its idle limit.
+/// - Waiters are served first come, first served, by whichever connection comes free first, new or used.
+/// - A dial belongs to the pool, not to the waiter that caused it; there are never more dials than waiters
+///   at the time one is started, and never more connections than `limit`.
+struct ConnectionPool {
+    /// What the owner has to do now.
+    enum Step: Equatable {
+        /// The waiter has this connection.
+        case assign(ConnectionID, to: ExchangeID)
+        /// Start one dial; report it with ``dialled(_:)`` or ``dialFailed()``.
+        case dial
+        /// The connection is parked.
+        case park(ConnectionID)
+        /// Nothing: somebody waits, or nobody is there.
+        case nothing
+    }
+
+    /// A place in the queue. Leaving it costs nothing but a mark.
+    struct Ticket: Hashable {
+        fileprivate let number: UInt64
+    }
+
+    let limit: Int
+
+    private(set) var dialling = 0
+    private(set) var busy = 0
+    private(set) var waiting = 0
+    private var idle: [ConnectionID] = []
+    private var queue: [ExchangeID?] = []
+    private var head = 0
+    private var firstTicket: UInt64 = 0
+
+    init(limit: Int) { self.limit = max(1, limit) }
+
+    var idleCount: Int { idle.count }
+    var total: Int { dialling + busy + idle.count }
+    var isEmpty: Bool { total == 0 && waiting == 0 }
+
+    /// The connection to try first. It counts as busy from here on; a dead one goes by ``discardBusy()``, and the
+    /// owner asks again.
+    mutating func takeIdle() -> ConnectionID? {
+        guard let connection = idle.popLast() else { return nil }
+        busy += 1
+        return connection
+    }
+
+    /// Queues a waiter for whom no idle connection was found.
+    mutating func wait(_ waiter: ExchangeID) -> (Ticket, Step) {
+        let ticket = Ticket(number: firstTicket + UInt64(queue.count - head))
+        queue.append(waiter)
+        waiting += 1
+        return (ticket, dialIfNeeded())
+    }
+
+    /// The waiter gives up. A dial under way for it goes on and parks, for the next.
+    mutating func leave(_ ticket: Ticket) {
+        guard ticket.number >= firstTicket else { return }
+        let index = head + Int(ticket.number - firstTicket)
+        guard index < queue.count, queue[index] != nil else { return }
+        queue[index] = nil
+        waiting -= 1
+    }
+
+    mutating func dialled(_ connection: ConnectionID) -> Step {
+        dialling -= 1
+        return place(connection)
+    }
+
+    /// The dial came to nothing. The first waiter hears of it: its connection would have been this one.
+    mutating func dialFailed() -> ExchangeID? {
+        dialling -= 1
+        return nextWaiter()
+    }
+
+    /// The dial was given up by the owner, with nobody to tell.
+    mutating func dialAbandoned() { dialling -= 1 }
+
+    /// A busy connection is free for the next.
+    mutating func released(_ connection: ConnectionID) -> Step {
+        busy -= 1
+        return place(connection)
+    }
+
+    /// A busy connection is gone; its place may serve a waiter.
+    mutating func closedBusy() -> Step {
+        busy -= 1
+        return dialIfNeeded()
+    }
+
+    /// A connection just taken turned out dead.
+    mutating func discardBusy() { busy -= 1 }
+
+    /// A busy connection is gone and its exchange dials again, past the queue: its turn has come already.
+    mutating func redial() {
+        busy -= 1
+        dialling += 1
+    }
+
+    /// The dial of ``redial()`` has its connection.
+    mutating func redialled() {
+        dialling -= 1
+        busy += 1
+    }
+
+    mutating func closedIdle(_ connection: ConnectionID) {
+        // From the end: what dies young was parked last; the eldest go by their idle limit, from the front.
+        if let index = idle.lastIndex(of: connection) { idle.remove(at: index) }
+    }
+
+    /// The connection parked longest, to be closed when descriptors or the total limit run out.
+    var eldestIdle: ConnectionID? { idle.first }
+
+    /// Another dial if waiters outnumber those under way and a place is free.
+    mutating func dialIfNeeded() -> Step {
+        guard waiting > dialling, total < limit else { return .nothing }
+        dialling += 1
+        return .dial
+    }
+
+    private mutating func place(_ connection: ConnectionID) -> Step {
+        if let waiter = nextWaiter() {
+            busy += 1
+            return .assign(connection, to: waiter)
+        }
+        idle.append(connection)
+        return .park(connection)
+    }
+
+    private mutating func nextWaiter() -> ExchangeID? {
+        while head < queue.count {
+            let waiter = queue[head]
+            head += 1
+            firstTicket += 1
+            if head == queue.count {
+                queue.removeAll(keepingCapacity: true)
+                head = 0
+            } else if head >= 1024, head * 2 > queue.count {
+                queue.removeFirst(head)
+                head = 0
+            }
+            if let waiter {
+                waiting -= 1
+                return waiter
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,180 @@
+internal import HTTP1
+internal import Reactor
+
+/// The response's way from the socket to the delegate: bytes are parsed where they were read, and content is
+/// handed on as a slice of the loop's buffer.
+extension Connection {
+    func receive(_ exchange: Exchange) {
+        guard passHeld(exchange) else { return }
+        for _ in 0..<Connection.readsPerTurn {
+            let result: Socket.Read
+            do throws(Errno) {
+                result = try read()
+            } catch {
+                return ended(exchange, error)
+            }
+            switch result {
+            case .wouldBlock:
+                return
+            case .endOfStream:
+                return ended(exchange, nil)
+            case .bytes(let count):
+                exchange.lastActivity = loop.now
+                exchange.report.bytesReceived += UInt64(count)
+                if exchange.report.timings.responseStart == nil { exchange.report.timings.responseStart = loop.now }
+                let goesOn = loop.readBuffer.withBytes(count) { bytes in process(bytes, exchange) }
+                // A short read has drained the socket. With the FIN already announced the end is read at once.
+                guard goesOn, count == ReadBuffer.capacity || peerFinished else { return }
+            }
+        }
+    }
+
+    /// What the consumer's pause had held back comes first. False: paused again, or over.
+    private func passHeld(_ exchange: Exchange) -> Bool {
+        if !heldContent.isEmpty {
+            let content = heldContent
+            heldContent = []
+            guard deliver(content.span, exchange) else { return false }
+        }
+        if !heldInput.isEmpty {
+            let input = heldInput
+            heldInput = []
+            return process(input.span, exchange)
+        }
+        return true
+    }
+
+    /// Parses all of `input`. False: the exchange is over, or paused with the rest held back.
+    private func process(_ input: Span<UInt8>, _ exchange: Exchange) -> Bool {
+        var offset = 0
+        while true {
+            let rest = input.extracting(droppingFirst: offset)
+            let step: ParseStep
+            do throws(HTTP1Error) {
+                step = try parser.parse(rest, into: &engine.head)
+            } catch {
+                engine.fail(exchange, .malformedResponse(error))
+                return false
+            }
+            offset += step.consumed
+            var goesOn = true
+            switch step.event {
+            case .needsInput:
+                return true
+            case .informational:
+                exchange.delegate?.exchange(exchange.id, didReceive: engine.head)
+                goesOn = isServing(exchange)
+            case .head:
+                goesOn = begin(exchange, engine.head)
+            case .body(let range):
+                goesOn = deliver(rest.extracting(range), exchange)
+            case .end:
+                return completed(exchange, surplus: offset < input.count)
+                    && process(input.extracting(droppingFirst: offset), exchange)
+            case .tunnel:
+                engine.fail(exchange, .unexpectedUpgrade)
+                return false
+            }
+            guard goesOn, !exchange.isPaused else {
+                if isServing(exchange) { heldInput = Connection.copy(input.extracting(droppingFirst: offset)) }
+                return false
+            }
+        }
+    }
+
+    private func begin(_ exchange: Exchange, _ head: ResponseHead) -> Bool {
+        exchange.report.code = UInt16(clamping: head.status)
+        exchange.receiving = .content
+        note(head)
+        if let request = exchange.request, request.decodesContent, let encoding = head.fields.joined("Content-Encoding")
+        {
+            do throws(ContentDecodingError) {
+                exchange.decoder = try engine.decoder(for: encoding, request.options.decodingLimits)
+            } catch {
+                engine.fail(exchange, .undecodable(error))
+                return false
+            }
+        }
+        exchange.delegate?.exchange(exchange.id, didReceive: head)
+        return isServing(exchange)
+    }
+
+    /// False: the exchange is over, or paused with the rest of `content` held back.
+    private func deliver(_ content: Span<UInt8>, _ exchange: Exchange) -> Bool {
+        guard let decoder = exchange.decoder else {
+            exchange.report.contentReceived += UInt64(content.count)
+            exchange.report.contentDelivered += UInt64(content.count)
+            exchange.delegate?.exchange(exchange.id, didReceive: content)
+            return isServing(exchange) && !exchange.isPaused
+        }
+        var offset = 0
+        while true {
+            let start = offset
+            let count: Int
+            do throws(ContentDecodingError) {
+                count = try unsafe decoder.decode(content, from: &offset, into: engine.decoded)
+            } catch {
+                engine.fail(exchange, .undecodable(error))
+                return false
+            }
+            exchange.report.contentReceived += UInt64(offset - start)
+            guard count > 0 else { return true }
+            exchange.report.contentDelivered += UInt64(count)
+            let decoded = unsafe UnsafeBufferPointer(rebasing: engine.decoded[..<count])
+            unsafe exchange.delegate?.exchange(exchange.id, didReceive: decoded.span)
+            guard isServing(exchange) else { return false }
+            if exchange.isPaused {
+                heldContent = Connection.copy(content.extracting(droppingFirst: offset))
+                return false
+            }
+        }
+    }
+
+    /// One response is whole. True: another of the burst follows in what is left.
+    private func completed(_ exchange: Exchange, surplus: Bool) -> Bool {
+        if let decoder = exchange.decoder {
+            do throws(ContentDecodingError) {
+                try decoder.finish()
+            } catch {
+                engine.fail(exchange, .undecodable(error))
+                return false
+            }
+        }
+        exchange.expected -= 1
+        exchange.report.timings.responseEnd = loop.now
+        exchange.report.remaining = exchange.expected
+        let trailers = parser.trailers.isEmpty ? nil : parser.trailers
+        guard exchange.expected > 0 else {
+            engine.complete(exchange, on: self, trailers: trailers, surplus: surplus)
+            return false
+        }
+        return engine.continueBurst(exchange, on: self, trailers: trailers)
+    }
+
+    /// FIN (no error) or a failed read.
+    private func ended(_ exchange: Exchange, _ error: Errno?) {
+        peerFinished = true
+        if let error, !error.isPeerClosure, error != .timedOut { return engine.fail(exchange, .system(error)) }
+        guard exchange.report.timings.responseStart != nil else {
+            var cause = error
+            if case .broken(let sendError) = exchange.sending { cause = cause ?? sendError }
+            return engine.fail(exchange, .closedBeforeResponse(cause))
+        }
+        guard exchange.receiving == .content else { return engine.fail(exchange, .truncatedHead(error)) }
+        let received = exchange.report.contentReceived
+        let expected = parser.bodyRemaining.map { received + $0 }
+        // RST is never an end (RFC 9112 §9.6); a FIN is one only where the framing says "until close".
+        if error == nil {
+            do throws(HTTP1Error) {
+                try parser.finish()
+                _ = completed(exchange, surplus: true)
+                return
+            } catch {}
+        }
+        engine.fail(exchange, .truncatedBody(expected: expected, received: received, error))
+    }
+
+    private static func copy(_ bytes: Span<UInt8>) -> [UInt8] {
+        unsafe bytes.withUnsafeBufferPointer { unsafe Array($0) }
+    }
+}

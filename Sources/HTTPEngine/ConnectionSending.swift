@@ -1,0 +1,115 @@
+internal import HTTP1
+internal import Reactor
+
+/// The request's way onto the socket: written at once, queued only where the kernel has no room.
+extension Connection {
+    func send(_ exchange: Exchange) {
+        guard let request = exchange.request else { return }
+        parser.begin(answering: request.context)
+        exchange.report.timings.requestStart = loop.now
+        switch request.body {
+        case .none, .bytes:
+            exchange.sending = .memory
+            sendFromMemory(exchange, request)
+        case .stream(let length, _):
+            queue.append(request.wire, isContent: false)
+            exchange.sending = .stream(BodyEncoder(length: length))
+            // Next turn: the source is not asked before whoever starts this knows its id.
+            loop.again(token)
+        }
+    }
+
+    /// The common case in one call and no state: head and content leave together.
+    private func sendFromMemory(_ exchange: Exchange, _ request: EngineRequest) {
+        let (head, content) = (request.wire, request.content)
+        let taken: Int
+        do throws(Errno) {
+            let count = try write(head.span, content.span)
+            taken = count ?? 0
+        } catch {
+            return sendingBroke(exchange, error)
+        }
+        exchange.report.bytesSent += UInt64(taken)
+        guard taken < head.count + content.count else {
+            return sendingEnded(exchange, content: request.contentBytes)
+        }
+        queue.append(head, isContent: false)
+        queue.append(content, isContent: true)
+        queue.skip(taken)
+        updateInterest(reading: !exchange.isPaused, writing: true)
+        noteSent(exchange, content: max(0, taken - head.count))
+    }
+
+    /// Empties the queue into the socket, and asks a streamed body for more while there is room.
+    func pump(_ exchange: Exchange) {
+        while true {
+            switch exchange.sending {
+            case .idle, .done, .broken:
+                return updateInterest(reading: !exchange.isPaused, writing: false)
+            case .memory, .stream:
+                break
+            }
+            let progress: SendQueue.Progress
+            do throws(Errno) {
+                progress = try flush()
+            } catch {
+                return sendingBroke(exchange, error)
+            }
+            if progress.bytes > 0 {
+                exchange.report.bytesSent += UInt64(progress.bytes)
+                exchange.lastActivity = loop.now
+                noteSent(exchange, content: progress.content)
+                guard isServing(exchange) else { return }
+            }
+            guard progress.finished else {
+                return updateInterest(reading: !exchange.isPaused, writing: true)
+            }
+            guard case .stream(var encoder) = exchange.sending else {
+                return sendingEnded(exchange, content: 0)
+            }
+            guard let delegate = exchange.delegate else { return }
+            let part = delegate.exchange(exchange.id, needsBodyAt: encoder.offset)
+            guard isServing(exchange) else { return }
+            let step = encoder.encode(part)
+            exchange.sending = .stream(encoder)
+            switch step {
+            case .send(let before, let content, let after):
+                queue.append(before, isContent: false)
+                queue.append(content, isContent: true)
+                queue.append(after, isContent: false)
+            case .finish(let last):
+                queue.append(last, isContent: false)
+                exchange.sending = .memory
+            case .ask:
+                continue
+            case .wait:
+                return updateInterest(reading: !exchange.isPaused, writing: false)
+            case .fail(let error):
+                return engine.fail(exchange, error)
+            }
+        }
+    }
+
+    private func sendingEnded(_ exchange: Exchange, content: Int) {
+        exchange.sending = .done
+        exchange.report.timings.requestEnd = loop.now
+        updateInterest(reading: !exchange.isPaused, writing: false)
+        noteSent(exchange, content: content)
+        if isServing(exchange) { exchange.watch(at: loop.now) }
+    }
+
+    /// EPIPE and its like: the server may have answered before it closed (413, 401), so reading goes on; what comes,
+    /// or the end, decides. Epoll reports that end by itself; of a fault of our own side we hear next turn.
+    private func sendingBroke(_ exchange: Exchange, _ error: Errno) {
+        exchange.sending = .broken(error)
+        if !error.isPeerClosure { loop.again(token) }
+        queue.removeAll()
+        updateInterest(reading: !exchange.isPaused, writing: false)
+    }
+
+    private func noteSent(_ exchange: Exchange, content: Int) {
+        guard content > 0 else { return }
+        exchange.report.contentSent += UInt64(content)
+        exchange.delegate?.exchange(exchange.id, didSend: content)
+    }
+}

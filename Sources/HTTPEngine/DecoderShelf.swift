@@ -1,0 +1,18 @@
+/// Decoders that have done their work, kept for the next response in the same coding: zlib's window alone is 32 KiB.
+struct DecoderShelf {
+    /// Parallel responses in one coding that need no new decoder.
+    private static let capacity = 8
+
+    private var spare: [ContentDecoder] = []
+
+    mutating func take(_ encoding: String, _ limits: DecodingLimits) -> ContentDecoder? {
+        guard let index = spare.lastIndex(where: { $0.encoding == encoding && $0.limits == limits }) else { return nil }
+        let decoder = spare.remove(at: index)
+        decoder.reset()
+        return decoder
+    }
+
+    mutating func keep(_ decoder: ContentDecoder) {
+        if spare.count < DecoderShelf.capacity { spare.append(decoder) }
+    }
+}

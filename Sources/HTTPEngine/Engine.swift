@@ -1,0 +1,205 @@
+internal import HTTP1
+public import Reactor
+
+/// Sends requests and tells delegates what comes back: connections, pool, deadlines, retries. Knows nothing of
+/// cookies, redirects, caches or Foundation.
+///
+/// An engine lives on one loop, and everything here but ``handle`` is called on it. Dropped without
+/// ``shutdown(within:then:)`` it stays until its exchanges and idle connections have ended by themselves.
+@safe public final class Engine {
+    public let loop: EventLoop
+    public let configuration: EngineConfiguration
+    let resolver: Resolver
+    /// Storage for the head being parsed; one for all connections, as the loop parses one at a time.
+    var head = ResponseHead()
+    /// Where content is decoded to.
+    let decoded: UnsafeMutableBufferPointer<UInt8>
+
+    var hosts: [Destination: Host] = [:]
+    /// The one asked for last: most users talk to one host many times.
+    var lastHost: Host?
+    var connections = SlotTable<Connection>()
+    var dials: [ObjectIdentifier: Dial] = [:]
+    var starved: [Host] = []
+    var spareDecoders = DecoderShelf()
+    var nextLocalAddress = 0
+    private var exchanges: [Exchange] = []
+    private var freeExchanges: [UInt32] = []
+    /// Failures found while ``start(_:delegate:)`` was still running, to be told once it has returned.
+    private var overdue: [(ExchangeID, EngineError)] = []
+    private(set) var isStarting = false
+    private var life = Life.open
+
+    private enum Life {
+        case open
+        case draining(until: TimerID?, then: () -> Void)
+        case ended
+    }
+
+    /// - Parameter resolver: shared by engines that should share look-ups; one of its own otherwise.
+    public init(
+        on loop: EventLoop,
+        configuration: EngineConfiguration = EngineConfiguration(),
+        resolver: Resolver? = nil
+    ) {
+        self.loop = loop
+        self.configuration = configuration
+        self.resolver = resolver ?? Resolver()
+        unsafe decoded = .allocate(capacity: ContentDecoder.bufferSize)
+    }
+
+    deinit { unsafe decoded.deallocate() }
+
+    // MARK: Exchanges
+
+    /// Starts an exchange; its outcome comes once, never before this call has returned.
+    @discardableResult
+    public func start(_ request: EngineRequest, delegate: any ExchangeDelegate) -> ExchangeID {
+        let exchange = freeExchanges.popLast().map { exchanges[Int($0)] } ?? growExchanges()
+        exchange.begin(request, delegate, request.options.timeouts ?? configuration.timeouts, at: loop.now)
+        guard case .open = life else {
+            exchange.phase = .starting
+            failLater(exchange, .shutDown)
+            return exchange.id
+        }
+        isStarting = true
+        defer { isStarting = false }
+        let host = host(for: request.destination)
+        let id = exchange.id
+        if let connection = takeIdle(host) {
+            assign(connection, to: exchange)
+        } else {
+            enqueue(exchange, host)
+        }
+        return id
+    }
+
+    /// Ends an exchange with `.cancelled`, in whatever state; an id whose outcome has come is ignored.
+    public func cancel(_ id: ExchangeID) {
+        if let exchange = exchange(id) { fail(exchange, .cancelled) }
+    }
+
+    /// Stops delivery, and soon the peer: its socket is no longer read. The idle timeout stands still meanwhile.
+    public func pause(_ id: ExchangeID) {
+        guard let exchange = exchange(id), !exchange.isPaused else { return }
+        exchange.isPaused = true
+        if case .running(let connection) = exchange.phase {
+            connection.updateInterest(reading: false, writing: !connection.queue.isEmpty)
+        }
+    }
+
+    /// Goes on where ``pause(_:)`` stopped, from the next turn on.
+    public func resume(_ id: ExchangeID) {
+        guard let exchange = exchange(id), exchange.isPaused else { return }
+        exchange.isPaused = false
+        exchange.lastActivity = loop.now
+        if case .running(let connection) = exchange.phase { connection.resumeReading(exchange) }
+        exchange.watch(at: loop.now)
+    }
+
+    /// A streamed body that answered `.later` has more now.
+    public func bodyReady(_ id: ExchangeID) {
+        guard let exchange = exchange(id), case .running(let connection) = exchange.phase else { return }
+        connection.pump(exchange)
+    }
+
+    func exchange(_ id: ExchangeID) -> Exchange? {
+        guard id.slot < exchanges.count, exchanges[Int(id.slot)].generation == id.generation else { return nil }
+        return exchanges[Int(id.slot)]
+    }
+
+    func giveBack(_ exchange: Exchange) {
+        exchange.end()
+        freeExchanges.append(exchange.slot)
+    }
+
+    private func growExchanges() -> Exchange {
+        let exchange = Exchange(engine: self, slot: UInt32(exchanges.count))
+        exchanges.append(exchange)
+        return exchange
+    }
+
+    func failLater(_ exchange: Exchange, _ error: EngineError) {
+        if overdue.isEmpty { handle.post { $0.failOverdue() } }
+        overdue.append((exchange.id, error))
+    }
+
+    private func failOverdue() {
+        let due = overdue
+        overdue = []
+        for (id, error) in due {
+            if let exchange = exchange(id) { fail(exchange, error) }
+        }
+    }
+
+    // MARK: State, for users and tests
+
+    public var statistics: EngineStatistics {
+        var result = EngineStatistics()
+        for host in hosts.values {
+            result.dialling += host.pool.dialling
+            result.busy += host.pool.busy
+            result.idle += host.pool.idleCount
+            result.waiting += host.pool.waiting
+        }
+        return result
+    }
+
+    /// For other threads.
+    public var handle: EngineHandle { EngineHandle(self) }
+
+    // MARK: Shutting down
+
+    /// Takes no more exchanges, closes idle connections, lets running exchanges end until `limit`, then fails
+    /// what is left with `.shutDown`. `then` is called once, on the loop, when nothing is left.
+    public func shutdown(within limit: Duration = .zero, then: @escaping () -> Void = {}) {
+        guard case .open = life else { return then() }
+        let timer = limit > .zero ? loop.arm(at: loop.now.advanced(by: limit), ShutdownTimer(self)) : nil
+        life = .draining(until: timer, then: then)
+        for connection in connections.entries {
+            if case .idle = connection.state { connectionDied(connection) }
+        }
+        if timer == nil { abortEverything() }
+        endIfDrained()
+    }
+
+    fileprivate func abortEverything() {
+        for exchange in exchanges {
+            if case .free = exchange.phase { continue }
+            fail(exchange, .shutDown)
+        }
+        for dial in dials.values { abandon(dial) }
+        endIfDrained()
+    }
+
+    var isDraining: Bool {
+        if case .open = life { false } else { true }
+    }
+
+    func endIfDrained() {
+        guard case .draining(let timer, let then) = life else { return }
+        guard connections.count == 0, dials.isEmpty, exchanges.count == freeExchanges.count else { return }
+        life = .ended
+        if let timer { loop.cancel(timer) }
+        hosts = [:]
+        lastHost = nil
+        then()
+    }
+}
+
+/// Connections and waiters at one moment.
+public struct EngineStatistics: Hashable, Sendable {
+    public var dialling = 0
+    public var busy = 0
+    public var idle = 0
+    /// Exchanges without a connection.
+    public var waiting = 0
+
+    public init() {}
+}
+
+private final class ShutdownTimer: TimerHandler {
+    let engine: Engine
+    init(_ engine: Engine) { self.engine = engine }
+    func timerFired(_ id: TimerID) { engine.abortEverything() }
+}

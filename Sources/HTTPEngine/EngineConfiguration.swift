@@ -1,0 +1,32 @@
+public import HTTP1
+public import Reactor
+
+/// How an engine deals with its connections. Read once, when the engine is made.
+public struct EngineConfiguration: Sendable {
+    /// Connections to one destination at a time, dials included (URLSession's default).
+    public var connectionsPerHost = 6
+    /// Connections in all. At the limit the one idle longest makes room.
+    public var connections = 256
+    /// How long a connection is parked. A server's `Keep-Alive: timeout` counts if it is shorter, less a second
+    /// for our request to travel.
+    public var idleTimeout = Duration.seconds(60)
+    /// After so long a connection is not used again, or a busy one would never see its name's new address.
+    public var maximumAge = Duration.seconds(600)
+    /// Exchanges a connection serves before it is closed; 1 turns re-use off.
+    public var exchangesPerConnection = Int.max
+    /// How a connection that is done with ends.
+    public var closing = Closing.fin
+    public var timeouts = Timeouts()
+    public var limits = ParserLimits()
+    public var leniency: Leniency = []
+    /// Local ends to dial from, in turn; addresses of the other family are passed over. Empty: the system's choice.
+    public var localAddresses: [SocketAddress] = []
+
+    public enum Closing: Sendable {
+        case fin
+        /// At once and without TIME_WAIT, for load tests that open a connection a request. Only after the whole response.
+        case rst
+    }
+
+    public init() {}
+}

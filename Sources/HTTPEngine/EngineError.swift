@@ -1,0 +1,80 @@
+public import HTTP1
+public import Reactor
+
+/// Why an exchange failed. Each says what happened, and where.
+public enum EngineError: Error, Hashable, Sendable {
+    /// The request cannot be sent as given; nothing was.
+    case invalidRequest(InvalidRequest)
+    /// No connection: the name, or every address, failed.
+    case connect(ConnectError)
+    case timedOut(TimeoutPhase)
+    /// The connection ended before any byte of the response. `error` is nil for a FIN.
+    case closedBeforeResponse(Errno?)
+    /// The connection ended inside the response's head.
+    case truncatedHead(Errno?)
+    /// The connection ended inside the response's content. `expected` is nil where only framing could tell.
+    case truncatedBody(expected: UInt64?, received: UInt64, Errno?)
+    /// What came is no HTTP/1.1 response, or breaks a limit.
+    case malformedResponse(HTTP1Error)
+    /// The server switched protocols, which nobody had asked for.
+    case unexpectedUpgrade
+    /// The content coding does not decode.
+    case undecodable(ContentDecodingError)
+    /// The request's body ended short of, or ran past, its declared length.
+    case bodyLengthMismatch(declared: UInt64, given: UInt64)
+    /// The request's body broke off by the delegate's word.
+    case bodyFailed
+    /// The request could not be sent, and no response came.
+    case sendFailed(Errno)
+    /// The socket failed for a reason of this machine's.
+    case system(Errno)
+    case cancelled
+    /// The engine was shut down, before or meanwhile.
+    case shutDown
+
+    public enum InvalidRequest: Hashable, Sendable {
+        case host(String)
+        /// The serialiser's word on method, target, field names and values.
+        case syntax(HTTP1Error)
+        /// A field that the engine derives from the request and the caller may not contradict.
+        case reservedField(String)
+        case burstOfStreams
+    }
+}
+
+extension EngineError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .invalidRequest(.host(let host)): "invalid request: “\(host)” is no host"
+        case .invalidRequest(.syntax(let error)): "invalid request: \(error)"
+        case .invalidRequest(.reservedField(let name)):
+            "invalid request: \(name) follows from the request and cannot be set"
+        case .invalidRequest(.burstOfStreams):
+            "invalid request: a burst repeats its request, and a streamed body cannot be repeated"
+        case .connect(let error): "connect: \(error)"
+        case .timedOut(.connect): "timed out while connecting"
+        case .timedOut(.poolWait): "timed out waiting for a free connection to the host"
+        case .timedOut(.responseHead): "timed out waiting for the response head"
+        case .timedOut(.idle): "timed out with no byte moving"
+        case .timedOut(.total): "timed out: the whole exchange took too long"
+        case .closedBeforeResponse(nil): "connection closed before any response"
+        case .closedBeforeResponse(let error?): "connection lost before any response: \(error)"
+        case .truncatedHead(let error): "connection ended inside the response head\(EngineError.suffix(error))"
+        case .truncatedBody(let expected?, let received, let error):
+            "connection ended after \(received) of \(expected) bytes of content\(EngineError.suffix(error))"
+        case .truncatedBody(nil, let received, let error):
+            "connection ended inside the content, after \(received) bytes\(EngineError.suffix(error))"
+        case .malformedResponse(let error): "malformed response: \(error)"
+        case .unexpectedUpgrade: "the server switched protocols unasked"
+        case .undecodable(let error): "content does not decode: \(error)"
+        case .bodyLengthMismatch(let declared, let given): "the body declared \(declared) bytes and gave \(given)"
+        case .bodyFailed: "the body's source failed"
+        case .sendFailed(let error): "sending failed: \(error)"
+        case .system(let error): "system: \(error)"
+        case .cancelled: "cancelled"
+        case .shutDown: "the engine is shut down"
+        }
+    }
+
+    private static func suffix(_ error: Errno?) -> String { error.map { ": \($0)" } ?? "" }
+}

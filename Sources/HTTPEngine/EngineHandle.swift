@@ -1,0 +1,19 @@
+public import Reactor
+
+/// An engine seen from other threads: letters to its loop.
+public struct EngineHandle: Sendable {
+    private let engine: LoopBound<Engine>
+    public let loop: EventLoop
+
+    init(_ engine: Engine) {
+        loop = engine.loop
+        self.engine = LoopBound(engine, on: engine.loop)
+    }
+
+    /// Runs `body` with the engine on its loop. False if the loop has ended: `body` will not run.
+    @discardableResult
+    public func post(_ body: @escaping @Sendable (Engine) -> Void) -> Bool {
+        let engine = engine
+        return loop.post { body(engine.value) }
+    }
+}

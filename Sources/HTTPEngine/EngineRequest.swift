@@ -1,0 +1,130 @@
+public import HTTP1
+
+/// One request, checked and serialised once. Immutable, so it may be started any number of times, from any loop.
+public final class EngineRequest: Sendable {
+    /// The content of a request.
+    public enum Body: Sendable {
+        case none
+        /// In memory; sent with the head in one call, and again on a retry.
+        case bytes([UInt8])
+        /// Asked for part by part (``ExchangeDelegate/exchange(_:needsBodyAt:)``). Without a length it goes chunked.
+        case stream(length: UInt64?, replayable: Bool)
+    }
+
+    public struct Options: Sendable {
+        /// Undo gzip and deflate, and offer them. An `Accept-Encoding` of the caller's wins and turns this off.
+        public var decodesContent = true
+        public var decodingLimits = DecodingLimits()
+        /// The caller's word that sending twice does no harm, for methods that do not say so themselves.
+        public var isIdempotent = false
+        /// Instead of the origin's authority, in the Host field alone.
+        public var host: String?
+        public var endpoint = Endpoint.origin
+        /// Instead of the engine's.
+        public var timeouts: Timeouts?
+        /// Sends the request so many times at once on one connection (pipelining, RFC 9112 §9.3.2) and
+        /// expects as many responses. For load tests: one lost response loses the rest.
+        public var burst = 1
+
+        public init() {}
+    }
+
+    public let origin: Origin
+    public let method: String
+    public let target: String
+    public let body: Body
+    public let options: Options
+    /// The head as it goes on the wire; a burst's heads and bodies all in one.
+    let wire: [UInt8]
+    /// Memory content that follows ``wire``.
+    let content: [UInt8]
+    let chunked: Bool
+    let context: ResponseContext
+    let destination: Destination
+    let isIdempotent: Bool
+    let decodesContent: Bool
+    /// The caller asked for the connection to close (RFC 9112 §9.6).
+    let closes: Bool
+    /// Content in the whole of ``wire`` and ``content``, for progress.
+    let contentBytes: Int
+
+    /// - Parameters:
+    ///   - target: origin-form, with its query and without a fragment; `*` for OPTIONS.
+    ///   - fields: the caller's own. Host (unless by ``Options/host``), Content-Length and Transfer-Encoding follow
+    ///     from the request and are refused.
+    public init(
+        method: String = "GET",
+        origin: Origin,
+        target: String = "/",
+        fields: HTTPFields = HTTPFields(),
+        body: Body = .none,
+        options: Options = Options()
+    ) throws(EngineError) {
+        self.origin = origin
+        self.method = method
+        self.target = target
+        self.body = body
+        self.options = options
+        destination = Destination(origin: origin, endpoint: options.endpoint)
+        isIdempotent = options.isIdempotent || RetryRule.isIdempotent(method)
+        decodesContent = options.decodesContent && !fields.contains("Accept-Encoding")
+        closes = fields.hasToken(.connection, "close")
+        context =
+            switch method {
+            case "HEAD": .head
+            case "CONNECT": .connect
+            default: .other(offeredUpgrade: false)
+            }
+        for name in ["Host", "Content-Length", "Transfer-Encoding"] where fields.contains(name) {
+            throw .invalidRequest(.reservedField(name))
+        }
+        var bytes: [UInt8] = []
+        if case .bytes(let memory) = body { bytes = memory }
+        if case .stream(nil, _) = body { chunked = true } else { chunked = false }
+        var head: [UInt8] = []
+        do throws(HTTP1Error) {
+            var all = HTTPFields()
+            try all.append("Host", options.host ?? origin.authority)
+            for index in 0..<fields.count { try all.append(fields.name(at: index), fields.value(at: index)) }
+            if decodesContent { try all.append("Accept-Encoding", ContentCoding.accepted) }
+            if let length = EngineRequest.declaredLength(body, method) {
+                try all.append("Content-Length", String(length))
+            } else if chunked {
+                try all.append("Transfer-Encoding", "chunked")
+            }
+            let request = try RequestHead(method: method, target: target, fields: all)
+            try MessageSerializer.append(request, to: &head)
+        } catch {
+            throw .invalidRequest(.syntax(error))
+        }
+        let count = max(1, options.burst)
+        contentBytes = bytes.count * count
+        guard count > 1 else {
+            wire = head
+            content = bytes
+            return
+        }
+        if case .stream = body { throw .invalidRequest(.burstOfStreams) }
+        wire = Array(repeatElement(head + bytes, count: count).joined())
+        content = []
+    }
+
+    /// RFC 9110 §8.6: a length for every content we know the length of; a zero for the methods that usually
+    /// carry content, and none where nobody expects one.
+    private static func declaredLength(_ body: Body, _ method: String) -> UInt64? {
+        switch body {
+        case .bytes(let bytes): UInt64(bytes.count)
+        case .stream(let length, _): length
+        case .none: method == "POST" || method == "PUT" || method == "PATCH" ? 0 : nil
+        }
+    }
+
+    var isReplayable: Bool {
+        switch body {
+        case .none, .bytes: true
+        case .stream(_, let replayable): replayable
+        }
+    }
+
+    var burst: Int { max(1, options.burst) }
+}

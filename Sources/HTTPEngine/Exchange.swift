@@ -1,0 +1,144 @@
+internal import HTTP1
+internal import Reactor
+
+/// One request and its response, from start to outcome. Loop-confined; the object serves one exchange after the
+/// other, so that starting one allocates nothing.
+///
+/// ```
+///   free ──start──▶ waiting ──assign──▶ running ──outcome──▶ free
+///                      ▲                   │
+///                      └────── retry ──────┘
+/// ```
+final class Exchange: TimerHandler {
+    enum Phase {
+        case free
+        /// Inside ``Engine/start(_:delegate:)``, or refused there and waiting to be told.
+        case starting
+        /// In the pool's queue, or (no ticket) behind a dial of its own.
+        case waiting(Host, ConnectionPool.Ticket?, since: Instant)
+        case running(Connection)
+    }
+
+    unowned let engine: Engine
+    let slot: UInt32
+    private(set) var generation: UInt32 = 0
+
+    var phase = Phase.free
+    var request: EngineRequest?
+    var delegate: (any ExchangeDelegate)?
+    var report = ExchangeReport(start: .never)
+    var sending = Sending.idle
+    var receiving = Receiving.head
+    var decoder: ContentDecoder?
+    /// Responses still to come, the current one included.
+    var expected = 0
+    var isPaused = false
+    var lastActivity = Instant.never
+    private var deadlines = Deadlines(Timeouts(), start: .never)
+    private var timer: TimerID?
+    private var timerInstant = Instant.never
+
+    /// The request's way out.
+    enum Sending {
+        case idle
+        /// Memory is on its way; `queued` bytes wait for the socket.
+        case memory
+        case stream(BodyEncoder)
+        case done
+        /// The connection takes nothing more, but an answer may have been sent before it broke.
+        case broken(Errno)
+    }
+
+    /// The response's way in.
+    enum Receiving { case head, content }
+
+    init(engine: Engine, slot: UInt32) {
+        self.engine = engine
+        self.slot = slot
+    }
+
+    var id: ExchangeID { ExchangeID(slot: slot, generation: generation) }
+
+    func begin(_ request: EngineRequest, _ delegate: any ExchangeDelegate, _ timeouts: Timeouts, at now: Instant) {
+        self.request = request
+        self.delegate = delegate
+        report = ExchangeReport(start: now)
+        deadlines = Deadlines(timeouts, start: now)
+        expected = request.burst
+        isPaused = false
+        lastActivity = now
+        sending = .idle
+        receiving = .head
+        phase = .starting
+    }
+
+    /// Back to the queue's front, for a fresh connection; the clock of the deadlines runs on.
+    func restart(waitingFor host: Host, at now: Instant) {
+        report.retried = true
+        report.bytesSent = 0
+        report.contentSent = 0
+        report.timings.forgetRequest()
+        sending = .idle
+        phase = .waiting(host, nil, since: now)
+    }
+
+    /// The next response of a burst; its time runs from the burst's sending, as the request left then.
+    func nextOfBurst() {
+        receiving = .head
+        decoder = nil
+        report.code = 0
+        report.timings.responseStart = nil
+        report.bytesReceived = 0
+        report.contentReceived = 0
+        report.contentDelivered = 0
+        report.bytesSent = 0
+        report.contentSent = 0
+    }
+
+    /// Makes the id name nothing and gives the object back; what the outcome needs was copied out before.
+    func end() {
+        generation &+= 1
+        phase = .free
+        request = nil
+        delegate = nil
+        decoder = nil
+        sending = .idle
+    }
+
+    // MARK: Deadlines
+
+    /// Looks at the clock after anything that may have brought a deadline nearer. Cheap if it has not.
+    func watch(at now: Instant) {
+        if case .next(let instant) = verdict(at: now), instant < timerInstant {
+            if let timer { engine.loop.cancel(timer) }
+            arm(instant)
+        }
+    }
+
+    func timerFired(_ id: TimerID) {
+        timer = nil
+        timerInstant = .never
+        switch verdict(at: engine.loop.now) {
+        case .passed(let phase): engine.fail(self, .timedOut(phase))
+        case .next(let instant): arm(instant)
+        }
+    }
+
+    private func arm(_ instant: Instant) {
+        guard instant < .never else { return }
+        timerInstant = instant
+        timer = engine.loop.arm(at: instant, self)
+    }
+
+    private func verdict(at now: Instant) -> Deadlines.Verdict {
+        switch phase {
+        case .free, .starting:
+            return .next(.never)
+        case .waiting(_, _, let since):
+            return deadlines.check(.forConnection(since: since), at: now)
+        case .running:
+            let sent = receiving == .head ? report.timings.requestEnd : nil
+            return deadlines.check(.onWire(lastActivity: lastActivity, sent: sent, paused: isPaused), at: now)
+        }
+    }
+}

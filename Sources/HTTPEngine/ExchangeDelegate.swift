@@ -1,0 +1,53 @@
+public import HTTP1
+
+/// What the engine tells of an exchange. Always called on the engine's loop; it must not block.
+///
+/// The order: any number of informational heads, the final head, bytes, one outcome. Sending and
+/// receiving overlap: a server may answer before the request has left. After the outcome nothing follows.
+/// Every call may start, cancel, pause or resume exchanges, this one too.
+public protocol ExchangeDelegate: AnyObject {
+    /// A head. A status below 200 is informational (RFC 9110 §15.2): another follows. `head` is the engine's
+    /// own storage, lent for the call; a copy kept beyond it is safe, and costs the engine one allocation.
+    func exchange(_ id: ExchangeID, didReceive head: ResponseHead)
+
+    /// Content, decoded as asked, in the loop's buffer: take what is needed before returning. Never empty.
+    func exchange(_ id: ExchangeID, didReceive bytes: Span<UInt8>)
+
+    /// The kernel took so many more bytes of the request's content.
+    func exchange(_ id: ExchangeID, didSend count: Int)
+
+    /// The next part of a streamed body, from `offset` on. Asked again with offset 0 only if the body was
+    /// declared replayable.
+    func exchange(_ id: ExchangeID, needsBodyAt offset: UInt64) -> BodyPart
+
+    /// The end, exactly once (a burst: once a response). The connection, if it may be used again, is already back
+    /// in the pool: an exchange started here finds it.
+    func exchange(_ id: ExchangeID, didFinish outcome: Outcome, report: ExchangeReport)
+}
+
+extension ExchangeDelegate {
+    public func exchange(_ id: ExchangeID, didSend count: Int) {}
+
+    /// For delegates that never start an exchange with a streamed body.
+    public func exchange(_ id: ExchangeID, needsBodyAt offset: UInt64) -> BodyPart { .failed }
+}
+
+/// A piece of a streamed request body.
+public enum BodyPart: Sendable {
+    /// Shared, not copied. An empty piece asks again at once.
+    case bytes([UInt8])
+    /// Nothing yet: ``Engine/bodyReady(_:)`` makes the engine ask again.
+    case later
+    /// Done. Trailers go out only with chunked framing (RFC 9112 §7.1.2); with a declared length they are dropped.
+    case end(trailers: HTTPFields?)
+    /// The source broke: the exchange fails, and the connection is reset so that the server cannot take the
+    /// body for whole.
+    case failed
+}
+
+/// How an exchange ended.
+public enum Outcome: Sendable {
+    /// The whole response arrived. Trailers are kept apart from the head's fields (RFC 9110 §6.5.1).
+    case completed(trailers: HTTPFields?)
+    case failed(EngineError)
+}

@@ -1,0 +1,91 @@
+public import Reactor
+
+/// When an exchange passed each point, on the loop's monotonic clock. Nil: it never came there.
+public struct ExchangeTimings: Hashable, Sendable {
+    /// ``Engine/start(_:delegate:)``.
+    public internal(set) var start: Instant
+    // Zero for "not yet": an optional instant takes 16 bytes, and ten thousand exchanges hold five each.
+    private var marks: (Int64, Int64, Int64, Int64, Int64) = (0, 0, 0, 0, 0)
+
+    /// The exchange got its connection: the wait in the pool, dial included, is over.
+    public internal(set) var leased: Instant? {
+        get { ExchangeTimings.instant(marks.0) }
+        set { marks.0 = newValue?.nanoseconds ?? 0 }
+    }
+    public internal(set) var requestStart: Instant? {
+        get { ExchangeTimings.instant(marks.1) }
+        set { marks.1 = newValue?.nanoseconds ?? 0 }
+    }
+    /// The kernel had taken the last byte of the request.
+    public internal(set) var requestEnd: Instant? {
+        get { ExchangeTimings.instant(marks.2) }
+        set { marks.2 = newValue?.nanoseconds ?? 0 }
+    }
+    /// The first byte of the response, informational heads included.
+    public internal(set) var responseStart: Instant? {
+        get { ExchangeTimings.instant(marks.3) }
+        set { marks.3 = newValue?.nanoseconds ?? 0 }
+    }
+    public internal(set) var responseEnd: Instant? {
+        get { ExchangeTimings.instant(marks.4) }
+        set { marks.4 = newValue?.nanoseconds ?? 0 }
+    }
+
+    init(start: Instant) { self.start = start }
+
+    /// A retry begins anew; what is kept is when it all started.
+    mutating func forgetRequest() { marks = (0, 0, 0, 0, 0) }
+
+    private static func instant(_ mark: Int64) -> Instant? { mark == 0 ? nil : Instant(nanoseconds: mark) }
+
+    public static func == (left: ExchangeTimings, right: ExchangeTimings) -> Bool {
+        left.start == right.start && left.marks == right.marks
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(start)
+        hasher.combine(marks.4)
+    }
+}
+
+/// A connection's own story, shared by every exchange it serves.
+public final class ConnectionRecord: Sendable {
+    /// Who was reached, and when each part of the dial began and ended.
+    public let address: SocketAddress
+    public let timings: ConnectTimings
+
+    init(address: SocketAddress, timings: ConnectTimings) {
+        self.address = address
+        self.timings = timings
+    }
+}
+
+/// What an exchange came to, in numbers. Given with every outcome, failures included.
+public struct ExchangeReport: Sendable {
+    public internal(set) var timings: ExchangeTimings
+    /// The final response's status; nil if none arrived.
+    public var status: Int? { code == 0 ? nil : Int(code) }
+    var code: UInt16 = 0
+    /// Bytes of the request that the kernel took, head and framing included.
+    public internal(set) var bytesSent: UInt64 = 0
+    /// Of these, content.
+    public internal(set) var contentSent: UInt64 = 0
+    /// Bytes of the response read from the socket, heads and framing included.
+    public internal(set) var bytesReceived: UInt64 = 0
+    /// Of these, heads (informational ones and trailers too) and chunk framing.
+    public var overheadReceived: UInt64 { bytesReceived - contentReceived }
+    /// Content as it came, before content decoding.
+    public internal(set) var contentReceived: UInt64 = 0
+    /// Content as it was delivered, after content decoding.
+    public internal(set) var contentDelivered: UInt64 = 0
+    /// The connection had carried an exchange before.
+    public internal(set) var reusedConnection = false
+    /// The request was sent a second time, on a fresh connection (``RetryRule``).
+    public internal(set) var retried = false
+    /// Responses of a burst that had not come when this one ended; 0 for ordinary requests.
+    public internal(set) var remaining = 0
+    /// Whom the exchange talked to; nil if it never got a connection.
+    public internal(set) var connection: ConnectionRecord?
+
+    init(start: Instant) { timings = ExchangeTimings(start: start) }
+}

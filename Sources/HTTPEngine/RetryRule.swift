@@ -1,0 +1,35 @@
+/// Whether a failed exchange is sent again by itself (RFC 9112 §9.3.1, RFC 9110 §9.2.2).
+///
+/// The one race it answers: the server closed a kept-alive connection while our request was on its way.
+/// curl re-sends even a POST in that case; we do so only where the server cannot have acted twice.
+struct RetryRule {
+    /// The facts a retry is decided on.
+    struct Facts: Equatable {
+        /// The connection had carried an exchange before: a fresh one that fails is never retried silently.
+        var reusedConnection: Bool
+        /// Anything at all of a response, an informational one too.
+        var responseStarted: Bool
+        /// The peer ended the connection (FIN, RST); never a timeout, never a malformed answer.
+        var peerClosed: Bool
+        /// What the kernel took of the request.
+        var bytesSent: UInt64
+        /// GET, HEAD, OPTIONS, TRACE, PUT, DELETE, or the caller's word.
+        var idempotent: Bool
+        /// The body can be sent from its start again.
+        var replayable: Bool
+        var alreadyRetried: Bool
+    }
+
+    static func allows(_ facts: Facts) -> Bool {
+        facts.reusedConnection && !facts.responseStarted && facts.peerClosed && facts.replayable
+            && !facts.alreadyRetried && (facts.bytesSent == 0 || facts.idempotent)
+    }
+
+    /// The methods of RFC 9110 §9.2.2, case-sensitive.
+    static func isIdempotent(_ method: String) -> Bool {
+        switch method {
+        case "GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE": true
+        default: false
+        }
+    }
+}

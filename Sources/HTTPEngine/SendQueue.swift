@@ -1,0 +1,79 @@
+internal import Reactor
+
+/// Bytes the kernel has not taken yet, in order. Pieces are shared arrays: nothing is copied.
+struct SendQueue {
+    struct Piece {
+        let bytes: [UInt8]
+        /// Counts as progress of the request's content; heads and chunk framing do not.
+        let isContent: Bool
+    }
+
+    /// What one flush came to.
+    struct Progress {
+        var bytes = 0
+        var content = 0
+        /// The queue is empty.
+        var finished = false
+    }
+
+    private var pieces: [Piece] = []
+    private var next = 0
+    /// Of the first piece, how much is gone.
+    private var sent = 0
+
+    var isEmpty: Bool { next == pieces.count }
+
+    mutating func append(_ bytes: [UInt8], isContent: Bool) {
+        guard !bytes.isEmpty else { return }
+        pieces.append(Piece(bytes: bytes, isContent: isContent))
+    }
+
+    /// Leaves `count` of what was just appended to an empty queue to those the kernel has already taken.
+    mutating func skip(_ count: Int) { _ = advance(count) }
+
+    /// Sends until the queue is empty or `write` takes nothing more. Pieces go in pairs, so that a head and a
+    /// small body share a call and a packet.
+    mutating func flush(
+        _ write: (Span<UInt8>, Span<UInt8>) throws(Errno) -> Int?
+    ) throws(Errno) -> Progress {
+        var progress = Progress()
+        while !isEmpty {
+            let first = pieces[next].bytes
+            let second = next + 1 < pieces.count ? pieces[next + 1].bytes : []
+            let taken = try write(first.span.extracting(droppingFirst: sent), second.span)
+            guard let taken else { return progress }
+            progress.bytes += taken
+            progress.content += advance(taken)
+        }
+        progress.finished = true
+        return progress
+    }
+
+    mutating func removeAll() {
+        pieces = []
+        next = 0
+        sent = 0
+    }
+
+    /// Returns how many of the `count` bytes were content.
+    private mutating func advance(_ count: Int) -> Int {
+        var left = count
+        var content = 0
+        while left > 0, next < pieces.count {
+            let piece = pieces[next]
+            let step = min(left, piece.bytes.count - sent)
+            left -= step
+            sent += step
+            if piece.isContent { content += step }
+            if sent == piece.bytes.count {
+                next += 1
+                sent = 0
+            }
+        }
+        if next == pieces.count {
+            pieces.removeAll(keepingCapacity: true)
+            next = 0
+        }
+        return content
+    }
+}

@@ -1,0 +1,54 @@
+/// Names an entry of a loop-owned table: the slot, and the generation that tells its holder from earlier ones.
+public struct SlotID: Hashable, Sendable {
+    let slot: UInt32
+    let generation: UInt32
+}
+
+/// Names an exchange from its start to its outcome, and nothing afterwards.
+public typealias ExchangeID = SlotID
+
+/// Names a connection while it is open.
+typealias ConnectionID = SlotID
+
+/// Objects found by slot in constant time, stale names told apart by generation.
+struct SlotTable<Entry: AnyObject> {
+    private struct Slot {
+        var entry: Entry?
+        var generation: UInt32 = 0
+    }
+
+    private var slots: [Slot] = []
+    private var free: [UInt32] = []
+
+    var count: Int { slots.count - free.count }
+
+    /// An id for an entry that needs to know it; ``fill(_:with:)`` must follow.
+    mutating func reserve() -> SlotID {
+        let slot = free.popLast() ?? grow()
+        return SlotID(slot: slot, generation: slots[Int(slot)].generation)
+    }
+
+    mutating func fill(_ id: SlotID, with entry: Entry) { slots[Int(id.slot)].entry = entry }
+
+    @inline(__always)
+    subscript(id: SlotID) -> Entry? {
+        let slot = Int(id.slot)
+        guard slot < slots.count, slots[slot].generation == id.generation else { return nil }
+        return slots[slot].entry
+    }
+
+    mutating func remove(_ id: SlotID) {
+        guard self[id] != nil else { return }
+        slots[Int(id.slot)].entry = nil
+        slots[Int(id.slot)].generation &+= 1
+        free.append(id.slot)
+    }
+
+    /// A copy, so that the entries may leave the table while it is walked.
+    var entries: [Entry] { slots.compactMap(\.entry) }
+
+    private mutating func grow() -> UInt32 {
+        slots.append(Slot())
+        return UInt32(slots.count - 1)
+    }
+}

@@ -1,0 +1,96 @@
+internal import Reactor
+
+/// How long an exchange may take, by phase. A nil limit does not exist.
+public struct Timeouts: Hashable, Sendable {
+    /// From the request for a connection to its being open: name look-up and every address tried. 10 s.
+    public var connect: Duration?
+    /// For a place in the pool: the host's limit is reached and others are served first. Counted apart
+    /// from ``connect``, since the peer has no part in it. None.
+    public var poolWait: Duration?
+    /// From the last byte of the request to the first of the final response's head. None: ``idle`` covers it.
+    public var responseHead: Duration?
+    /// Without a byte moving either way. Stands still while the consumer has paused the exchange. 60 s.
+    public var idle: Duration?
+    /// From start to outcome, everything included: pool, dial, retries, both bodies. None.
+    public var total: Duration?
+
+    public init(
+        connect: Duration? = .seconds(10),
+        poolWait: Duration? = nil,
+        responseHead: Duration? = nil,
+        idle: Duration? = .seconds(60),
+        total: Duration? = nil
+    ) {
+        self.connect = connect
+        self.poolWait = poolWait
+        self.responseHead = responseHead
+        self.idle = idle
+        self.total = total
+    }
+}
+
+/// Which limit ran out.
+public enum TimeoutPhase: Hashable, Sendable {
+    case connect, poolWait, responseHead, idle, total
+}
+
+/// An exchange's deadlines as instants, and the question a timer asks them: which has passed, and if none,
+/// when to look again.
+///
+/// Nothing is armed or cancelled as bytes move. Activity is one store; the timer finds it when it fires
+/// and goes on sleeping (cancel and re-arm at every read would cost ten times as much).
+struct Deadlines {
+    /// Nanoseconds; 0 stands for no limit, so that the five fit into a cache line.
+    private let poolWait: Int64
+    private let responseHead: Int64
+    private let idle: Int64
+    private let end: Instant
+
+    enum Waiting: Equatable {
+        /// Queued in the pool since then.
+        case forConnection(since: Instant)
+        /// On a connection. `sent`: when the request had left completely; nil before that, and again once
+        /// the final head is there.
+        case onWire(lastActivity: Instant, sent: Instant?, paused: Bool)
+    }
+
+    enum Verdict: Equatable {
+        case passed(TimeoutPhase)
+        /// `never`: no limit applies now.
+        case next(Instant)
+    }
+
+    init(_ timeouts: Timeouts, start: Instant) {
+        func span(_ limit: Duration?) -> Int64 { limit.map { max(1, $0.wholeNanoseconds) } ?? 0 }
+        poolWait = span(timeouts.poolWait)
+        responseHead = span(timeouts.responseHead)
+        idle = span(timeouts.idle)
+        end = timeouts.total.map(start.advanced(by:)) ?? .never
+    }
+
+    func check(_ waiting: Waiting, at now: Instant) -> Verdict {
+        if now >= end { return .passed(.total) }
+        var next = end
+        switch waiting {
+        case .forConnection(let since):
+            if poolWait > 0 {
+                let limit = since.advanced(byNanoseconds: poolWait)
+                if now >= limit { return .passed(.poolWait) }
+                next = min(next, limit)
+            }
+        case .onWire(let lastActivity, let sent, let paused):
+            if responseHead > 0, let sent {
+                let limit = sent.advanced(byNanoseconds: responseHead)
+                if now >= limit { return .passed(.responseHead) }
+                next = min(next, limit)
+            }
+            // A consumer that pauses is slow by its own will; the peer is not to blame.
+            if idle > 0, !paused {
+                let limit = lastActivity.advanced(byNanoseconds: idle)
+                if now >= limit { return .passed(.idle) }
+                next = min(next, limit)
+            }
+        }
+        return .next(next)
+    }
+}

@@ -1,0 +1,37 @@
+/// When a thread may open its next connection: by the rate, by the number under way, and not at once after a
+/// failure. Pure arithmetic on nanoseconds after the start of the run.
+struct ConnectPacer: Sendable {
+    /// Requests that wait for a new connection.
+    private(set) var pending: Int
+    /// Connects begun so far.
+    private(set) var ordinal: UInt64 = 0
+    private var heldUntil: UInt64 = 0
+    private let plan: RunPlan
+    private let share: RunPlan.Share
+
+    /// A server that refuses is asked again by each connection after this time: often enough to see it come back,
+    /// and too seldom to spend a core on refusals.
+    static let holdOff: UInt64 = 10_000_000
+
+    init(_ plan: RunPlan, _ share: RunPlan.Share) {
+        (self.plan, self.share, pending) = (plan, share, share.connections)
+    }
+
+    /// Nil: go ahead, ``began()`` must follow. Otherwise the time to look again.
+    func wait(at now: UInt64, dialling: Int) -> UInt64? {
+        if now < heldUntil { return heldUntil }
+        if dialling >= share.connectsInFlight { return now &+ 1_000_000 }
+        let due = plan.connectDue(ordinal, share: share)
+        return now < due ? due : nil
+    }
+
+    mutating func began() {
+        pending -= 1
+        ordinal &+= 1
+    }
+
+    /// A connection is to be replaced.
+    mutating func add() { pending += 1 }
+
+    mutating func failed(at now: UInt64) { heldUntil = now &+ Self.holdOff }
+}

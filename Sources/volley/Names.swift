@@ -1,0 +1,86 @@
+import Reactor
+internal import Synchronization
+
+/// The target's name, looked up once before a run: an unknown one is a mistake in the command line, and a look-up
+/// a connection would measure the name server.
+enum Names {
+    /// A resolver that knows the destination's addresses by heart.
+    static func resolver(
+        for destination: RunPlan.Destination,
+        on loop: EventLoop,
+        _ signals: inout SignalWait
+    ) throws(UsageError) -> Resolver {
+        guard case .tcp(.name(let name), _) = destination else { return Resolver() }
+        let resolver = Resolver()
+        let answers = Answers()
+        loop.post { answers.ask(resolver, name, on: loop) }
+        while true {
+            if let outcome = answers.outcome {
+                resolver.shutdown()
+                return try Self.resolver(name, outcome)
+            }
+            if signals.wait(nanoseconds: 1_000_000_000) == .interrupted {
+                throw UsageError("interrupted while looking up \(quoted(name)): nothing was started")
+            }
+        }
+    }
+
+    private static func resolver(
+        _ name: String,
+        _ outcome: Result<[IPAddress], ResolveError>
+    ) throws(UsageError) -> Resolver {
+        switch outcome {
+        case .success(let addresses):
+            var options = Resolver.Options()
+            options.overrides[name.hasSuffix(".") ? String(name.dropLast()) : name] = addresses
+            return Resolver(options: options)
+        case .failure(let error):
+            throw UsageError(
+                "the host \(quoted(name)) cannot be looked up: \(error): correct the name, or use --connect-to"
+            )
+        }
+    }
+
+    /// Both families' answers, brought from the loop to the main thread. The lock guards `state`.
+    private final class Answers: Sendable {
+        private struct State: Sendable {
+            var addresses: [IPAddress] = []
+            var error: ResolveError?
+            var missing = 2
+        }
+
+        private let state = Mutex(State())
+
+        /// Addresses of either family are enough; nil while answers are missing.
+        var outcome: Result<[IPAddress], ResolveError>? {
+            state.withLock { state in
+                guard state.missing == 0 else { return nil }
+                if state.addresses.isEmpty { return .failure(state.error ?? .noAddress) }
+                return .success(state.addresses)
+            }
+        }
+
+        func ask(_ resolver: Resolver, _ name: String, on loop: EventLoop) {
+            do throws(ResolveError) {
+                let resolution = try resolver.resolve(name, on: loop) { [self] _, result in take(result, count: 1) }
+                switch resolution {
+                case .known(let addresses): take(.success(addresses), count: 2)
+                case .pending: break
+                }
+            } catch {
+                take(.failure(error), count: 2)
+            }
+        }
+
+        private func take(_ result: Result<[IPAddress], ResolveError>, count: Int) {
+            state.withLock { state in
+                switch result {
+                case .success(let addresses): state.addresses += addresses
+                case .failure(let error): state.error = state.error ?? error
+                }
+                state.missing -= count
+            }
+            SignalWait.wake()
+        }
+    }
+}

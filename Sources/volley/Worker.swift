@@ -1,0 +1,312 @@
+import CLinux
+import HTTP1
+import HTTPEngine
+import Reactor
+
+/// One thread's part of a run: an engine on its own loop, kept busy on each of its connections.
+///
+/// Closed loop: the outcome of a request starts the next one, from inside the engine's call. Lives on the loop;
+/// all times are the loop's.
+///
+/// ```
+///   ready ──start──▶ warmingUp ──▶ measuring ──stop──▶ stopped ──engine drained──▶ (reported)
+/// ```
+final class Worker: ExchangeDelegate, TimerHandler {
+    private enum Phase {
+        case ready
+        case warmingUp(until: Instant)
+        case measuring(since: Instant, cpu: Int64, until: Instant)
+        case stopped
+    }
+
+    private let plan: RunPlan
+    private let share: RunPlan.Share
+    private let requests: EngineRequests
+    private let loop: EventLoop
+    private let engine: Engine
+    private let crew: CrewBoard
+
+    private var phase = Phase.ready
+    private var begun = Instant.never
+    private let tally = WorkerTally(start: 0)
+    private var pacer: ConnectPacer
+    /// Requests still to start in the measured part; nil: until time is up.
+    private var budget: UInt64?
+    /// Exchanges without their last outcome.
+    private var running = 0
+    /// Exchanges of one request where the plan has bursts of several: what a budget smaller than a burst is spent on.
+    private var singles: Set<ExchangeID> = []
+    private var tick: TimerID?
+    private var ticks = 0
+    private var pacing: TimerID?
+
+    /// wrk's sampling interval for its rates, and a tenth of that of the progress line.
+    private static let tickSpan: Int64 = 100_000_000
+
+    init(_ job: Job, _ share: RunPlan.Share, on loop: EventLoop) {
+        (plan, requests, crew) = (job.plan, job.requests, job.crew)
+        (self.share, self.loop) = (share, loop)
+        engine = Engine(on: loop, configuration: Self.configuration(plan, share), resolver: job.resolver)
+        pacer = ConnectPacer(plan, share)
+    }
+
+    private static func configuration(_ plan: RunPlan, _ share: RunPlan.Share) -> EngineConfiguration {
+        var configuration = EngineConfiguration()
+        configuration.connectionsPerHost = share.connections
+        configuration.connections = share.connections
+        // Connections last as long as the server lets them: neither age nor rest ends one.
+        let forever = Duration.seconds(366 * 86_400)
+        configuration.idleTimeout = forever
+        configuration.maximumAge = forever
+        switch plan.reuse {
+        case .keepAlive: break
+        case .fin: configuration.exchangesPerConnection = 1
+        case .rst: (configuration.exchangesPerConnection, configuration.closing) = (1, .rst)
+        }
+        let limit = Duration.nanoseconds(Int64(clamping: plan.timeout))
+        configuration.timeouts = Timeouts(connect: limit, idle: nil, total: limit)
+        configuration.localAddresses = plan.sources(for: share)
+        return configuration
+    }
+
+    // MARK: The run
+
+    /// Begins; `begun` is the instant common to all threads.
+    func start(at begun: Instant) {
+        self.begun = begun
+        tally.beginMeasurement(at: UInt64(clamping: begun.nanoseconds))
+        let warmup = begun.advanced(byNanoseconds: Int64(clamping: plan.warmup))
+        if plan.warmup > 0 { phase = .warmingUp(until: warmup) } else { measure(from: begun) }
+        tick = loop.arm(at: loop.now.advanced(byNanoseconds: Self.tickSpan), self)
+        connect()
+    }
+
+    private func measure(from now: Instant) {
+        budget = share.requests
+        let end = plan.duration.map { now.advanced(byNanoseconds: Int64(clamping: $0)) } ?? .never
+        phase = .measuring(since: now, cpu: uncurl_thread_cpu_ns(), until: end)
+    }
+
+    /// Ends the run here, at its deadline or before; what is under way then is in flight at stop.
+    func stop() {
+        guard case .measuring(let since, let cpu, let until) = phase else {
+            // A signal during the warm-up: nothing was measured.
+            if case .stopped = phase { return }
+            return finish(from: loop.now, to: loop.now, cpu: 0)
+        }
+        finish(from: since, to: min(loop.now, until), cpu: uncurl_thread_cpu_ns() - cpu)
+    }
+
+    private func finish(from start: Instant, to end: Instant, cpu: Int64) {
+        phase = .stopped
+        for timer in [tick, pacing] { if let timer { loop.cancel(timer) } }
+        (tick, pacing) = (nil, nil)
+        engine.shutdown { [self] in
+            crew.finished(
+                share.index,
+                WorkerResult(
+                    tally: tally.value,
+                    connections: share.connections,
+                    start: start,
+                    end: end,
+                    cpuNanoseconds: UInt64(clamping: cpu)
+                )
+            )
+        }
+    }
+
+    /// Whether there is time left; the warm-up ends in here. Asked at each outcome, so that under load the deadline
+    /// is exact, and by the tick, which a wheel of timers fires up to 8 ms late.
+    @inline(__always)
+    private func hasTime() -> Bool {
+        switch phase {
+        case .ready, .stopped: return false
+        case .warmingUp(let end):
+            if loop.now >= end {
+                tally.beginMeasurement(at: UInt64(clamping: loop.now.nanoseconds))
+                measure(from: loop.now)
+            }
+            return true
+        case .measuring(_, _, let until): return loop.now < until
+        }
+    }
+
+    func timerFired(_ id: TimerID) {
+        if id == pacing {
+            pacing = nil
+            if hasTime() { connect() } else { stop() }
+        } else if id == tick {
+            tick = nil
+            guard hasTime() else { return stop() }
+            tally.markRate(at: UInt64(clamping: loop.now.nanoseconds))
+            ticks += 1
+            if ticks.isMultiple(of: 10) { tally.publish(to: crew.live, worker: share.index) }
+            tick = loop.arm(at: nextTick(), self)
+        }
+    }
+
+    private func nextTick() -> Instant {
+        let usual = loop.now.advanced(byNanoseconds: Self.tickSpan)
+        switch phase {
+        case .ready, .stopped: return usual
+        case .warmingUp(let end): return min(usual, end)
+        case .measuring(_, _, let until): return min(usual, until)
+        }
+    }
+
+    // MARK: Starting requests
+
+    /// Starts requests that need a connection, as many as the pacer allows now.
+    private func connect() {
+        while pacer.pending > 0, budget != 0 {
+            let elapsed = sinceBegin(loop.now)
+            if let later = pacer.wait(at: elapsed, dialling: engine.statistics.dialling) {
+                guard pacing == nil else { return }
+                let instant = begun.advanced(byNanoseconds: Int64(clamping: later))
+                pacing = loop.arm(at: instant, self)
+                return
+            }
+            pacer.began()
+            send()
+        }
+        finishIfDone()
+    }
+
+    private func send() {
+        let isWhole = budget ?? .max >= UInt64(plan.pipeline)
+        budget? -= isWhole ? UInt64(plan.pipeline) : 1
+        running += 1
+        let id = engine.start(isWhole ? requests.burst : requests.single, delegate: self)
+        if !isWhole { singles.insert(id) }
+    }
+
+    /// After an outcome that left the exchange's place free.
+    private func sendNext(connectionGone: Bool) {
+        guard budget != 0 else { return finishIfDone() }
+        if connectionGone {
+            pacer.add()
+            connect()
+        } else {
+            send()
+        }
+    }
+
+    private func finishIfDone() {
+        if budget == 0, running == 0 { stop() }
+    }
+
+    // MARK: Outcomes
+
+    func exchange(_ id: ExchangeID, didReceive head: ResponseHead) {}
+
+    func exchange(_ id: ExchangeID, didReceive bytes: Span<UInt8>) {}
+
+    func exchange(_ id: ExchangeID, didFinish outcome: Outcome, report: ExchangeReport) {
+        guard hasTime() else {
+            // Before `stop`, which may hand the tally over from within.
+            noteUnfinished(id, outcome, report)
+            return stop()
+        }
+        switch outcome {
+        case .completed:
+            count(report, isFirst: report.remaining == burst(id) - 1)
+            guard report.remaining == 0 else { return }
+            forget(id)
+            running -= 1
+            sendNext(connectionGone: plan.reuse != .keepAlive)
+        case .failed(let error):
+            fail(id, error, report)
+        }
+    }
+
+    private func count(_ report: ExchangeReport, isFirst: Bool) {
+        let timings = report.timings
+        // A retry's time runs from the first attempt: the caller waited for both.
+        let sent = report.retried ? timings.start : timings.requestStart ?? timings.start
+        let end = timings.responseEnd ?? loop.now
+        if isFirst { noteConnection(report) }
+        tally.sent()
+        noteBytes(report)
+        tally.completed(
+            status: report.status ?? 0,
+            latency: nanoseconds(from: sent, to: end),
+            firstByte: nanoseconds(from: sent, to: timings.responseStart ?? end)
+        )
+    }
+
+    private func fail(_ id: ExchangeID, _ error: EngineError, _ report: ExchangeReport) {
+        running -= 1
+        let lost = lostRequests(id, report)
+        let failure = Failure(error, report)
+        let now = sinceBegin(loop.now)
+        guard let sent = report.timings.requestStart else {
+            // No connection, so nothing was sent. A run by count must end even so: the attempt uses one request up.
+            budget? += lost - 1
+            tally.connectionFailed(failure, at: now, example: "\(plan.url): \(error)")
+            pacer.failed(at: now)
+            return sendNext(connectionGone: true)
+        }
+        if report.remaining == 0 { noteConnection(report) }
+        noteBytes(report)
+        tally.sent(lost)
+        if case .closedBeforeResponse(nil) = error, report.remaining > 0 {
+            // In good order between two responses of a pipeline (RFC 9112 §9.3.2): the rest is sent again.
+            tally.withdrew(lost)
+            budget? += lost
+        } else {
+            let latency = nanoseconds(from: report.retried ? report.timings.start : sent, to: loop.now)
+            for _ in 0..<lost {
+                tally.failed(failure, latency: latency, at: now, example: "\(plan.url): \(error)")
+            }
+        }
+        sendNext(connectionGone: true)
+    }
+
+    /// Time is up: a request that was sent is in flight, any other never began. The outcome of a burst's response
+    /// is followed by that of the rest.
+    private func noteUnfinished(_ id: ExchangeID, _ outcome: Outcome, _ report: ExchangeReport) {
+        guard report.timings.requestStart != nil else { return }
+        noteBytes(report)
+        switch outcome {
+        case .completed:
+            if report.remaining == burst(id) - 1 { noteConnection(report) }
+            tally.sent()
+        case .failed:
+            if report.remaining == 0 { noteConnection(report) }
+            tally.sent(lostRequests(id, report))
+        }
+    }
+
+    /// What an exchange that ends has not got answers for; the engine counts them once the first has come.
+    private func lostRequests(_ id: ExchangeID, _ report: ExchangeReport) -> UInt64 {
+        defer { forget(id) }
+        return UInt64(report.remaining > 0 ? report.remaining : burst(id))
+    }
+
+    private func burst(_ id: ExchangeID) -> Int {
+        plan.pipeline > 1 && singles.contains(id) ? 1 : plan.pipeline
+    }
+
+    private func forget(_ id: ExchangeID) {
+        if plan.pipeline > 1 { singles.remove(id) }
+    }
+
+    /// To be called with an exchange's first outcome: a connection is counted with the first on it.
+    private func noteConnection(_ report: ExchangeReport) {
+        if report.retried { tally.repeated() }
+        guard !report.reusedConnection, let timings = report.connection?.timings else { return }
+        tally.connected(after: nanoseconds(from: timings.connectStart, to: timings.connectEnd))
+    }
+
+    private func noteBytes(_ report: ExchangeReport) {
+        tally.wrote(wireBytes: report.bytesSent, bodyBytes: report.contentSent)
+        tally.read(wireBytes: report.bytesReceived)
+        tally.read(bodyBytes: report.contentReceived)
+    }
+
+    private func sinceBegin(_ now: Instant) -> UInt64 { nanoseconds(from: begun, to: now) }
+
+    private func nanoseconds(from start: Instant, to end: Instant) -> UInt64 {
+        UInt64(clamping: end.nanoseconds(since: start))
+    }
+}

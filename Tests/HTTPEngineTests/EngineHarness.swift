@@ -1,0 +1,221 @@
+import Dispatch
+import HTTP1
+import HTTPEngine
+import Reactor
+import Synchronization
+
+/// An engine on a loop of its own, driven from tests.
+final class EngineHarness: Sendable {
+    let group: EventLoopGroup
+    let handle: EngineHandle
+    let clock: ManualClock?
+
+    var loop: EventLoop { group.loops[0] }
+
+    /// - Parameter clock: hands time to the engine's timers; nil lets it run by itself.
+    init(
+        _ configuration: EngineConfiguration = EngineConfiguration(),
+        clock: ManualClock? = nil,
+        resolver: Resolver? = nil
+    ) throws {
+        self.clock = clock
+        group = try EventLoopGroup(count: 1, name: "engine-test", clock: clock.map { .manual($0) } ?? .monotonic)
+        let loop = group.loops[0]
+        let made = Mutex<EngineHandle?>(nil)
+        let ready = Gate()
+        loop.post {
+            made.withLock { $0 = Engine(on: loop, configuration: configuration, resolver: resolver).handle }
+            ready.open()
+        }
+        ready.wait()
+        handle = made.withLock { $0 }!
+    }
+
+    deinit { group.shutdown() }
+
+    /// Runs `body` on the loop and returns what it gives.
+    func onLoop<Value: Sendable>(_ body: @escaping @Sendable (Engine) -> Value) async -> Value {
+        await withCheckedContinuation { continuation in
+            handle.post { continuation.resume(returning: body($0)) }
+        }
+    }
+
+    /// Starts an exchange and waits for its outcome.
+    func run(
+        _ request: EngineRequest,
+        _ script: @escaping @Sendable (Recorder) -> Void = { _ in }
+    ) async -> Recorded {
+        await withCheckedContinuation { continuation in
+            handle.post { engine in
+                let recorder = Recorder(engine) { continuation.resume(returning: $0) }
+                script(recorder)
+                recorder.start(request)
+            }
+        }
+    }
+
+    /// Starts an exchange and returns at once; `Pending.outcome()` waits.
+    func begin(
+        _ request: EngineRequest,
+        _ script: @escaping @Sendable (Recorder) -> Void = { _ in }
+    ) async -> Pending {
+        let pending = Pending(handle: handle)
+        await withCheckedContinuation { continuation in
+            handle.post { engine in
+                let recorder = Recorder(engine) { pending.finish($0) }
+                script(recorder)
+                recorder.start(request)
+                pending.started(recorder.id)
+                continuation.resume()
+            }
+        }
+        return pending
+    }
+
+    var statistics: EngineStatistics {
+        get async { await onLoop { $0.statistics } }
+    }
+
+    /// Waits until the loop has nothing registered and no timer armed that belongs to an exchange or a connection.
+    func shutdown(within limit: Duration = .zero) async {
+        await withCheckedContinuation { continuation in
+            handle.post { $0.shutdown(within: limit) { continuation.resume() } }
+        }
+    }
+}
+
+/// What became of an exchange.
+struct Recorded: Sendable {
+    var informational: [Int] = []
+    var head: ResponseHead?
+    var body: [UInt8] = []
+    var sent = 0
+    var trailers: HTTPFields?
+    var error: EngineError?
+    var report: ExchangeReport?
+    /// One outcome a response of a burst.
+    var outcomes = 0
+
+    var status: Int? { head?.status }
+    var text: String { String(decoding: body, as: UTF8.self) }
+    var succeeded: Bool { error == nil }
+}
+
+/// The delegate of every test: keeps what it hears, and lets a test interfere at each point.
+final class Recorder: ExchangeDelegate {
+    let engine: Engine
+    private(set) var id: ExchangeID!
+    var recorded = Recorded()
+    var bodyParts: [BodyPart] = []
+    var onHead: ((Recorder, ResponseHead) -> Void)?
+    var onBytes: ((Recorder, Int) -> Void)?
+    var onNeedsBody: ((Recorder, UInt64) -> BodyPart)?
+    var onFinish: ((Recorder) -> Void)?
+    private let done: (Recorded) -> Void
+
+    init(_ engine: Engine, done: @escaping (Recorded) -> Void) {
+        self.engine = engine
+        self.done = done
+    }
+
+    func start(_ request: EngineRequest) { id = engine.start(request, delegate: self) }
+
+    func exchange(_ id: ExchangeID, didReceive head: ResponseHead) {
+        if head.status < 200 { recorded.informational.append(head.status) } else { recorded.head = head }
+        onHead?(self, head)
+    }
+
+    func exchange(_ id: ExchangeID, didReceive bytes: Span<UInt8>) {
+        bytes.withUnsafeBufferPointer { recorded.body += $0 }
+        onBytes?(self, bytes.count)
+    }
+
+    func exchange(_ id: ExchangeID, didSend count: Int) { recorded.sent += count }
+
+    func exchange(_ id: ExchangeID, needsBodyAt offset: UInt64) -> BodyPart {
+        if let onNeedsBody { return onNeedsBody(self, offset) }
+        return bodyParts.isEmpty ? .end(trailers: nil) : bodyParts.removeFirst()
+    }
+
+    func exchange(_ id: ExchangeID, didFinish outcome: Outcome, report: ExchangeReport) {
+        recorded.outcomes += 1
+        recorded.report = report
+        switch outcome {
+        case .completed(let trailers): recorded.trailers = trailers
+        case .failed(let error): recorded.error = error
+        }
+        onFinish?(self)
+        if recorded.error != nil || report.remaining == 0 { done(recorded) }
+    }
+}
+
+/// An exchange under way.
+final class Pending: Sendable {
+    private struct State {
+        var id: ExchangeID?
+        var recorded: Recorded?
+        var waiter: CheckedContinuation<Recorded, Never>?
+    }
+
+    private let state = Mutex(State())
+    private let handle: EngineHandle
+
+    init(handle: EngineHandle) { self.handle = handle }
+
+    func started(_ id: ExchangeID) { state.withLock { $0.id = id } }
+
+    func finish(_ recorded: Recorded) {
+        let waiter = state.withLock { state in
+            state.recorded = recorded
+            return state.waiter
+        }
+        waiter?.resume(returning: recorded)
+    }
+
+    var isFinished: Bool { state.withLock { $0.recorded != nil } }
+
+    func cancel() {
+        guard let id = state.withLock({ $0.id }) else { return }
+        handle.post { $0.cancel(id) }
+    }
+
+    func pause() {
+        guard let id = state.withLock({ $0.id }) else { return }
+        handle.post { $0.pause(id) }
+    }
+
+    func resume() {
+        guard let id = state.withLock({ $0.id }) else { return }
+        handle.post { $0.resume(id) }
+    }
+
+    func bodyReady() {
+        guard let id = state.withLock({ $0.id }) else { return }
+        handle.post { $0.bodyReady(id) }
+    }
+
+    func outcome() async -> Recorded {
+        await withCheckedContinuation { continuation in
+            let done = state.withLock { state -> Recorded? in
+                if state.recorded == nil { state.waiter = continuation }
+                return state.recorded
+            }
+            if let done { continuation.resume(returning: done) }
+        }
+    }
+}
+
+/// Opens once.
+final class Gate: Sendable {
+    private let semaphore = DispatchSemaphore(value: 0)
+    func open() { semaphore.signal() }
+    func wait() { semaphore.wait() }
+}
+
+func origin(_ port: UInt16) throws -> Origin { try Origin(host: "127.0.0.1", port: port) }
+
+func get(_ port: UInt16, _ target: String = "/") throws -> EngineRequest {
+    try EngineRequest(origin: origin(port), target: target)
+}
+
+func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }

@@ -1,0 +1,50 @@
+import TestServer
+import Testing
+
+@Suite struct HttpbinTests {
+    @Test(
+        "httpbin prints its address, serves, and ends at once and well on SIGTERM and SIGINT",
+        arguments: ["TERM", "INT"]
+    )
+    func serves(signal: String) throws {
+        let program = try #require(Command.products) + "/httpbin"
+        let name = "@httpbin-test-\(signal)-\(UInt64.random(in: 0 ... .max))"
+        // Its line says that it listens; then it is signalled and waited for.
+        let run = Command.run(
+            """
+            folder=$(mktemp -d); mkfifo "$folder/out"
+            '\(program)' --unix '\(name)' >"$folder/out" & pid=$!
+            { read -r line; echo "$line"; kill -\(signal) $pid; cat; } <"$folder/out"
+            wait $pid; status=$?; rm -r "$folder"; exit $status
+            """
+        )
+        #expect(run.output == "unix:\(name)\n")
+        #expect(run.status == 0)
+    }
+
+    @Test(
+        "a mistake is one line and status 1",
+        arguments: [
+            ("--port 99999", "--port"), ("--host nowhere.example", "\"nowhere.example\""), ("--loops 0", "--loops"),
+            ("--unix ''", "--unix"), ("--unknown", "--unknown"), ("extra", "extra"),
+            ("--port 1 --host 192.0.2.1", "192.0.2.1:1"),
+        ]
+    )
+    func mistakes(arguments: String, names: String) throws {
+        let program = try #require(Command.products) + "/httpbin"
+        let run = Command.run("'\(program)' \(arguments) 2>&1 >/dev/null")
+        #expect(run.status == 1)
+        #expect(run.output.hasPrefix("httpbin: ") && run.output.contains(names))
+        #expect(run.output.split(separator: "\n").count == 1)
+    }
+
+    @Test("a port in use is one line and status 1")
+    func portInUse() throws {
+        let program = try #require(Command.products) + "/httpbin"
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let run = Command.run("'\(program)' --port \(server.port) 2>&1")
+        #expect(run.output == "httpbin: cannot listen on \(server.address): Address already in use (EADDRINUSE)\n")
+        #expect(run.status == 1)
+    }
+}

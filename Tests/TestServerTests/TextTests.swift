@@ -1,0 +1,106 @@
+import Testing
+
+@testable import TestServer
+
+@Suite struct TextTests {
+    @Test(
+        "JSON text that RFC 8259 allows is read and written back",
+        arguments: [
+            ("null", "null"), (" [1 , -0.5e+3,\"\\u00e9\\n\"] ", "[1, -0.5e+3, \"é\\n\"]"),
+            ("{\"b\":1,\"a\":{}}", "{\"a\": {}, \"b\": 1}"), ("\"\\ud83d\\ude80\"", "\"🚀\""),
+            ("\"\\ud83d\"", "\"\u{FFFD}\""),
+            ("{\"a\":1,\"a\":2}", "{\"a\": 2}"), ("\"\\u0001\\\"\\\\\\/\"", "\"\\u0001\\\"\\\\/\""), ("[]", "[]"),
+            ("12345678901234567890.10", "12345678901234567890.10"),
+        ]
+    )
+    func json(text: String, expected: String) {
+        let value = JSONParser.parse(Array(text.utf8))
+        #expect(value.map { String(decoding: $0.serialized(pretty: false), as: UTF8.self) } == expected)
+    }
+
+    @Test(
+        "what is no JSON is nil, and no depth overflows the stack",
+        arguments: [
+            "", "{", "[1,]", "{\"a\"}", "{a:1}", "01", "1.", ".5", "+1", "1e", "tru", "\"\u{1}\"", "\"\\x\"", "[1] 2",
+            "nan", "'a'",
+            "\"", "\"\\u12\"", String(repeating: "[", count: 100_000),
+        ]
+    )
+    func noJSON(text: String) {
+        #expect(JSONParser.parse(Array(text.utf8)) == nil)
+    }
+
+    @Test("octets that are no UTF-8 are no JSON")
+    func invalidUTF8() {
+        #expect(JSONParser.parse([0x22, 0xFF, 0x22]) == nil)
+    }
+
+    @Test(
+        "Base64 of RFC 4648 §10, both ways",
+        arguments: [
+            ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
+            ("foobar", "Zm9vYmFy"),
+        ]
+    )
+    func base64(text: String, encoded: String) {
+        #expect(Base64.encode(Array(text.utf8)) == encoded)
+        #expect(Base64.decode(encoded) == Array(text.utf8))
+        #expect(Base64.decode(encoded.filter { $0 != "=" }) == Array(text.utf8))
+    }
+
+    @Test("Base64 that is none is refused", arguments: ["Z", "Zg=", "Zg===", "Z g=", "=Zg=", "Zm9vY"])
+    func noBase64(text: String) {
+        #expect(Base64.decode(text) == nil)
+    }
+
+    @Test("percent-encoding is undone once; a lone % stands for itself")
+    func percent() {
+        #expect(PercentCoding.decode("a%20b%2525%zz%4") == "a b%25%zz%4")
+        #expect(PercentCoding.decode("a+b") == "a+b")
+        #expect(
+            PercentCoding.pairs("a+b=c%26d&e&=f&&g=h=i") == [
+                Pair(name: "a b", value: "c&d"), Pair(name: "e", value: ""), Pair(name: "", value: "f"),
+                Pair(name: "g", value: "h=i"),
+            ]
+        )
+    }
+
+    @Test("parameters of a field value are found, quoted or not")
+    func parameters() {
+        let value = "Multipart/Form-Data ; charset=utf-8; Boundary=\"a;\\\"b\"; x"
+        #expect(MediaType.essence(of: value) == "multipart/form-data")
+        #expect(MediaType.parameter("boundary", of: value) == "a;\"b")
+        #expect(MediaType.parameter("charset", of: value) == "utf-8")
+        #expect(MediaType.parameter("x", of: value) == "")
+        #expect(MediaType.parameter("y", of: value) == nil)
+    }
+
+    @Test(
+        "a form whose parts do not end is no form",
+        arguments: [
+            "", "--b", "--b\r\n", "--b\r\nContent-Disposition: form-data; name=a\r\n\r\nopen", "--b--x",
+            "no boundary at all",
+        ]
+    )
+    func brokenForms(body: String) {
+        let form = DecodedForm.multipart(Array(body.utf8), contentType: "multipart/form-data; boundary=b")
+        #expect(form == nil || form == DecodedForm())
+        #expect(DecodedForm.multipart(Array(body.utf8), contentType: "multipart/form-data") == nil)
+    }
+
+    @Test("an empty part and one without a name do no harm")
+    func emptyParts() {
+        let body = "--b\r\nContent-Disposition: form-data; name=a\r\n\r\n\r\n--b\r\nX: y\r\n\r\nz\r\n--b--"
+        let form = DecodedForm.multipart(Array(body.utf8), contentType: "multipart/form-data; boundary=b")
+        #expect(form == DecodedForm(fields: [Pair(name: "a", value: "")], files: []))
+    }
+
+    @Test("numbers are written in decimal and hexadecimal")
+    func numbers() {
+        var text: [UInt8] = []
+        text.append(decimal: .max)
+        text.append(decimal: 0)
+        text.append(hex: 0xDEAD_BEEF_0)
+        #expect(String(decoding: text, as: UTF8.self) == "184467440737095516150deadbeef0")
+    }
+}
