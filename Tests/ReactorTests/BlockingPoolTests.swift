@@ -10,10 +10,11 @@ struct BlockingPoolTests {
         let loop = bench.loop
         let pool = BlockingPool(name: "test")
         let seen = Shared<[Bool]>([])
-        try pool.run(on: loop, { loop.isCurrent }) { wasOnLoop in
+        let then: @Sendable (Bool) -> Void = { wasOnLoop in
             seen.change { $0 = [wasOnLoop, loop.isCurrent] }
             loop.stop()
         }
+        try pool.run(on: loop, { loop.isCurrent }, then: then)
         bench.run()
         #expect(seen.value == [false, true])
     }

@@ -54,10 +54,13 @@ struct ConnectorTests {
         let peer = try Peer()
         let owner = Owner(bench.loop, stopsAtOutcome: false)
         owner.start(.addresses([peer.address]), Self.resolver(), Connector.Options())
-        bench.when({ owner.outcomes == 1 }) {
-            guard let server = try? peer.accept() else { return }
-            Wire.send(server.number, "x")
-        }
+        bench.when(
+            { owner.outcomes == 1 },
+            then: {
+                guard let server = try? peer.accept() else { return }
+                Wire.send(server.number, "x")
+            }
+        )
         owner.probe.onReady = { if $0.contains(.peerFinished) { bench.loop.stop() } }
         bench.run()
         #expect(owner.probe.seen.contains { $0.contains(.readable) })
@@ -179,14 +182,17 @@ struct ConnectorTests {
         }
         let owner = Owner(bench.loop)
         owner.start(.host("example.test", port: try #require(peer.address.port)), resolver, Connector.Options())
-        bench.when({ bench.loop.armedTimers == 1 }) {
-            clock.advance(by: .milliseconds(40), waking: bench.loop)
-            bench.after(turns: 3) {
-                #expect(owner.outcomes == 0)
-                #expect(bench.loop.registrations == 0)
-                clock.advance(by: .milliseconds(20), waking: bench.loop)
+        bench.when(
+            { bench.loop.armedTimers == 1 },
+            then: {
+                clock.advance(by: .milliseconds(40), waking: bench.loop)
+                bench.after(turns: 3) {
+                    #expect(owner.outcomes == 0)
+                    #expect(bench.loop.registrations == 0)
+                    clock.advance(by: .milliseconds(20), waking: bench.loop)
+                }
             }
-        }
+        )
         bench.run()
         #expect(owner.timings?.address == peer.address)
         owner.close()

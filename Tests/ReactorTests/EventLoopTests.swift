@@ -65,16 +65,19 @@ struct EventLoopTests {
         let token = try loop.register(ends.client.number, [], probe)
         probe.onReady = { _ in loop.suspend(token) }
         ends.server.resetNow()
-        bench.when({ !probe.seen.isEmpty }) {
-            bench.after(turns: 50) {
-                #expect(probe.seen.count == 1)
-                #expect(!probe.seen[0].isDisjoint(with: [.hungUp, .failed]))
-                // What is changed meanwhile counts from the return on.
-                probe.onReady = { _ in loop.stop() }
-                try? loop.setInterest(token, .read)
-                try? loop.resume(token)
+        bench.when(
+            { !probe.seen.isEmpty },
+            then: {
+                bench.after(turns: 50) {
+                    #expect(probe.seen.count == 1)
+                    #expect(!probe.seen[0].isDisjoint(with: [.hungUp, .failed]))
+                    // What is changed meanwhile counts from the return on.
+                    probe.onReady = { _ in loop.stop() }
+                    try? loop.setInterest(token, .read)
+                    try? loop.resume(token)
+                }
             }
-        }
+        )
         bench.run()
         #expect(probe.seen.count == 2)
         #expect(probe.seen.last?.contains(.readable) == true)
@@ -90,7 +93,7 @@ struct EventLoopTests {
         let probe = Probe()
         _ = try bench.loop.register(ends.client.number, [], probe)
         ends.server.resetNow()
-        bench.when({ probe.seen.count > 20 }) { bench.loop.stop() }
+        bench.when({ probe.seen.count > 20 }, then: { bench.loop.stop() })
         bench.run()
         #expect(probe.seen.count > 20)
     }
@@ -147,7 +150,7 @@ struct EventLoopTests {
         _ = loop.arm(at: loop.now, alarm)
         let patient = Probe { _ in _ = loop.post { loop.stop() } }
         _ = try loop.register(quiet.0, .read, patient)
-        bench.when({ !alarm.fired.isEmpty && greedy.seen.count > 100 }) { Wire.send(quiet.1, "x") }
+        bench.when({ !alarm.fired.isEmpty && greedy.seen.count > 100 }, then: { Wire.send(quiet.1, "x") })
         bench.run()
         #expect(greedy.seen.allSatisfy { $0 == .again })
         #expect(patient.seen.first == .readable)

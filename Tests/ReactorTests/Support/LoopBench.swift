@@ -36,9 +36,9 @@ final class LoopBench {
     }
 
     /// Calls `body` when `condition` holds, looking once a turn.
-    func when(_ condition: @escaping () -> Bool, _ body: @escaping () -> Void) {
+    func when(_ condition: @escaping () -> Bool, then body: @escaping () -> Void) {
         after(turns: 1) { [self] in
-            if condition() { body() } else { when(condition, body) }
+            if condition() { body() } else { when(condition, then: body) }
         }
     }
 }
