@@ -26,36 +26,48 @@ extension BodyFraming {
         _ head: ResponseHead,
         answering context: ResponseContext
     ) throws(HTTP1Error) -> BodyFraming {
-        let status = head.line.code
+        try ofResponse(head.line, head.storage, context)
+    }
+
+    @inline(__always)
+    static func ofResponse(
+        _ line: StatusLine,
+        _ fields: HTTPFields,
+        _ context: ResponseContext
+    ) throws(HTTP1Error) -> BodyFraming {
+        let status = line.code
         // 1. A response to HEAD, and any 1xx, 204 and 304.
         if status == 101 { return .tunnel }
         if context == .head || status < 200 || status == 204 || status == 304 { return .none }
         // 2. 2xx to CONNECT.
         if context == .connect, status < 300 { return .tunnel }
-        let fields = head.storage
-        let hasLength = fields.contains(.contentLength)
-        guard fields.contains(.transferEncoding) else {
+        let hasLength = fields.table.seen & KnownField.contentLength.bit != 0
+        guard fields.table.seen & KnownField.transferEncoding.bit != 0 else {
             // 5. and 6. A length; equal ones may be merged. 8. Nothing.
             return hasLength ? .length(try ContentLength.merged(fields)) : .untilClose
         }
         // 3. Both: an attempt to smuggle, or a sender nobody can follow.
         guard !hasLength else { throw HTTP1Error(.contentLengthWithTransferEncoding, offset: 0) }
         // 4. A transfer coding. §6.1: in HTTP/1.0 the framing is faulty.
-        guard head.version.minor > 0 else { throw HTTP1Error(.transferEncodingInHTTP10, offset: 0) }
+        guard line.version.minor > 0 else { throw HTTP1Error(.transferEncodingInHTTP10, offset: 0) }
         try TransferCoding.checkChunkedAlone(fields)
         return .chunked
     }
 
     /// The framing of a request: the same list, read by a server that refuses whatever leaves room for two readings.
     public static func ofRequest(_ head: RequestHead) throws(HTTP1Error) -> BodyFraming {
-        let fields = head.storage
-        let hasLength = fields.contains(.contentLength)
-        guard fields.contains(.transferEncoding) else {
+        try ofRequest(head.line, head.storage)
+    }
+
+    @inline(__always)
+    static func ofRequest(_ line: RequestLine, _ fields: HTTPFields) throws(HTTP1Error) -> BodyFraming {
+        let hasLength = fields.table.seen & KnownField.contentLength.bit != 0
+        guard fields.table.seen & KnownField.transferEncoding.bit != 0 else {
             // 6. and 7.
             return hasLength ? .length(try ContentLength.single(fields)) : .none
         }
         guard !hasLength else { throw HTTP1Error(.contentLengthWithTransferEncoding, offset: 0) }
-        guard head.version.minor > 0 else { throw HTTP1Error(.transferEncodingInHTTP10, offset: 0) }
+        guard line.version.minor > 0 else { throw HTTP1Error(.transferEncodingInHTTP10, offset: 0) }
         try TransferCoding.checkChunkedAlone(fields)
         return .chunked
     }

@@ -71,7 +71,7 @@ struct ChunkedDecoder: Sendable {
             var value: UInt64 = 0
             // Fifteen digits cannot overflow; more are left to the slow way.
             let end = min(count, start &+ 15)
-            while start < end, let digit = ASCII.hexValue(bytes.byte(start)) {
+            while start < end, let digit = ASCII.hexValue(bytes.at(start)) {
                 value = value &<< 4 | UInt64(digit)
                 start &+= 1
             }

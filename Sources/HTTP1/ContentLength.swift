@@ -16,6 +16,16 @@ enum ContentLength {
     /// The one value of all Content-Length lines and list members, which RFC 9112 §6.3 lets a recipient merge if equal.
     @inline(__always)
     static func merged(_ fields: HTTPFields) throws(HTTP1Error) -> UInt64 {
+        if let only = fields.table.first(.contentLength), fields.table.isOnly(.contentLength),
+            let length = parse(fields.block.span, only.value)
+        {
+            return length
+        }
+        return try mergedList(fields)
+    }
+
+    @inline(never)
+    private static func mergedList(_ fields: HTTPFields) throws(HTTP1Error) -> UInt64 {
         let block = fields.block
         var merged: UInt64?
         for index in 0..<fields.count where fields.table[index].known == .contentLength {
@@ -54,12 +64,8 @@ enum ContentLength {
 
     /// The value of the only line; a server takes no other.
     static func single(_ fields: HTTPFields) throws(HTTP1Error) -> UInt64 {
-        var found: Range<Int>?
-        for index in 0..<fields.count where fields.table[index].known == .contentLength {
-            guard found == nil else { throw HTTP1Error(.repeatedContentLength, offset: 0) }
-            found = fields.table[index].value
-        }
-        guard let found, let length = parse(fields.block.span, found) else {
+        guard fields.table.isOnly(.contentLength) else { throw HTTP1Error(.repeatedContentLength, offset: 0) }
+        guard let only = fields.table.first(.contentLength), let length = parse(fields.block.span, only.value) else {
             throw HTTP1Error(.invalidContentLength, offset: 0)
         }
         return length

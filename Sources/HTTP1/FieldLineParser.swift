@@ -50,44 +50,45 @@ struct FieldLineParser: Sendable {
     }
 
     /// The common line: a token, ":", blanks, a value, CRLF, all of it here and within the limits. False at anything else.
-    @inline(__always)
+    @inline(never)
     private mutating func takeWholeLines(
         _ bytes: Span<UInt8>,
         _ table: inout FieldTable,
         _ limits: ParserLimits,
         _ leniency: Leniency
     ) -> Bool {
-        let count = bytes.count
         let nameLimit = Int(limits.fieldNameBytes)
         let lineLimit = Int(limits.fieldLineBytes)
-        let fieldLimit = Int(limits.fieldCount)
         var start = position
         var fields = table.count
         var seen = table.seen
+        var repeated = table.repeated
         var isComplete = false
+        var stops = StopWalk(at: start)
         // One check of uniqueness for all lines. A full table is left to the slow way, which makes it grow.
         var slots = table.slots.mutableSpan
-        while true {
-            let nameEnd = bytes.endOfName(start, count)
-            guard nameEnd &+ 2 <= count else { break }
-            let nameLength = nameEnd &- start
-            guard bytes.byte(nameEnd) == ASCII.colon, nameLength > 0 else {
-                guard nameLength == 0, bytes.pair(nameEnd) == 0x0A0D else { break }
-                start = nameEnd &+ 2
+        let room = min(Int(limits.fieldCount), slots.count)
+        while let stop = stops.advance(bytes) {
+            if bytes.at(stop) == ASCII.tab { continue }
+            let lineEnd = stop &+ 2
+            // The LF is a stop of its own.
+            guard lineEnd <= bytes.count, bytes.pair(stop) == 0x0A0D, stops.advance(bytes) != nil else { break }
+            if stop == start {
+                start = lineEnd
                 isComplete = true
                 break
             }
-            var valueStart = nameEnd &+ 1
-            if bytes.byte(valueStart) == ASCII.space { valueStart &+= 1 }
-            var valueEnd = bytes.endOfValue(valueStart, count)
-            let lineEnd = valueEnd &+ 2
-            guard lineEnd <= count, bytes.pair(valueEnd) == 0x0A0D else { break }
-            guard nameLength <= nameLimit, lineEnd &- start <= lineLimit, fields < fieldLimit, fields < slots.count
+            let nameEnd = bytes.endOfName(start, stop)
+            let nameLength = nameEnd &- start
+            guard nameEnd < stop, bytes.at(nameEnd) == ASCII.colon, nameLength > 0, nameLength <= nameLimit,
+                lineEnd &- start <= lineLimit, fields < room
             else { break }
-            if valueStart < valueEnd {
-                if ASCII.isBlank(bytes.byte(valueStart)) { valueStart = bytes.endOfBlanks(valueStart, valueEnd) }
-                if ASCII.isBlank(bytes.byte(valueEnd &- 1)) { valueEnd = trimmedEnd(bytes, valueStart, valueEnd) }
-            }
+            var valueStart = nameEnd &+ 1
+            var valueEnd = stop
+            if bytes.at(valueStart) == ASCII.space { valueStart &+= 1 }
+            // The octet after the value is CR: there is something to look at even if the value is empty.
+            if ASCII.isBlank(bytes.at(valueStart)) { valueStart = bytes.endOfBlanks(valueStart, valueEnd) }
+            if ASCII.isBlank(bytes.at(valueEnd &- 1)) { valueEnd = trimmedEnd(bytes, valueStart, valueEnd) }
             let known = KnownField.identify(bytes, start, nameLength)
             slots[fields] = FieldEntry(
                 nameStart: UInt32(truncatingIfNeeded: start),
@@ -98,10 +99,11 @@ struct FieldLineParser: Sendable {
                 isFolded: false
             )
             fields &+= 1
+            repeated |= seen & known.bit
             seen |= known.bit
             start = lineEnd
         }
-        table.commit(count: fields, seen: seen)
+        table.commit(count: fields, seen: seen, repeated: repeated)
         position = start
         lineStart = start
         return isComplete
@@ -307,7 +309,7 @@ struct FieldLineParser: Sendable {
     @inline(__always)
     private func trimmedEnd(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) -> Int {
         var end = end
-        while end > start, ASCII.isBlank(bytes.byte(end &- 1)) {
+        while end > start, ASCII.isBlank(bytes.at(end &- 1)) {
             end &-= 1
         }
         return end

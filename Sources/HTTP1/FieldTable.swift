@@ -19,6 +19,8 @@ struct FieldTable: Sendable {
     private(set) var count = 0
     /// The `KnownField.bit` of each known field that may be among the entries.
     private(set) var seen: UInt64 = 0
+    /// The same for those that may be there more than once.
+    private(set) var repeated: UInt64 = 0
 
     subscript(index: Int) -> FieldEntry {
         @inline(__always) get { slots[index] }
@@ -33,14 +35,16 @@ struct FieldTable: Sendable {
             slots[count] = entry
         }
         count &+= 1
+        repeated |= seen & entry.known.bit
         seen |= entry.known.bit
     }
 
     /// Takes note of entries that were written to `slots` behind the first `count`.
     @inline(__always)
-    mutating func commit(count: Int, seen: UInt64) {
+    mutating func commit(count: Int, seen: UInt64, repeated: UInt64) {
         self.count = count
         self.seen = seen
+        self.repeated = repeated
     }
 
     /// Out of line, and in steps of sixteen: most heads fit the first.
@@ -57,6 +61,7 @@ struct FieldTable: Sendable {
     mutating func removeAll() {
         count = 0
         seen = 0
+        repeated = 0
     }
 
     mutating func remove(where isRemoved: (FieldEntry) -> Bool) {
@@ -69,15 +74,30 @@ struct FieldTable: Sendable {
     }
 
     /// The first entry of a known field.
+    @inline(__always)
     func first(_ known: KnownField) -> FieldEntry? {
-        guard known != .other, seen & known.bit != 0 else { return nil }
+        seen & known.bit == 0 ? nil : search(known)
+    }
+
+    @inline(never)
+    private func search(_ known: KnownField) -> FieldEntry? {
+        guard known != .other else { return nil }
         for index in 0..<count where slots[index].known == known {
             return slots[index]
         }
         return nil
     }
 
-    mutating func releaseStorage() {
-        self = FieldTable()
+    /// Whether there is exactly one field of this known name.
+    @inline(__always)
+    func isOnly(_ known: KnownField) -> Bool {
+        if seen & known.bit == 0 { return false }
+        return repeated & known.bit == 0 || count(known) == 1
+    }
+
+    /// Counts, since removals leave the notes as they were.
+    @inline(never)
+    private func count(_ known: KnownField) -> Int {
+        (0..<count).count { slots[$0].known == known }
     }
 }

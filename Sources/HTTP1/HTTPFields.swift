@@ -239,15 +239,3 @@ func equalIgnoringCase(_ bytes: Span<UInt8>, _ range: Range<Int>, _ name: [UInt8
     }
     return true
 }
-
-extension HTTPFields {
-    /// Whether there is exactly one field of this known name.
-    @inline(__always)
-    func isOnly(_ known: KnownField) -> Bool {
-        var number = 0
-        for index in 0..<count where table[index].known == known {
-            number &+= 1
-        }
-        return number == 1
-    }
-}

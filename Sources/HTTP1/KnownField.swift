@@ -47,7 +47,7 @@ public enum KnownField: UInt8, Sendable, Hashable, CaseIterable {
     }
 
     @inline(__always)
-    var bit: UInt64 { 1 << UInt64(rawValue) }
+    var bit: UInt64 { 1 &<< UInt64(rawValue) }
 
     /// The field a name of token octets stands for; case does not matter (RFC 9110 §5.1).
     ///

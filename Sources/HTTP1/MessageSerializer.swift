@@ -14,7 +14,7 @@ public enum MessageSerializer {
         try FieldRules.checkTarget(method, target)
         if !fields.contains(.host) {
             guard head.version.minor == 0 else { throw HTTP1Error(.missingHost, offset: 0, side: .local) }
-        } else if !fields.isOnly(.host) {
+        } else if !fields.table.isOnly(.host) {
             throw HTTP1Error(.repeatedHost, offset: 0, side: .local)
         } else if let host = fields.first(.host), !host.isEmpty,
             !RequestTarget.isAuthority(block.span, host, needsPort: false)

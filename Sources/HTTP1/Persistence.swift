@@ -14,7 +14,7 @@ public enum Persistence: Sendable, Hashable {
             return version.minor == 0 ? .close : .keepAlive
         }
         if let entry = fields.table.first(.connection), entry.valueLength == 10, version.minor > 0,
-            equalIgnoringCase(fields.block.span, entry.value, "keep-alive"), fields.isOnly(.connection)
+            equalIgnoringCase(fields.block.span, entry.value, "keep-alive"), fields.table.isOnly(.connection)
         {
             return .keepAlive
         }

@@ -138,7 +138,7 @@ public struct RequestParser: Sendable {
                 return ParseStep(input.count, .needsInput)
             }
             offset &+= UInt64(consumed)
-            try accept(head)
+            try accept(&head)
             return ParseStep(consumed, .head)
         } catch {
             // Ranges found so far point into the input, not into the head's own block.
@@ -149,13 +149,13 @@ public struct RequestParser: Sendable {
 
     /// What a complete head leads to: the target's form, Host, framing, in this order.
     @inline(__always)
-    private mutating func accept(_ head: borrowing RequestHead) throws(HTTP1Error) {
-        try checkTarget(head)
-        try checkHost(head)
+    private mutating func accept(_ head: inout RequestHead) throws(HTTP1Error) {
+        try checkTarget(&head)
+        try checkHost(&head)
         persistence = Persistence.of(head.storage, head.version)
         let framing: BodyFraming
         do throws(HTTP1Error) {
-            framing = try BodyFraming.ofRequest(head)
+            framing = try BodyFraming.ofRequest(head.line, head.storage)
         } catch {
             throw error.moved(by: offset)
         }
@@ -173,7 +173,7 @@ public struct RequestParser: Sendable {
     }
 
     @inline(__always)
-    private func checkTarget(_ head: borrowing RequestHead) throws(HTTP1Error) {
+    private func checkTarget(_ head: inout RequestHead) throws(HTTP1Error) {
         let bytes = head.storage.block.span
         guard RequestTarget.isValid(bytes, head.targetRange, bytes, head.methodRange) else {
             throw HTTP1Error(.invalidTarget, offset: offset)
@@ -183,12 +183,12 @@ public struct RequestParser: Sendable {
     /// RFC 9112 §3.2: 400 to a 1.1 request without Host, and to any with several or an invalid one. An empty one stands
     /// for a target without authority.
     @inline(__always)
-    private func checkHost(_ head: borrowing RequestHead) throws(HTTP1Error) {
+    private func checkHost(_ head: inout RequestHead) throws(HTTP1Error) {
         guard let host = head.storage.table.first(.host) else {
             guard head.version.minor == 0 else { throw HTTP1Error(.missingHost, offset: offset) }
             return
         }
-        guard head.storage.isOnly(.host) else { throw HTTP1Error(.repeatedHost, offset: offset) }
+        guard head.storage.table.isOnly(.host) else { throw HTTP1Error(.repeatedHost, offset: offset) }
         guard
             host.valueLength == 0
                 || RequestTarget.isAuthority(head.storage.block.span, host.value, needsPort: false)

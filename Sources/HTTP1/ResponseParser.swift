@@ -155,7 +155,7 @@ public struct ResponseParser: Sendable {
                 return ParseStep(input.count, .needsInput)
             }
             offset &+= UInt64(consumed)
-            return ParseStep(consumed, try accept(head))
+            return ParseStep(consumed, try accept(&head))
         } catch {
             // Ranges found so far point into the input, not into the head's own block.
             head.clear()
@@ -165,13 +165,13 @@ public struct ResponseParser: Sendable {
 
     /// What a complete head leads to.
     @inline(__always)
-    private mutating func accept(_ head: borrowing ResponseHead) throws(HTTP1Error) -> ParseEvent {
+    private mutating func accept(_ head: inout ResponseHead) throws(HTTP1Error) -> ParseEvent {
         if head.line.code < 200 {
             return try acceptInformational(head)
         }
         let framing: BodyFraming
         do throws(HTTP1Error) {
-            framing = try BodyFraming.ofResponse(head, answering: context)
+            framing = try BodyFraming.ofResponse(head.line, head.storage, context)
         } catch {
             throw error.moved(by: offset)
         }

@@ -5,7 +5,7 @@ enum TransferCoding {
     @inline(__always)
     static func checkChunkedAlone(_ fields: HTTPFields) throws(HTTP1Error) {
         if let only = fields.table.first(.transferEncoding), only.valueLength == 7,
-            equalIgnoringCase(fields.block.span, only.value, "chunked"), fields.isOnly(.transferEncoding)
+            equalIgnoringCase(fields.block.span, only.value, "chunked"), fields.table.isOnly(.transferEncoding)
         {
             return
         }

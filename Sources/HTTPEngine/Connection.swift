@@ -29,9 +29,10 @@ final class Connection: ReadinessHandler, TimerHandler {
     var state: State
     var parser: ResponseParser
     var queue = SendQueue()
-    /// Bytes read from the socket that a paused consumer has not let through: content first, then the rest.
-    var heldContent: [UInt8] = []
-    var heldInput: [UInt8] = []
+    /// Bytes read from the socket that a paused consumer has not let through: content first, then the rest. Empty is not
+    /// nil: the decoder may hold back output, and the parser an end, that needs no more bytes.
+    var heldContent: [UInt8]?
+    var heldInput: [UInt8]?
     /// The peer's FIN is behind what we are reading: whatever the fields say, nothing more can be sent here.
     var peerFinished = false
 
@@ -128,8 +129,8 @@ final class Connection: ReadinessHandler, TimerHandler {
     func park() {
         state = .idle(since: loop.sinceBoot)
         parser.releaseStorage()
-        heldContent = []
-        heldInput = []
+        heldContent = nil
+        heldInput = nil
         // The timer of an earlier parking is left armed: it re-arms itself when it finds us younger.
         if timer == nil { timer = loop.arm(at: loop.now.advanced(by: idleLimit), self) }
     }
@@ -214,7 +215,7 @@ final class Connection: ReadinessHandler, TimerHandler {
         socket = nil
         queue.removeAll()
         parser.releaseStorage()
-        heldContent = []
-        heldInput = []
+        heldContent = nil
+        heldInput = nil
     }
 }

@@ -31,14 +31,12 @@ extension Connection {
 
     /// What the consumer's pause had held back comes first. False: paused again, or over.
     private func passHeld(_ exchange: Exchange) -> Bool {
-        if !heldContent.isEmpty {
-            let content = heldContent
-            heldContent = []
+        if let content = heldContent {
+            heldContent = nil
             guard deliver(content.span, exchange) else { return false }
         }
-        if !heldInput.isEmpty {
-            let input = heldInput
-            heldInput = []
+        if let input = heldInput {
+            heldInput = nil
             return process(input.span, exchange)
         }
         return true
@@ -97,6 +95,13 @@ extension Connection {
         }
         exchange.delegate?.exchange(exchange.id, didReceive: head)
         return isServing(exchange)
+    }
+
+    /// The field's whole value (RFC 9110 §5.3). One line with a short value, as nearly all are, allocates nothing.
+    private func contentEncoding(_ fields: HTTPFields) -> String? {
+        guard let value = fields.first(.contentEncoding) else { return nil }
+        let lines = (0..<fields.count).count { fields.known(at: $0) == .contentEncoding }
+        return lines == 1 ? String(decoding: fields.block[value], as: UTF8.self) : fields.joined("Content-Encoding")
     }
 
     /// False: the exchange is over, or paused with the rest of `content` held back.

@@ -56,7 +56,7 @@ extension Engine {
         case .park(let id):
             guard let connection = connections[id] else { return }
             connection.park()
-            if isDraining { connectionDied(connection) }
+            if isDraining || !starved.isEmpty { connectionDied(connection) }
         case .nothing:
             break
         }
@@ -147,7 +147,8 @@ extension Engine {
     // MARK: Endings
 
     func complete(_ exchange: Exchange, on connection: Connection, trailers: HTTPFields?, surplus: Bool) {
-        let reusable = !surplus && !isDraining && connection.isReusable(after: exchange)
+        // While other hosts wait for any place at all, a connection is given up after each exchange: hosts take turns.
+        let reusable = !surplus && !isDraining && starved.isEmpty && connection.isReusable(after: exchange)
         if let decoder = exchange.decoder { spareDecoders.keep(decoder) }
         let farewell = Farewell(exchange)
         giveBack(exchange)
@@ -242,9 +243,9 @@ extension Engine {
     private func retire(_ connection: Connection, abruptly: Bool) {
         connections.remove(connection.id)
         connection.close(abruptly: abruptly)
+        feedStarved()
         perform(connection.host.pool.closedBusy(), connection.host)
         tidy(connection.host)
-        feedStarved()
     }
 
     /// Somebody's place is free: the host that waits longest for one may dial.

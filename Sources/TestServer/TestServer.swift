@@ -65,6 +65,7 @@ public final class TestServer: Sendable {
         var address = wanted
         switch wanted {
         case .v4, .v6:
+            if servers.count > 1 { try claim(wanted, loops[0]) }
             for (server, loop) in zip(servers, loops) {
                 let bound = address
                 let shares = servers.count > 1
@@ -85,6 +86,12 @@ public final class TestServer: Sendable {
             }
         }
         return address
+    }
+
+    /// Listeners that share a port would also share it with another process of this user, which
+    /// would take half of our connections in silence. One that does not share finds it out first.
+    private static func claim(_ address: SocketAddress, _ loop: EventLoop) throws(Errno) {
+        try loop.perform { () throws(Errno) in try Listener(on: loop, at: address) { _ in }.close() }
     }
 
     /// The port, or 0 for a unix socket.
@@ -112,9 +119,18 @@ public final class TestServer: Sendable {
 
     // MARK: Faults
 
-    /// Puts every loop to sleep once for `span`, as a garbage collection or a swap storm would. Returns at once.
+    /// Puts every loop to sleep once for `span`, as a garbage collection or a swap storm would. Returns when all of them
+    /// sleep: what is sent from then on waits.
     public func freeze(for span: Duration) {
-        for loop in group.loops { loop.post { WallClock.sleep(span) } }
+        let asleep = Monitor(0)
+        for loop in group.loops {
+            let isRunning = loop.post {
+                asleep.update { $0 += 1 }
+                WallClock.sleep(span)
+            }
+            if !isRunning { asleep.update { $0 += 1 } }
+        }
+        _ = asleep.wait(within: .seconds(30)) { [count = group.loops.count] in $0 == count ? true : nil }
     }
 
     // MARK: Stopping

@@ -67,6 +67,7 @@ struct Httpbin: ParsableArguments {
         _ = unsafe sigaddset(&signals, SIGINT)
         _ = unsafe sigaddset(&signals, SIGTERM)
         _ = unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
+        Httpbin.raiseDescriptorLimit()
         let server: TestServer
         do {
             server = try TestServer.start(loops: loops, address: address)
@@ -80,6 +81,14 @@ struct Httpbin: ParsableArguments {
         var signal: CInt = 0
         while unsafe sigwait(&signals, &signal) != 0 {}
         server.stop(within: .seconds(5))
+    }
+
+    /// A connection is a descriptor, and the soft limit is 1,024 on most systems: a load run wants the hard one.
+    private static func raiseDescriptorLimit() {
+        var limit = rlimit()
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        limit.rlim_cur = limit.rlim_max
+        _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
     private static func fail(_ message: String) -> Never {

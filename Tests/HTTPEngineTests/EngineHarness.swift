@@ -3,6 +3,7 @@ import HTTP1
 import HTTPEngine
 import Reactor
 import Synchronization
+import Testing
 
 /// An engine on a loop of its own, driven from tests.
 final class EngineHarness: Sendable {
@@ -99,6 +100,12 @@ struct Recorded: Sendable {
     var status: Int? { head?.status }
     var text: String { String(decoding: body, as: UTF8.self) }
     var succeeded: Bool { error == nil }
+}
+
+extension Recorded: CustomTestStringConvertible {
+    var testDescription: String {
+        "status \(status ?? 0), \(body.count) bytes, error \(String(describing: error)), \(outcomes) outcomes"
+    }
 }
 
 /// The delegate of every test: keeps what it hears, and lets a test interfere at each point.

@@ -1,0 +1,33 @@
+import Synchronization
+
+/// Counts on one thread, is waited for on another.
+final class Counter: Sendable {
+    private struct State {
+        var count = 0
+        var waiters: [(target: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    }
+
+    private let state = Mutex(State())
+
+    var value: Int { state.withLock { $0.count } }
+
+    func add(_ count: Int = 1) {
+        let due = state.withLock { state in
+            state.count += count
+            let due = state.waiters.filter { $0.target <= state.count }
+            state.waiters.removeAll { $0.target <= state.count }
+            return due
+        }
+        for waiter in due { waiter.continuation.resume() }
+    }
+
+    func reaches(_ target: Int) async {
+        await withCheckedContinuation { continuation in
+            let reached = state.withLock { state in
+                if state.count < target { state.waiters.append((target, continuation)) }
+                return state.count >= target
+            }
+            if reached { continuation.resume() }
+        }
+    }
+}
