@@ -63,6 +63,7 @@ let package = Package(
         .testTarget(name: "HTTPEngineTests", dependencies: ["HTTPEngine", "TestServer"], swiftSettings: testing),
         .testTarget(name: "TestServerTests", dependencies: ["TestServer", "Reactor", "HTTP1", "httpbin"], swiftSettings: testing),
         .testTarget(name: "VolleyTests", dependencies: ["volley", "Reactor", "TestServer"], swiftSettings: testing),
+        .testTarget(name: "COpenSSLTests", dependencies: ["COpenSSL"], swiftSettings: testing),
         .testTarget(name: "ArchitectureTests", swiftSettings: testing),
     ]
 )

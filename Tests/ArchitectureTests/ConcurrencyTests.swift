@@ -1,0 +1,48 @@
+import Testing
+
+/// Where Swift concurrency ends and where the compiler's checks are put aside.
+@Suite("Concurrency")
+struct ConcurrencyTests {
+    /// Files below the rooms of `async`, with what they need it for.
+    private static let mayAwait: [String: String] = [
+        "Sources/Reactor/LoopExecutor.swift": "the loop as a task executor"
+    ]
+
+    /// Every `@unchecked Sendable`, and why the compiler cannot see that it holds.
+    private static let unchecked: [String: String] = [
+        "Sources/Reactor/EventLoop.swift": "its fields are touched by its own thread alone; others reach the mailbox",
+        "Sources/Reactor/LoopBound.swift": "the value is reachable on the loop's thread only, which is asked for",
+        "Sources/Reactor/Monitor.swift": "the state is touched under a pthread mutex only: Mutex has no condition",
+        "Sources/TestServer/LoopBound.swift": "as the reactor's",
+        "Sources/TestServer/Monitor.swift": "as the reactor's",
+    ]
+
+    private static let files = SourceTree.sources
+
+    private func words(_ file: SourceTree.File) -> Set<Substring> { Set(file.words) }
+
+    @Test("no file of the engine and below suspends: bytes pass through plain calls on one thread")
+    func noAsync() {
+        for file in Self.files where Self.mayAwait[file.path] == nil {
+            #expect(words(file).isDisjoint(with: ["async", "await", "AsyncStream"]), "\(file)")
+        }
+    }
+
+    @Test("unchecked claims stand in the list, each with its reason, and the list is not longer than the claims")
+    func uncheckedSendable() {
+        let claims = Set(Self.files.filter { $0.code.contains("@unchecked") }.map(\.path))
+        #expect(claims == Set(Self.unchecked.keys))
+    }
+
+    @Test("no global escapes the checks")
+    func nonisolatedUnsafe() {
+        for file in Self.files { #expect(!file.code.contains("nonisolated(unsafe)"), "\(file)") }
+    }
+
+    @Test("threads start in LoopThread alone: from main.swift such a closure is main-actor code and crashes")
+    func threads() {
+        for file in Self.files where words(file).contains("pthread_create") {
+            #expect(file.path == "Sources/Reactor/LoopThread.swift")
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import Testing
+
+@Suite("Readability")
+struct ReadabilityTests {
+    private static let files = SourceTree.sources
+
+    @Test("no file is longer than 400 lines, and its name is not that of another")
+    func length() {
+        for file in Self.files {
+            let lines = file.text.split(separator: "\n", omittingEmptySubsequences: false).count
+            #expect(lines <= 401, "\(file) has \(lines) lines")
+        }
+        for room in SourceTree.folders(in: "Sources") {
+            let names = Self.files.filter { $0.room == room }.map(\.name)
+            #expect(Set(names).count == names.count, "\(room)")
+        }
+    }
+
+    @Test("nothing gives up: no fatalError, no try!, no as!, no unchecked unwrap")
+    func noTraps() {
+        for file in Self.files {
+            let code = file.code
+            for word in ["fatalError", "try!", "as!", "unsafelyUnwrapped"] {
+                #expect(!code.contains(word), "\(file) holds \(word)")
+            }
+        }
+    }
+
+    @Test("nothing is left for later")
+    func noLeftovers() {
+        for file in Self.files {
+            for word in ["TO" + "DO", "FIX" + "ME"] { #expect(!file.text.contains(word), "\(file)") }
+        }
+    }
+
+    @Test("no file speaks of papers that a reader of this repository does not have")
+    func noForeignPapers() {
+        let words = [
+            "shared" + "/design", "house" + " plan", "TRANSPORT" + ".md", "HTTP1" + ".md", "FACADE" + ".md",
+            "STYLE" + ".md", "LOAD-TESTING" + ".md",
+        ]
+        let isText = { (name: String) in [".swift", ".h", ".c", ".md", ".py", ".sh"].contains { name.hasSuffix($0) } }
+        for folder in ["Sources", "Tests", "Fuzz", "Benchmarks"] {
+            for file in SourceTree.files(in: folder, where: isText) {
+                for word in words { #expect(!file.text.contains(word), "\(file) speaks of \(word)") }
+            }
+        }
+    }
+
+    /// Polls a condition of another program, which signals nothing.
+    private static let maySleep = ["Tests/VolleyTests/Program.swift"]
+
+    @Test("tests wait for events, never for time to pass")
+    func noSleeping() {
+        for file in SourceTree.swiftFiles(in: "Tests") where !Self.maySleep.contains(file.path) {
+            for word in ["sleep(", "sleep(for", "sleep(until"] { #expect(!file.code.contains(word), "\(file)") }
+        }
+    }
+
+    @Test(
+        "what a newcomer looks for is there",
+        arguments: [
+            "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", ".gitignore", ".swift-format",
+            ".ci/run", "dev", "Package.swift",
+        ]
+    )
+    func papers(path: String) {
+        #expect(SourceTree.exists(path))
+    }
+}

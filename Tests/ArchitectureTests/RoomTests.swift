@@ -1,0 +1,73 @@
+import Testing
+
+/// Which rooms there are, and which way the arrows point.
+@Suite("Rooms")
+struct RoomTests {
+    /// What a room's files may import. An arrow is an import; none goes up or sideways.
+    private static let allowed: [String: Set<String>] = [
+        // Bytes and messages: knows neither sockets nor clocks, and needs not even the C library.
+        "HTTP1": [],
+        "Reactor": ["CLinux", "Synchronization"],
+        "HTTPEngine": ["Reactor", "HTTP1", "CZlib", "CLinux", "Synchronization"],
+        // Never the engine: a client must not be tested against itself.
+        "TestServer": ["Reactor", "HTTP1", "CZlib", "CLinux", "Glibc", "Synchronization"],
+        "httpbin": ["TestServer", "Reactor", "CLinux", "Glibc", "ArgumentParser"],
+        "volley": [
+            "HTTPEngine", "HTTP1", "Reactor", "TestServer", "CLinux", "Glibc", "Synchronization", "ArgumentParser",
+            "Histogram",
+        ],
+    ]
+
+    /// Rooms of C declarations alone.
+    private static let systemRooms: Set<String> = ["CLinux", "CZlib", "COpenSSL"]
+
+    private static let files = SourceTree.sources
+
+    @Test("every folder in Sources is a room this test knows, and none is empty")
+    func roomsAreKnown() {
+        let folders = Set(SourceTree.folders(in: "Sources"))
+        #expect(folders == Set(Self.allowed.keys).union(Self.systemRooms))
+        for room in Self.allowed.keys { #expect(Self.files.contains { $0.room == room }, "\(room) is empty") }
+        #expect(!Self.files.contains { Self.systemRooms.contains($0.room) })
+    }
+
+    @Test("a room imports only the rooms below it")
+    func imports() {
+        for file in Self.files {
+            let imports = Set(SwiftText.imports(file.code))
+            let stray = imports.subtracting(Self.allowed[file.room] ?? [])
+            #expect(stray.isEmpty, "\(file) imports \(stray.sorted())")
+        }
+    }
+
+    @Test("no room links Foundation, whatever its table says")
+    func noFoundation() {
+        for (room, modules) in Self.allowed {
+            #expect(!modules.contains { $0.hasPrefix("Foundation") }, "\(room)")
+        }
+    }
+
+    /// The one server of its room: nothing else there needs the module's name before it.
+    private static let namesakes: Set<String> = ["TestServer"]
+
+    @Test("no type bears a module's name: Reactor.Reactor would make the module unspeakable")
+    func typeNames() {
+        let modules = Set(SourceTree.folders(in: "Sources")).subtracting(Self.namesakes)
+        for file in Self.files {
+            let words = file.words
+            for (keyword, name) in zip(words, words.dropFirst())
+            where ["struct", "class", "enum", "actor", "protocol", "typealias"].contains(keyword) {
+                #expect(!modules.contains(String(name)), "\(file) declares \(name)")
+            }
+        }
+    }
+
+    @Test(
+        "every room is tested by a target of its own",
+        arguments: ["HTTP1", "Reactor", "HTTPEngine", "TestServer", "volley"]
+    )
+    func roomsAreTested(room: String) {
+        let target = "Tests/\(room.prefix(1).uppercased())\(room.dropFirst())Tests"
+        #expect(SourceTree.swiftFiles(in: target).contains { $0.text.contains("@Test") }, "\(target) tests nothing")
+    }
+}

@@ -1,0 +1,58 @@
+import Foundation
+
+/// The files of this repository, as a reader sees them.
+enum SourceTree {
+    static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    struct File: Sendable, CustomStringConvertible {
+        /// From the repository's root.
+        let path: String
+        let text: String
+        /// The text without comments and strings; empty for what is not Swift.
+        let code: String
+
+        var name: String { String(path.split(separator: "/").last ?? "") }
+        /// `Sources/<room>/…`
+        var room: String { path.split(separator: "/").dropFirst().first.map(String.init) ?? "" }
+        /// The words of the code.
+        var words: [Substring] { code.split { !$0.isLetter && !$0.isNumber && $0 != "_" } }
+        var description: String { path }
+    }
+
+    /// The Swift files of all rooms, read once.
+    static let sources = swiftFiles(in: "Sources")
+
+    /// Every Swift file below a folder of the root, in the order of their paths.
+    static func swiftFiles(in folder: String) -> [File] {
+        files(in: folder) { $0.hasSuffix(".swift") }
+    }
+
+    /// Every text file below a folder of the root whose name is wanted.
+    static func files(in folder: String, where wanted: (String) -> Bool) -> [File] {
+        let base = root.appending(path: folder)
+        guard let paths = FileManager.default.enumerator(atPath: base.path)?.compactMap({ $0 as? String }) else {
+            return []
+        }
+        return paths.filter { wanted($0) && !$0.contains(".build") }.sorted().compactMap { path in
+            guard let text = try? String(contentsOf: base.appending(path: path), encoding: .utf8) else { return nil }
+            let code = path.hasSuffix(".swift") ? SwiftText.withoutCommentsAndStrings(text) : ""
+            return File(path: "\(folder)/\(path)", text: text, code: code)
+        }
+    }
+
+    /// Folders directly below `folder`.
+    static func folders(in folder: String) -> [String] {
+        let base = root.appending(path: folder)
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: base.path)) ?? []
+        return names.filter { name in
+            var isFolder: ObjCBool = false
+            return FileManager.default.fileExists(atPath: base.appending(path: name).path, isDirectory: &isFolder)
+                && isFolder.boolValue
+        }.sorted()
+    }
+
+    static func exists(_ path: String) -> Bool {
+        FileManager.default.fileExists(atPath: root.appending(path: path).path)
+    }
+}
