@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # The embedded server against nginx: the same body, one loop against one worker, both pinned to core 0, wrk to core 1.
-# Usage: Benchmarks/server-vs-nginx.sh [pairs] [seconds]
+# Usage: [NGINX_PORT=18931] Benchmarks/server-vs-nginx.sh [pairs] [seconds]
 # Prints requests/s and CPU microseconds a request of each run, then the medians and their ratios.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 pairs=${1:-5}
 seconds=${2:-5}
+port=${NGINX_PORT:-18931}
 for tool in nginx wrk taskset; do
     command -v "$tool" >/dev/null || { echo "server-vs-nginx: $tool is not installed" >&2; exit 1; }
 done
@@ -29,7 +30,7 @@ http {
     default_type "text/plain; charset=utf-8";
     client_body_temp_path $work/body; proxy_temp_path $work/proxy; fastcgi_temp_path $work/fastcgi;
     uwsgi_temp_path $work/uwsgi; scgi_temp_path $work/scgi;
-    server { listen unix:$work/unused; listen 127.0.0.1:18931; location / { return 200 "Uncurl test server\n"; } }
+    server { listen unix:$work/unused; listen 127.0.0.1:$port; location / { return 200 "Uncurl test server\n"; } }
 }
 CONF
 taskset -c 0 nginx -p "$work" -c "$work/nginx.conf" 2>/dev/null &
@@ -38,6 +39,7 @@ taskset -c 0 .build/release/httpbin --port 0 >"$work/address" &
 ours_pid=$!
 for _ in $(seq 50); do [ -s "$work/address" ] && [ -S "$work/unused" ] && break; sleep 0.1; done
 ours_url=$(cat "$work/address")
+kill -0 "$nginx_pid" 2>/dev/null || { echo "server-vs-nginx: nginx did not start: $(cat "$work/error.log")" >&2; exit 1; }
 
 # utime + stime of a process, in clock ticks
 ticks() { awk '{print $14 + $15}' "/proc/$1/stat"; }
@@ -56,7 +58,7 @@ run() { # name pid url
 
 echo "server requests/s cpu-us/request"
 for _ in $(seq "$pairs"); do
-    run nginx "$nginx_pid" http://127.0.0.1:18931/
+    run nginx "$nginx_pid" "http://127.0.0.1:$port/"
     run ours "$ours_pid" "$ours_url"
 done
 median() { awk -v n="$1" -v c="$2" '$1 == n {print $c}' "$work/runs" | sort -g | awk '{v[NR] = $1} END {print v[int((NR + 1) / 2)]}'; }

@@ -213,14 +213,10 @@ struct ServerMachine: ~Copyable {
         guard let route, route.methods.contains(exchange.request.method) else {
             // The client has not sent its body and may never: the connection cannot go on after it.
             exchange.keepsAlive = false
-            return begin(Routes.respond(to: exchange.request), exchange, shared) ?? advanceOver()
+            _ = begin(Routes.respond(to: exchange.request), exchange, shared)
+            return .end(.linger)
         }
         shared.output.append("HTTP/1.1 100 Continue\r\n\r\n")
-        return nil
-    }
-
-    private func advanceOver() -> Need? {
-        if case .over = state { return .end(.linger) }
         return nil
     }
 
