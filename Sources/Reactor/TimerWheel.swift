@@ -10,8 +10,9 @@ public struct TimerID: Hashable, Sendable {
     let generation: UInt32
 }
 
-/// A hashed wheel: arming and cancelling cost about 8 ns at any number of timers, and allocate
-/// nothing once the node table has grown. (A 4-ary heap took 66 ns at 10,000 timers.)
+/// A hashed wheel: to cancel a timer and arm it again takes 50 ns through the loop with 10,000 armed
+/// (Benchmarks/Loop), and allocates nothing once the table has grown. Bare, a wheel took 8 ns where a 4-ary
+/// heap took 66.
 ///
 /// 1,024 buckets of 2^23 ns (8.4 ms). A timer further ahead than one revolution (8.6 s) stays in its
 /// bucket and is passed over until its tick comes. Deadlines round up: never early, at most one tick late.
@@ -45,15 +46,13 @@ struct TimerWheel {
         let index = free.popLast() ?? grow()
         let bucket = Int(tick & Int64(TimerWheel.buckets - 1))
         let head = heads[bucket]
-        nodes[Int(index)].tick = tick
-        nodes[Int(index)].previous = TimerWheel.none
-        nodes[Int(index)].next = head
-        nodes[Int(index)].handler = handler
+        let generation = nodes[Int(index)].generation
+        nodes[Int(index)] = Node(tick: tick, next: head, generation: generation, handler: handler)
         if head != TimerWheel.none { nodes[Int(head)].previous = index }
         heads[bucket] = index
         occupied[bucket >> 6] |= 1 << UInt64(bucket & 63)
         count += 1
-        return TimerID(node: index, generation: nodes[Int(index)].generation)
+        return TimerID(node: index, generation: generation)
     }
 
     /// When to wake at the latest, or nil with nothing armed. May be early by whole revolutions, never late.
@@ -79,9 +78,10 @@ struct TimerWheel {
             guard occupied[bucket >> 6] & (1 << UInt64(bucket & 63)) != 0 else { continue }
             var index = heads[bucket]
             while index != TimerWheel.none {
-                let node = nodes[Int(index)]
-                if node.tick <= target { due.append(TimerID(node: index, generation: node.generation)) }
-                index = node.next
+                if nodes[Int(index)].tick <= target {
+                    due.append(TimerID(node: index, generation: nodes[Int(index)].generation))
+                }
+                index = nodes[Int(index)].next
             }
         }
         return due.count
@@ -96,23 +96,22 @@ struct TimerWheel {
     /// Its handler, or nil if the timer is spent. The caller lets go of it.
     mutating func remove(_ id: TimerID) -> (any TimerHandler)? {
         let index = Int(id.node)
-        guard index < nodes.count, nodes[index].generation == id.generation, nodes[index].handler != nil else {
-            return nil
-        }
-        let node = nodes[index]
-        if node.next != TimerWheel.none { nodes[Int(node.next)].previous = node.previous }
-        if node.previous != TimerWheel.none {
-            nodes[Int(node.previous)].next = node.next
-        } else {
-            let bucket = Int(node.tick & Int64(TimerWheel.buckets - 1))
-            heads[bucket] = node.next
-            if node.next == TimerWheel.none { occupied[bucket >> 6] &= ~(1 << UInt64(bucket & 63)) }
-        }
-        nodes[index].handler = nil
+        guard index < nodes.count, nodes[index].generation == id.generation,
+            let handler = nodes[index].handler.take()
+        else { return nil }
         nodes[index].generation &+= 1
+        let (next, previous) = (nodes[index].next, nodes[index].previous)
+        if next != TimerWheel.none { nodes[Int(next)].previous = previous }
+        if previous != TimerWheel.none {
+            nodes[Int(previous)].next = next
+        } else {
+            let bucket = Int(nodes[index].tick & Int64(TimerWheel.buckets - 1))
+            heads[bucket] = next
+            if next == TimerWheel.none { occupied[bucket >> 6] &= ~(1 << UInt64(bucket & 63)) }
+        }
         free.append(id.node)
         count -= 1
-        return node.handler
+        return handler
     }
 
     private mutating func grow() -> UInt32 {
