@@ -28,7 +28,8 @@ public struct ResponseParser: Sendable {
     /// Octets consumed since `begin`.
     private var offset: UInt64 = 0
     private var context = ResponseContext.other(offeredUpgrade: false)
-    private var hasTrailers = false
+    /// A chunked body has ended: ``trailers`` may hold something.
+    public private(set) var hasTrailers = false
     private var informationalCount: UInt16 = 0
     private var informationalBytes: UInt32 = 0
     /// What the last final head said about the connection. `.close` before there was one.

@@ -161,7 +161,7 @@ final class Connection: ReadinessHandler, TimerHandler {
 
     private var isTooOld: Bool {
         if let hintedIdle, hintedIdle <= .zero { return true }
-        return loop.sinceBoot.nanoseconds(since: opened) > engine.configuration.maximumAge.wholeNanoseconds
+        return loop.sinceBoot.nanoseconds(since: opened) > engine.maximumAge
     }
 
     // MARK: The socket

@@ -44,12 +44,20 @@ extension Connection {
 
     /// Parses all of `input`. False: the exchange is over, or paused with the rest held back.
     private func process(_ input: Span<UInt8>, _ exchange: Exchange) -> Bool {
+        // Out of the engine for the time being: a head lent from a local is lent without counting references.
+        var head = ResponseHead()
+        swap(&head, &engine.head)
+        defer { swap(&head, &engine.head) }
+        return process(input, exchange, &head)
+    }
+
+    private func process(_ input: Span<UInt8>, _ exchange: Exchange, _ head: inout ResponseHead) -> Bool {
         var offset = 0
         while true {
             let rest = input.extracting(droppingFirst: offset)
             let step: ParseStep
             do throws(HTTP1Error) {
-                step = try parser.parse(rest, into: &engine.head)
+                step = try parser.parse(rest, into: &head)
             } catch {
                 engine.fail(exchange, .malformedResponse(error))
                 return false
@@ -60,15 +68,15 @@ extension Connection {
             case .needsInput:
                 return true
             case .informational:
-                exchange.delegate?.exchange(exchange.id, didReceive: engine.head)
+                exchange.delegate?.exchange(exchange.id, didReceive: head)
                 goesOn = isServing(exchange)
             case .head:
-                goesOn = begin(exchange, engine.head)
+                goesOn = begin(exchange, head)
             case .body(let range):
                 goesOn = deliver(rest.extracting(range), exchange)
             case .end:
                 return completed(exchange, surplus: offset < input.count)
-                    && process(input.extracting(droppingFirst: offset), exchange)
+                    && process(input.extracting(droppingFirst: offset), exchange, &head)
             case .tunnel:
                 engine.fail(exchange, .unexpectedUpgrade)
                 return false
@@ -148,12 +156,12 @@ extension Connection {
         exchange.expected -= 1
         exchange.report.timings.responseEnd = loop.now
         exchange.report.remaining = exchange.expected
-        let trailers = parser.trailers.isEmpty ? nil : parser.trailers
+        let trailers = parser.hasTrailers ? parser.trailers : HTTPFields()
         guard exchange.expected > 0 else {
-            engine.complete(exchange, on: self, trailers: trailers, surplus: surplus)
+            engine.complete(exchange, on: self, trailers: trailers.isEmpty ? nil : trailers, surplus: surplus)
             return false
         }
-        return engine.continueBurst(exchange, on: self, trailers: trailers)
+        return engine.continueBurst(exchange, on: self, trailers: trailers.isEmpty ? nil : trailers)
     }
 
     /// FIN (no error) or a failed read.

@@ -65,7 +65,9 @@ extension Connection {
                 return updateInterest(reading: !exchange.isPaused, writing: true)
             }
             guard case .stream(var encoder) = exchange.sending else {
-                return sendingEnded(exchange, content: 0)
+                sendingEnded(exchange, content: 0)
+                if isServing(exchange) { exchange.watch(at: loop.now) }
+                return
             }
             guard let delegate = exchange.delegate else { return }
             let part = delegate.exchange(exchange.id, needsBodyAt: encoder.offset)
@@ -95,7 +97,6 @@ extension Connection {
         exchange.report.timings.requestEnd = loop.now
         updateInterest(reading: !exchange.isPaused, writing: false)
         noteSent(exchange, content: content)
-        if isServing(exchange) { exchange.watch(at: loop.now) }
     }
 
     /// EPIPE and its like: the server may have answered before it closed (413, 401), so reading goes on; what comes,

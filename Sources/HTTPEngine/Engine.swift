@@ -10,6 +10,9 @@ public import Reactor
     public let loop: EventLoop
     public let configuration: EngineConfiguration
     let resolver: Resolver
+    /// The configuration's limits, in the clock's unit.
+    let spans: Timeouts.Spans
+    let maximumAge: Int64
     /// Storage for the head being parsed; one for all connections, as the loop parses one at a time.
     var head = ResponseHead()
     /// Where content is decoded to.
@@ -21,6 +24,8 @@ public import Reactor
     var connections = SlotTable<Connection>()
     var dials: [ObjectIdentifier: Dial] = [:]
     var starved: [Host] = []
+    /// The connection whose exchange is just being told to have ended: one started meanwhile goes on with it.
+    var warm: Connection?
     var spareDecoders = DecoderShelf()
     var nextLocalAddress = 0
     private var exchanges: [Exchange] = []
@@ -45,6 +50,8 @@ public import Reactor
         self.loop = loop
         self.configuration = configuration
         self.resolver = resolver ?? Resolver()
+        spans = Timeouts.Spans(configuration.timeouts)
+        maximumAge = configuration.maximumAge.wholeNanoseconds
         unsafe decoded = .allocate(capacity: ContentDecoder.bufferSize)
     }
 
@@ -56,7 +63,7 @@ public import Reactor
     @discardableResult
     public func start(_ request: EngineRequest, delegate: any ExchangeDelegate) -> ExchangeID {
         let exchange = freeExchanges.popLast().map { exchanges[Int($0)] } ?? growExchanges()
-        exchange.begin(request, delegate, request.options.timeouts ?? configuration.timeouts, at: loop.now)
+        exchange.begin(request, delegate, request.spans ?? spans, at: loop.now)
         guard case .open = life else {
             exchange.phase = .starting
             failLater(exchange, .shutDown)
@@ -66,7 +73,7 @@ public import Reactor
         defer { isStarting = false }
         let host = host(for: request.destination)
         let id = exchange.id
-        if let connection = takeIdle(host) {
+        if let connection = takeWarm(host) ?? takeIdle(host) {
             assign(connection, to: exchange)
         } else {
             enqueue(exchange, host)

@@ -13,6 +13,13 @@ extension Engine {
         return host
     }
 
+    /// The connection just come free, without the way through the pool: it counts as busy all along.
+    func takeWarm(_ host: Host) -> Connection? {
+        guard let connection = warm, connection.host === host else { return nil }
+        warm = nil
+        return connection
+    }
+
     /// The warmest idle connection that still lives.
     func takeIdle(_ host: Host) -> Connection? {
         while let id = host.pool.takeIdle() {
@@ -152,13 +159,20 @@ extension Engine {
         if let decoder = exchange.decoder { spareDecoders.keep(decoder) }
         let farewell = Farewell(exchange)
         giveBack(exchange)
-        if reusable {
-            perform(connection.host.pool.released(connection.id), connection.host)
+        if reusable, warm == nil, connection.host.pool.waiting == 0 {
+            warm = connection
+            farewell.deliver(.completed(trailers: trailers))
+            guard let left = takeWarm(connection.host) else { return }
+            perform(left.host.pool.released(left.id), left.host)
         } else {
-            // A request not sent to its end must not look whole to the server.
-            retire(connection, abruptly: farewell.unsent || configuration.closing == .rst)
+            if reusable {
+                perform(connection.host.pool.released(connection.id), connection.host)
+            } else {
+                // A request not sent to its end must not look whole to the server.
+                retire(connection, abruptly: farewell.unsent || configuration.closing == .rst)
+            }
+            farewell.deliver(.completed(trailers: trailers))
         }
-        farewell.deliver(.completed(trailers: trailers))
         endIfDrained()
     }
 

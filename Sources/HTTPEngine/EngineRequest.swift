@@ -41,6 +41,7 @@ public final class EngineRequest: Sendable {
     let chunked: Bool
     let context: ResponseContext
     let destination: Destination
+    let spans: Timeouts.Spans?
     let isIdempotent: Bool
     let decodesContent: Bool
     /// The caller asked for the connection to close (RFC 9112 §9.6).
@@ -66,6 +67,7 @@ public final class EngineRequest: Sendable {
         self.body = body
         self.options = options
         destination = Destination(origin: origin, endpoint: options.endpoint)
+        spans = options.timeouts.map(Timeouts.Spans.init)
         isIdempotent = options.isIdempotent || RetryRule.isIdempotent(method)
         decodesContent = options.decodesContent && !fields.contains("Accept-Encoding")
         closes = fields.hasToken(.connection, "close")

@@ -9,7 +9,7 @@ internal import Reactor
 ///                      ▲                   │
 ///                      └────── retry ──────┘
 /// ```
-final class Exchange: TimerHandler {
+@safe final class Exchange: TimerHandler {
     enum Phase {
         case free
         /// Inside ``Engine/start(_:delegate:)``, or refused there and waiting to be told.
@@ -19,7 +19,8 @@ final class Exchange: TimerHandler {
         case running(Connection)
     }
 
-    unowned let engine: Engine
+    /// Alive as long as this exchange is not free: a connection, a dial or a posted failure holds it.
+    private unowned(unsafe) let engine: Engine
     let slot: UInt32
     private(set) var generation: UInt32 = 0
 
@@ -34,7 +35,7 @@ final class Exchange: TimerHandler {
     var expected = 0
     var isPaused = false
     var lastActivity = Instant.never
-    private var deadlines = Deadlines(Timeouts(), start: .never)
+    private var deadlines: Deadlines
     private var timer: TimerID?
     private var timerInstant = Instant.never
 
@@ -53,13 +54,14 @@ final class Exchange: TimerHandler {
     enum Receiving { case head, content }
 
     init(engine: Engine, slot: UInt32) {
-        self.engine = engine
+        unsafe self.engine = engine
         self.slot = slot
+        unsafe deadlines = Deadlines(engine.spans, start: .never)
     }
 
     var id: ExchangeID { ExchangeID(slot: slot, generation: generation) }
 
-    func begin(_ request: EngineRequest, _ delegate: any ExchangeDelegate, _ timeouts: Timeouts, at now: Instant) {
+    func begin(_ request: EngineRequest, _ delegate: any ExchangeDelegate, _ timeouts: Timeouts.Spans, at now: Instant) {
         self.request = request
         self.delegate = delegate
         report = ExchangeReport(start: now)
@@ -110,7 +112,7 @@ final class Exchange: TimerHandler {
     /// Looks at the clock after anything that may have brought a deadline nearer. Cheap if it has not.
     func watch(at now: Instant) {
         if case .next(let instant) = verdict(at: now), instant < timerInstant {
-            if let timer { engine.loop.cancel(timer) }
+            if let timer { unsafe engine.loop.cancel(timer) }
             arm(instant)
         }
     }
@@ -118,8 +120,10 @@ final class Exchange: TimerHandler {
     func timerFired(_ id: TimerID) {
         timer = nil
         timerInstant = .never
-        switch verdict(at: engine.loop.now) {
-        case .passed(let phase): engine.fail(self, .timedOut(phase))
+        // Left armed by an exchange that has ended: the engine may be gone by now.
+        if case .free = phase { return }
+        switch unsafe verdict(at: engine.loop.now) {
+        case .passed(let phase): unsafe engine.fail(self, .timedOut(phase))
         case .next(let instant): arm(instant)
         }
     }
@@ -127,7 +131,7 @@ final class Exchange: TimerHandler {
     private func arm(_ instant: Instant) {
         guard instant < .never else { return }
         timerInstant = instant
-        timer = engine.loop.arm(at: instant, self)
+        timer = unsafe engine.loop.arm(at: instant, self)
     }
 
     private func verdict(at now: Instant) -> Deadlines.Verdict {

@@ -34,16 +34,31 @@ public enum TimeoutPhase: Hashable, Sendable {
     case connect, poolWait, responseHead, idle, total
 }
 
+extension Timeouts {
+    /// The limits in nanoseconds, 0 for none: converted once, since a `Duration` is 128 bits of arithmetic.
+    struct Spans: Sendable {
+        let poolWait: Int64
+        let responseHead: Int64
+        let idle: Int64
+        let total: Int64?
+
+        init(_ timeouts: Timeouts) {
+            func span(_ limit: Duration?) -> Int64 { limit.map { max(1, $0.wholeNanoseconds) } ?? 0 }
+            poolWait = span(timeouts.poolWait)
+            responseHead = span(timeouts.responseHead)
+            idle = span(timeouts.idle)
+            total = timeouts.total?.wholeNanoseconds
+        }
+    }
+}
+
 /// An exchange's deadlines as instants, and the question a timer asks them: which has passed, and if none,
 /// when to look again.
 ///
 /// Nothing is armed or cancelled as bytes move. Activity is one store; the timer finds it when it fires
 /// and goes on sleeping (cancel and re-arm at every read would cost ten times as much).
 struct Deadlines {
-    /// Nanoseconds; 0 stands for no limit, so that the five fit into a cache line.
-    private let poolWait: Int64
-    private let responseHead: Int64
-    private let idle: Int64
+    private let spans: Timeouts.Spans
     private let end: Instant
 
     enum Waiting: Equatable {
@@ -60,12 +75,9 @@ struct Deadlines {
         case next(Instant)
     }
 
-    init(_ timeouts: Timeouts, start: Instant) {
-        func span(_ limit: Duration?) -> Int64 { limit.map { max(1, $0.wholeNanoseconds) } ?? 0 }
-        poolWait = span(timeouts.poolWait)
-        responseHead = span(timeouts.responseHead)
-        idle = span(timeouts.idle)
-        end = timeouts.total.map(start.advanced(by:)) ?? .never
+    init(_ spans: Timeouts.Spans, start: Instant) {
+        self.spans = spans
+        end = spans.total.map(start.advanced(byNanoseconds:)) ?? .never
     }
 
     func check(_ waiting: Waiting, at now: Instant) -> Verdict {
@@ -73,20 +85,20 @@ struct Deadlines {
         var next = end
         switch waiting {
         case .forConnection(let since):
-            if poolWait > 0 {
-                let limit = since.advanced(byNanoseconds: poolWait)
+            if spans.poolWait > 0 {
+                let limit = since.advanced(byNanoseconds: spans.poolWait)
                 if now >= limit { return .passed(.poolWait) }
                 next = min(next, limit)
             }
         case .onWire(let lastActivity, let sent, let paused):
-            if responseHead > 0, let sent {
-                let limit = sent.advanced(byNanoseconds: responseHead)
+            if spans.responseHead > 0, let sent {
+                let limit = sent.advanced(byNanoseconds: spans.responseHead)
                 if now >= limit { return .passed(.responseHead) }
                 next = min(next, limit)
             }
             // A consumer that pauses is slow by its own will; the peer is not to blame.
-            if idle > 0, !paused {
-                let limit = lastActivity.advanced(byNanoseconds: idle)
+            if spans.idle > 0, !paused {
+                let limit = lastActivity.advanced(byNanoseconds: spans.idle)
                 if now >= limit { return .passed(.idle) }
                 next = min(next, limit)
             }

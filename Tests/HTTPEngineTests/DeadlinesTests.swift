@@ -10,7 +10,7 @@ struct DeadlinesTests {
 
     @Test("without limits nothing ever passes")
     func none() {
-        let deadlines = Deadlines(Timeouts(connect: nil, idle: nil), start: start)
+        let deadlines = Deadlines(.init(Timeouts(connect: nil, idle: nil)), start: start)
         #expect(deadlines.check(.forConnection(since: start), at: after(1_000_000)) == .next(.never))
         #expect(
             deadlines.check(.onWire(lastActivity: start, sent: start, paused: false), at: after(1_000)) == .next(.never)
@@ -19,7 +19,7 @@ struct DeadlinesTests {
 
     @Test("idle counts from the last byte, and passes exactly at its limit")
     func idle() {
-        let deadlines = Deadlines(Timeouts(idle: .seconds(5)), start: start)
+        let deadlines = Deadlines(.init(Timeouts(idle: .seconds(5))), start: start)
         let waiting = Deadlines.Waiting.onWire(lastActivity: after(10), sent: nil, paused: false)
         #expect(deadlines.check(waiting, at: after(14)) == .next(after(15)))
         #expect(deadlines.check(waiting, at: after(15)) == .passed(.idle))
@@ -27,7 +27,7 @@ struct DeadlinesTests {
 
     @Test("idle stands still while the consumer pauses; the total does not")
     func paused() {
-        let deadlines = Deadlines(Timeouts(idle: .seconds(5), total: .seconds(60)), start: start)
+        let deadlines = Deadlines(.init(Timeouts(idle: .seconds(5), total: .seconds(60))), start: start)
         let waiting = Deadlines.Waiting.onWire(lastActivity: start, sent: nil, paused: true)
         #expect(deadlines.check(waiting, at: after(30)) == .next(after(60)))
         #expect(deadlines.check(waiting, at: after(60)) == .passed(.total))
@@ -35,7 +35,7 @@ struct DeadlinesTests {
 
     @Test("the response head is waited for from the request's last byte, and no longer once it is there")
     func responseHead() {
-        let deadlines = Deadlines(Timeouts(responseHead: .seconds(2), idle: nil), start: start)
+        let deadlines = Deadlines(.init(Timeouts(responseHead: .seconds(2), idle: nil)), start: start)
         #expect(
             deadlines.check(.onWire(lastActivity: start, sent: after(3), paused: false), at: after(5))
                 == .passed(.responseHead)
@@ -47,18 +47,18 @@ struct DeadlinesTests {
 
     @Test("the wait in the pool has a limit of its own")
     func pool() {
-        let deadlines = Deadlines(Timeouts(poolWait: .seconds(1), idle: .milliseconds(1)), start: start)
+        let deadlines = Deadlines(.init(Timeouts(poolWait: .seconds(1), idle: .milliseconds(1))), start: start)
         #expect(deadlines.check(.forConnection(since: start), at: start) == .next(after(1)))
         #expect(deadlines.check(.forConnection(since: start), at: after(1)) == .passed(.poolWait))
     }
 
     @Test("absurd limits saturate instead of trapping")
     func absurd() {
-        let deadlines = Deadlines(Timeouts(idle: .seconds(Int64.max), total: .seconds(Int64.max)), start: start)
+        let deadlines = Deadlines(.init(Timeouts(idle: .seconds(Int64.max), total: .seconds(Int64.max))), start: start)
         #expect(
             deadlines.check(.onWire(lastActivity: start, sent: nil, paused: false), at: after(9)) == .next(.never)
         )
-        let negative = Deadlines(Timeouts(total: .seconds(-5)), start: start)
+        let negative = Deadlines(.init(Timeouts(total: .seconds(-5))), start: start)
         #expect(negative.check(.forConnection(since: start), at: start) == .passed(.total))
     }
 }
