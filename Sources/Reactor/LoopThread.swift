@@ -38,13 +38,13 @@ final class LoopThread: Sendable {
         self.thread = Mutex(thread)
     }
 
-    /// Waits for the thread to end; later calls return at once. Not from the thread itself.
+    /// Waits for the thread to end, whoever else waits; later calls return at once. From the thread itself too:
+    /// the kernel refuses that wait (EDEADLK, pthread_join(3)).
     func join() {
-        let thread = thread.withLock { thread in
-            defer { thread = nil }
-            return thread
+        thread.withLock { thread in
+            if let thread { _ = pthread_join(thread, nil) }
+            thread = nil
         }
-        if let thread { _ = pthread_join(thread, nil) }
     }
 
     deinit {
