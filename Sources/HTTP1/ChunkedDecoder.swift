@@ -44,7 +44,10 @@ struct ChunkedDecoder: Sendable {
 
     /// Body octets handed out so far.
     var received: UInt64 {
-        place == .data ? announced &- size : announced
+        switch place {
+        case .chunkExtension, .sizeLineFeed, .data: announced &- size
+        case .start, .size, .dataReturn, .dataLineFeed, .done: announced
+        }
     }
 
     /// Decodes up to the next slice of data, the end, or the end of the input; `position` is moved behind what was read.

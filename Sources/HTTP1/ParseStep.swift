@@ -4,6 +4,10 @@ public struct ParseStep: Sendable, Hashable {
     public let consumed: Int
     public let event: ParseEvent
 
+    public init(consumed: Int, event: ParseEvent) {
+        self.init(consumed, event)
+    }
+
     @inline(__always)
     init(_ consumed: Int, _ event: ParseEvent) {
         self.consumed = consumed

@@ -5,10 +5,11 @@ import HTTP1
 /// Adjacent body slices are merged; each head is written out, so that two parses can be compared by `==`.
 public struct Outcome: Equatable, CustomStringConvertible {
     public enum Event: Equatable {
-        case informational(String)
-        case head(String)
+        /// Status line and fields, as `transcript` writes them.
+        case informational([UInt8])
+        case head([UInt8])
         case body([UInt8])
-        case trailers(String)
+        case trailers([UInt8])
         case end
         case tunnel
     }
@@ -69,11 +70,39 @@ public struct Cuts: Sendable {
 }
 
 extension HTTPFields {
-    /// Every name and value in octets.
-    public var transcript: String {
-        (0..<count).map { index in
-            "\(Array(block[nameRange(at: index)])): \(Array(block[valueRange(at: index)])) \(known(at: index))\n"
-        }.joined()
+    /// Every name and value, octet for octet, with the known name each was taken for.
+    public var transcript: [UInt8] {
+        var text: [UInt8] = []
+        for index in 0..<count {
+            text += block[nameRange(at: index)] + [0x3A]
+            text += block[valueRange(at: index)] + [0x0A, known(at: index).rawValue]
+        }
+        return text
+    }
+}
+
+extension ResponseHead {
+    func transcript(_ persistence: Persistence) -> [UInt8] {
+        [version.minor, UInt8(status / 100), UInt8(status % 100), UInt8(describing: persistence)]
+            + fields.block[reasonRange] + [0x0A] + fields.transcript
+    }
+}
+
+extension RequestHead {
+    func transcript(_ persistence: Persistence) -> [UInt8] {
+        [version.minor, UInt8(describing: persistence)] + fields.block[methodRange] + [0x20]
+            + fields.block[targetRange] + [0x0A] + fields.transcript
+    }
+}
+
+extension UInt8 {
+    fileprivate init(describing persistence: Persistence) {
+        self =
+            switch persistence {
+            case .keepAlive: 0
+            case .close: 1
+            case .upgraded: 2
+            }
     }
 }
 
@@ -114,13 +143,9 @@ public func feedResponses(
                 check(step.consumed == span.count, "all of the input is taken before more is asked for")
                 break feeding
             case .informational:
-                outcome.events.append(.informational("\(head.version) \(head.status) \(head.fields.transcript)"))
+                outcome.events.append(.informational(head.transcript(parser.persistence)))
             case .head:
-                outcome.events.append(
-                    .head(
-                        "\(head.version) \(head.status) \(head.reason) \(parser.persistence) \(head.fields.transcript)"
-                    )
-                )
+                outcome.events.append(.head(head.transcript(parser.persistence)))
             case .body(let range):
                 outcome.add(body: range.map { span[$0] })
             case .end:
@@ -176,11 +201,7 @@ public func feedRequests(
                 check(step.consumed == span.count, "all of the input is taken before more is asked for")
                 break feeding
             case .head:
-                outcome.events.append(
-                    .head(
-                        "\(head.method) \(head.target) \(head.version) \(parser.persistence) \(head.fields.transcript)"
-                    )
-                )
+                outcome.events.append(.head(head.transcript(parser.persistence)))
             case .body(let range):
                 outcome.add(body: range.map { span[$0] })
             case .end:

@@ -1,0 +1,30 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+/// A package of its own, so that users of the library resolve nothing of what measuring needs.
+let package = Package(
+    name: "benchmarks",
+    platforms: [.macOS(.v13)],
+    dependencies: [
+        .package(name: "uncurl", path: ".."),
+        // Without its jemalloc trait: mallocs are counted by our own interposer.
+        .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
+    ],
+    targets: [
+        // Ours against two parsers in C, interleaved in one process; run through peers.sh.
+        .executableTarget(
+            name: "ParserRatio",
+            dependencies: [.product(name: "HTTP1", package: "uncurl")],
+            path: "Sources/ParserRatio"
+        ),
+        .executableTarget(
+            name: "ParserBenchmark",
+            dependencies: [
+                .product(name: "HTTP1", package: "uncurl"),
+                .product(name: "Benchmark", package: "benchmark"),
+            ],
+            path: "Benchmarks/Parser",
+            plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]
+        ),
+    ]
+)

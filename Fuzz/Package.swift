@@ -1,0 +1,15 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+/// A package of its own: its executables link only under `--sanitize fuzzer` (see run.sh).
+let targets = ["Response", "Request", "Split", "Chunked", "RoundTrip"]
+
+let package = Package(
+    name: "fuzz",
+    dependencies: [.package(name: "uncurl", path: "..")],
+    targets: [
+        // The properties, free of libFuzzer; Tests/HTTP1Tests compiles the same files to replay the corpora.
+        .target(name: "FuzzProperties", dependencies: [.product(name: "HTTP1", package: "uncurl")])
+    ]
+        + targets.map { .executableTarget(name: "Fuzz\($0)", dependencies: ["FuzzProperties"]) }
+)

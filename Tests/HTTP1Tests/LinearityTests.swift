@@ -1,0 +1,71 @@
+import Testing
+
+@testable import HTTP1
+
+/// Costs counted in octets and allocations kept, not timed.
+@Suite struct LinearityTests {
+    @Test("a head in single octets keeps at most twice its octets, a whole one keeps none")
+    func memory() throws {
+        let input = octets(
+            "HTTP/1.1 200 OK\r\n" + String(repeating: "Name: value\r\n", count: 200) + "Content-Length: 0\r\n\r\n"
+        )
+        var reader = HeadReader<StatusLineParser>(emptyLine: StatusLine())
+        var fields = HTTPFields()
+        var line = StatusLine()
+        var offset: UInt64 = 0
+        for index in 0..<input.count {
+            let piece = input.span.extracting(index..<(index + 1))
+            let consumed = try reader.read(piece, &fields, &line, ParserLimits(), [], offset)
+            offset += 1
+            #expect(consumed == (index == input.count - 1 ? 1 : nil))
+            #expect(reader.kept.block.count <= max(1024, 2 * (index + 1)))
+        }
+        #expect(fields.count == 201)
+        var whole = HeadReader<StatusLineParser>(emptyLine: StatusLine())
+        #expect(try whole.read(input.span, &fields, &line, ParserLimits(), [], 0) == input.count)
+        #expect(whole.kept.block.isEmpty)
+    }
+
+    @Test("storage is used again: neither block nor table moves once they are large enough")
+    func reuse() throws {
+        let input = octets("HTTP/1.1 200 OK\r\nA: b\r\nContent-Length: 0\r\n\r\n")
+        var parser = ResponseParser()
+        var head = ResponseHead()
+        var places: Set<UInt> = []
+        for _ in 0..<50 {
+            parser.begin(answering: .head)
+            _ = try parser.parse(input.span, into: &head)
+            head.storage.block.withUnsafeBufferPointer { places.insert(UInt(bitPattern: $0.baseAddress)) }
+        }
+        #expect(places.count == 1)
+        places = []
+        for _ in 0..<50 {
+            parser.begin(answering: .head)
+            _ = try parser.parse(input.span.extracting(first: 20), into: &head)
+            _ = try parser.parse(input.span.extracting(20..<input.count), into: &head)
+            head.storage.block.withUnsafeBufferPointer { places.insert(UInt(bitPattern: $0.baseAddress)) }
+        }
+        // The two storages change places twice a head.
+        #expect(places.count == 1)
+    }
+
+    @Test("a parser that parks gives its memory back")
+    func release() throws {
+        let input = octets("HTTP/1.1 204 OK\r\n\r\n")
+        var parser = ResponseParser()
+        var head = ResponseHead()
+        parser.begin(answering: .head)
+        _ = try parser.parse(input.span.extracting(first: 5), into: &head)
+        parser.releaseStorage()
+        _ = try parser.parse(input.span.extracting(5..<input.count), into: &head)
+        #expect(head.status == 204)
+        parser.releaseStorage()
+        #expect(parser.isBetweenMessages && parser.trailers.isEmpty)
+    }
+
+    @Test("a parser stays small, since every connection has one")
+    func size() {
+        #expect(MemoryLayout<ResponseParser>.size <= 360)
+        #expect(MemoryLayout<FieldEntry>.stride == 16)
+    }
+}
