@@ -23,6 +23,7 @@ final class Connection: ReadinessHandler, TimerHandler {
 
     let id: ConnectionID
     let engine: Engine
+    let loop: EventLoop
     let host: Host
     let record: ConnectionRecord
 
@@ -63,13 +64,13 @@ final class Connection: ReadinessHandler, TimerHandler {
         self.id = id
         self.host = host
         self.engine = engine
+        loop = engine.loop
         parser = ResponseParser(limits: engine.configuration.limits, leniency: engine.configuration.leniency)
         opened = engine.loop.sinceBoot
         state = .idle(since: opened)
         engine.loop.handOver(token, to: self)
     }
 
-    var loop: EventLoop { engine.loop }
     var isReused: Bool { exchanges > 1 }
 
     // MARK: Events
@@ -166,7 +167,7 @@ final class Connection: ReadinessHandler, TimerHandler {
 
     // MARK: The socket
 
-    func read() throws(Errno) -> Socket.Read { try socket?.read(into: loop.readBuffer) ?? .endOfStream }
+    func read(into buffer: ReadBuffer) throws(Errno) -> Socket.Read { try socket?.read(into: buffer) ?? .endOfStream }
 
     func write(_ first: Span<UInt8>, _ second: Span<UInt8>) throws(Errno) -> Int? {
         if second.isEmpty { return try socket?.write(first) }

@@ -6,10 +6,11 @@ internal import Reactor
 extension Connection {
     func receive(_ exchange: Exchange) {
         guard passHeld(exchange) else { return }
+        let buffer = loop.readBuffer
         for _ in 0..<Connection.readsPerTurn {
             let result: Socket.Read
             do throws(Errno) {
-                result = try read()
+                result = try read(into: buffer)
             } catch {
                 return ended(exchange, error)
             }
@@ -22,7 +23,7 @@ extension Connection {
                 exchange.lastActivity = loop.now
                 exchange.report.bytesReceived += UInt64(count)
                 if exchange.report.timings.responseStart == nil { exchange.report.timings.responseStart = loop.now }
-                let goesOn = loop.readBuffer.withBytes(count) { bytes in process(bytes, exchange) }
+                let goesOn = buffer.withBytes(count) { bytes in process(bytes, exchange) }
                 // A short read has drained the socket. With the FIN already announced the end is read at once.
                 guard goesOn, count == ReadBuffer.capacity || peerFinished else { return }
             }

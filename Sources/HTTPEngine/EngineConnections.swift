@@ -293,14 +293,15 @@ extension Engine {
 /// What an outcome needs after its exchange has been given back, so that the delegate may start the next one.
 private struct Farewell {
     private let id: ExchangeID
-    private let delegate: (any ExchangeDelegate)?
-    private let report: ExchangeReport
+    private var delegate: (any ExchangeDelegate)?
+    private var report = ExchangeReport(start: .never)
     let unsent: Bool
 
+    /// Moves what it needs out of the exchange, which is about to be given back.
     init(_ exchange: Exchange) {
         id = exchange.id
-        delegate = exchange.delegate
-        report = exchange.report
+        swap(&delegate, &exchange.delegate)
+        swap(&report, &exchange.report)
         if case .done = exchange.sending { unsent = false } else { unsent = true }
     }
 

@@ -56,7 +56,7 @@ internal import Reactor
     init(engine: Engine, slot: UInt32) {
         unsafe self.engine = engine
         self.slot = slot
-        unsafe deadlines = Deadlines(engine.spans, start: .never)
+        deadlines = Deadlines(engine.spans, start: .never)
     }
 
     var id: ExchangeID { ExchangeID(slot: slot, generation: generation) }
@@ -64,7 +64,7 @@ internal import Reactor
     func begin(_ request: EngineRequest, _ delegate: any ExchangeDelegate, _ timeouts: Timeouts.Spans, at now: Instant) {
         self.request = request
         self.delegate = delegate
-        report = ExchangeReport(start: now)
+        report.timings = ExchangeTimings(start: now)
         deadlines = Deadlines(timeouts, start: now)
         expected = request.burst
         isPaused = false

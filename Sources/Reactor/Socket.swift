@@ -83,7 +83,7 @@ public struct Socket: ~Copyable {
     /// level-triggered readiness reports anything that comes later.
     public func read(into buffer: ReadBuffer) throws(Errno) -> Read {
         let count = try retryingInterruptsOrBlocking {
-            unsafe recv(number, buffer.storage.baseAddress, ReadBuffer.capacity, 0)
+            unsafe uncurl_recv(number, buffer.storage.baseAddress, ReadBuffer.capacity)
         }
         guard let count else { return .wouldBlock }
         return count == 0 ? .endOfStream : .bytes(count)
