@@ -26,5 +26,15 @@ let package = Package(
             path: "Benchmarks/Parser",
             plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]
         ),
+        // The loop's own steps: letters, wake-ups, timers, tasks.
+        .executableTarget(
+            name: "LoopBenchmarks",
+            dependencies: [
+                .product(name: "Reactor", package: "uncurl"),
+                .product(name: "Benchmark", package: "benchmark"),
+            ],
+            path: "Benchmarks/Loop",
+            plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]
+        ),
     ]
 )
