@@ -43,11 +43,12 @@ final class Connection: ReadinessHandler, TimerHandler {
     /// Left the epoll set because a paused connection's peer reset it: HUP cannot be masked and would spin.
     private var isSuspended = false
     private let opened: Instant
-    private var exchanges = 0
+    private var exchanges: UInt32 = 0
     private var timer: TimerID?
-    /// The server's word on how long it keeps an idle connection, less our margin; and how many more it serves.
-    private var hintedIdle: Duration?
-    private var hintedExchanges = Int.max
+    /// The server's word on how long it keeps an idle connection, in nanoseconds and less our margin; and how many more
+    /// exchanges it serves.
+    private var hintedIdle = Int64.max
+    private var hintedExchanges = UInt32.max
 
     /// - Parameter token: the registration of `socket`, which this connection takes over.
     init(
@@ -116,7 +117,7 @@ final class Connection: ReadinessHandler, TimerHandler {
     }
 
     func lease(to exchange: Exchange) {
-        exchanges += 1
+        exchanges &+= 1
         state = .busy(exchange)
     }
 
@@ -124,7 +125,7 @@ final class Connection: ReadinessHandler, TimerHandler {
     func isReusable(after exchange: Exchange) -> Bool {
         guard case .done = exchange.sending, exchange.request?.closes == false else { return false }
         guard parser.persistence == .keepAlive, !peerFinished, hintedExchanges > 0 else { return false }
-        return exchanges < engine.configuration.exchangesPerConnection && !isTooOld
+        return Int(exchanges) < engine.configuration.exchangesPerConnection && !isTooOld
     }
 
     func park() {
@@ -133,21 +134,21 @@ final class Connection: ReadinessHandler, TimerHandler {
         heldContent = nil
         heldInput = nil
         // The timer of an earlier parking is left armed: it re-arms itself when it finds us younger.
-        if timer == nil { timer = loop.arm(at: loop.now.advanced(by: idleLimit), self) }
+        if timer == nil { timer = loop.arm(at: loop.now.advanced(byNanoseconds: idleLimit), self) }
     }
 
     /// `Keep-Alive: timeout=5, max=100`: hints, taken with a second's margin for our request to arrive in time.
     func note(_ head: ResponseHead) {
         guard let hint = KeepAliveHint(head.fields) else { return }
-        if let seconds = hint.timeout { hintedIdle = .seconds(Int64(seconds) - 1) }
-        if let count = hint.max { hintedExchanges = Int(clamping: count) }
+        if let seconds = hint.timeout { hintedIdle = (Int64(seconds) - 1) * 1_000_000_000 }
+        if let count = hint.max { hintedExchanges = count }
     }
 
     func timerFired(_ id: TimerID) {
         timer = nil
         guard case .idle(let since) = state else { return }
         let age = loop.sinceBoot.nanoseconds(since: since)
-        let left = idleLimit.wholeNanoseconds - age
+        let left = idleLimit - age
         if left <= 0 {
             engine.connectionDied(self)
         } else {
@@ -155,14 +156,10 @@ final class Connection: ReadinessHandler, TimerHandler {
         }
     }
 
-    private var idleLimit: Duration {
-        let own = engine.configuration.idleTimeout
-        return hintedIdle.map { min($0, own) } ?? own
-    }
+    private var idleLimit: Int64 { min(hintedIdle, engine.idleLimit) }
 
     private var isTooOld: Bool {
-        if let hintedIdle, hintedIdle <= .zero { return true }
-        return loop.sinceBoot.nanoseconds(since: opened) > engine.maximumAge
+        hintedIdle <= 0 || loop.sinceBoot.nanoseconds(since: opened) > engine.maximumAge
     }
 
     // MARK: The socket

@@ -13,6 +13,7 @@ public import Reactor
     /// The configuration's limits, in the clock's unit.
     let spans: Timeouts.Spans
     let maximumAge: Int64
+    let idleLimit: Int64
     /// Storage for the head being parsed; one for all connections, as the loop parses one at a time.
     var head = ResponseHead()
     /// Where content is decoded to.
@@ -51,6 +52,7 @@ public import Reactor
         self.configuration = configuration
         self.resolver = resolver ?? Resolver()
         spans = Timeouts.Spans(configuration.timeouts)
+        idleLimit = configuration.idleTimeout.wholeNanoseconds
         maximumAge = configuration.maximumAge.wholeNanoseconds
         unsafe decoded = .allocate(capacity: ContentDecoder.bufferSize)
     }

@@ -87,7 +87,7 @@ extension Engine {
 
     func dialled(_ dial: Dial, _ socket: consuming Socket, _ token: Token, _ timings: ConnectTimings) {
         dials[ObjectIdentifier(dial)] = nil
-        let record = ConnectionRecord(address: timings.address, timings: timings)
+        let record = ConnectionRecord(timings: timings)
         let connection = makeConnection(consume socket, token, record, dial.host)
         if case .retry(let id) = dial.purpose, let exchange = exchange(id) {
             dial.host.pool.redialled()

@@ -35,7 +35,9 @@ internal import Reactor
     var expected = 0
     var isPaused = false
     var lastActivity = Instant.never
-    private var deadlines: Deadlines
+    /// The total limit's instant. The other limits are asked of the request each time: ten thousand exchanges
+    /// hold no copies of them.
+    private var deadline = Instant.never
     private var timer: TimerID?
     private var timerInstant = Instant.never
 
@@ -56,7 +58,6 @@ internal import Reactor
     init(engine: Engine, slot: UInt32) {
         unsafe self.engine = engine
         self.slot = slot
-        deadlines = Deadlines(engine.spans, start: .never)
     }
 
     var id: ExchangeID { ExchangeID(slot: slot, generation: generation) }
@@ -65,7 +66,7 @@ internal import Reactor
         self.request = request
         self.delegate = delegate
         report.timings = ExchangeTimings(start: now)
-        deadlines = Deadlines(timeouts, start: now)
+        deadline = Deadlines(timeouts, start: now).end
         expected = request.burst
         isPaused = false
         lastActivity = now
@@ -135,6 +136,7 @@ internal import Reactor
     }
 
     private func verdict(at now: Instant) -> Deadlines.Verdict {
+        let deadlines = unsafe Deadlines(request?.spans ?? engine.spans, end: deadline)
         switch phase {
         case .free, .starting:
             return .next(.never)

@@ -51,13 +51,11 @@ public struct ExchangeTimings: Hashable, Sendable {
 /// A connection's own story, shared by every exchange it serves.
 public final class ConnectionRecord: Sendable {
     /// Who was reached, and when each part of the dial began and ended.
-    public let address: SocketAddress
     public let timings: ConnectTimings
 
-    init(address: SocketAddress, timings: ConnectTimings) {
-        self.address = address
-        self.timings = timings
-    }
+    public var address: SocketAddress { timings.address }
+
+    init(timings: ConnectTimings) { self.timings = timings }
 }
 
 /// What an exchange came to, in numbers. Given with every outcome, failures included.

@@ -59,7 +59,7 @@ extension Timeouts {
 /// and goes on sleeping (cancel and re-arm at every read would cost ten times as much).
 struct Deadlines {
     private let spans: Timeouts.Spans
-    private let end: Instant
+    let end: Instant
 
     enum Waiting: Equatable {
         /// Queued in the pool since then.
@@ -75,9 +75,14 @@ struct Deadlines {
         case next(Instant)
     }
 
-    init(_ spans: Timeouts.Spans, start: Instant) {
+    /// - Parameter end: where the total limit ends; `never` without one.
+    init(_ spans: Timeouts.Spans, end: Instant) {
         self.spans = spans
-        end = spans.total.map(start.advanced(byNanoseconds:)) ?? .never
+        self.end = end
+    }
+
+    init(_ spans: Timeouts.Spans, start: Instant) {
+        self.init(spans, end: spans.total.map(start.advanced(byNanoseconds:)) ?? .never)
     }
 
     func check(_ waiting: Waiting, at now: Instant) -> Verdict {
