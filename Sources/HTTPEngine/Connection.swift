@@ -28,12 +28,9 @@ final class Connection: ReadinessHandler, TimerHandler {
     let record: ConnectionRecord
 
     var state: State
-    var parser: ResponseParser
     var queue = SendQueue()
-    /// Bytes read from the socket that a paused consumer has not let through: content first, then the rest. Empty is not
-    /// nil: the decoder may hold back output, and the parser an end, that needs no more bytes.
-    var heldContent: [UInt8]?
-    var heldInput: [UInt8]?
+    /// Nil until the first byte of the response.
+    private(set) var reading: Reading?
     /// The peer's FIN is behind what we are reading: whatever the fields say, nothing more can be sent here.
     var peerFinished = false
 
@@ -66,7 +63,6 @@ final class Connection: ReadinessHandler, TimerHandler {
         self.host = host
         self.engine = engine
         loop = engine.loop
-        parser = ResponseParser(limits: engine.configuration.limits, leniency: engine.configuration.leniency)
         opened = engine.loop.sinceBoot
         state = .idle(since: opened)
         engine.loop.handOver(token, to: self)
@@ -124,15 +120,27 @@ final class Connection: ReadinessHandler, TimerHandler {
     /// Whether another exchange may follow the one just completed.
     func isReusable(after exchange: Exchange) -> Bool {
         guard case .done = exchange.sending, exchange.request?.closes == false else { return false }
-        guard parser.persistence == .keepAlive, !peerFinished, hintedExchanges > 0 else { return false }
+        guard reading?.parser.persistence == .keepAlive, !peerFinished, hintedExchanges > 0 else { return false }
         return Int(exchanges) < engine.configuration.exchangesPerConnection && !isTooOld
+    }
+
+    /// The first bytes of an answer to `exchange` are about to be read.
+    func beginReading(_ exchange: Exchange) -> Reading {
+        let reading = engine.spareReadings.take(engine.configuration)
+        if let request = exchange.request { reading.parser.begin(answering: request.context) }
+        self.reading = reading
+        return reading
+    }
+
+    /// The response is whole, and nothing of it is needed any more.
+    func endReading() {
+        guard let reading else { return }
+        self.reading = nil
+        engine.spareReadings.keep(reading)
     }
 
     func park() {
         state = .idle(since: loop.sinceBoot)
-        parser.releaseStorage()
-        heldContent = nil
-        heldInput = nil
         // The timer of an earlier parking is left armed: it re-arms itself when it finds us younger.
         if timer == nil { timer = loop.arm(at: loop.now.advanced(byNanoseconds: idleLimit), self) }
     }
@@ -212,8 +220,6 @@ final class Connection: ReadinessHandler, TimerHandler {
         if abruptly { socket?.resetOnClose() }
         socket = nil
         queue.removeAll()
-        parser.releaseStorage()
-        heldContent = nil
-        heldInput = nil
+        reading = nil
     }
 }

@@ -5,7 +5,9 @@ internal import Reactor
 /// handed on as a slice of the loop's buffer.
 extension Connection {
     func receive(_ exchange: Exchange) {
-        guard passHeld(exchange) else { return }
+        if let reading {
+            guard passHeld(exchange, reading) else { return }
+        }
         let buffer = loop.readBuffer
         for _ in 0..<Connection.readsPerTurn {
             let result: Socket.Read
@@ -23,7 +25,8 @@ extension Connection {
                 exchange.lastActivity = loop.now
                 exchange.report.bytesReceived += UInt64(count)
                 if exchange.report.timings.responseStart == nil { exchange.report.timings.responseStart = loop.now }
-                let goesOn = buffer.withBytes(count) { bytes in process(bytes, exchange) }
+                let reading = reading ?? beginReading(exchange)
+                let goesOn = buffer.withBytes(count) { bytes in process(bytes, exchange, reading) }
                 // A short read has drained the socket. With the FIN already announced the end is read at once.
                 guard goesOn, count == ReadBuffer.capacity || peerFinished else { return }
             }
@@ -31,34 +34,39 @@ extension Connection {
     }
 
     /// What the consumer's pause had held back comes first. False: paused again, or over.
-    private func passHeld(_ exchange: Exchange) -> Bool {
-        if let content = heldContent {
-            heldContent = nil
-            guard deliver(content.span, exchange) else { return false }
+    private func passHeld(_ exchange: Exchange, _ reading: Reading) -> Bool {
+        if let content = reading.heldContent {
+            reading.heldContent = nil
+            guard deliver(content.span, exchange, reading) else { return false }
         }
-        if let input = heldInput {
-            heldInput = nil
-            return process(input.span, exchange)
+        if let input = reading.heldInput {
+            reading.heldInput = nil
+            return process(input.span, exchange, reading)
         }
         return true
     }
 
     /// Parses all of `input`. False: the exchange is over, or paused with the rest held back.
-    private func process(_ input: Span<UInt8>, _ exchange: Exchange) -> Bool {
+    private func process(_ input: Span<UInt8>, _ exchange: Exchange, _ reading: Reading) -> Bool {
         // Out of the engine for the time being: a head lent from a local is lent without counting references.
         var head = ResponseHead()
         swap(&head, &engine.head)
         defer { swap(&head, &engine.head) }
-        return process(input, exchange, &head)
+        return process(input, exchange, reading, &head)
     }
 
-    private func process(_ input: Span<UInt8>, _ exchange: Exchange, _ head: inout ResponseHead) -> Bool {
+    private func process(
+        _ input: Span<UInt8>,
+        _ exchange: Exchange,
+        _ reading: Reading,
+        _ head: inout ResponseHead
+    ) -> Bool {
         var offset = 0
         while true {
             let rest = input.extracting(droppingFirst: offset)
             let step: ParseStep
             do throws(HTTP1Error) {
-                step = try parser.parse(rest, into: &head)
+                step = try reading.parser.parse(rest, into: &head)
             } catch {
                 engine.fail(exchange, .malformedResponse(error))
                 return false
@@ -74,16 +82,16 @@ extension Connection {
             case .head:
                 goesOn = begin(exchange, head)
             case .body(let range):
-                goesOn = deliver(rest.extracting(range), exchange)
+                goesOn = deliver(rest.extracting(range), exchange, reading)
             case .end:
-                return completed(exchange, surplus: offset < input.count)
-                    && process(input.extracting(droppingFirst: offset), exchange, &head)
+                goesOn = completed(exchange, reading, surplus: offset < input.count)
+                guard goesOn else { return false }
             case .tunnel:
                 engine.fail(exchange, .unexpectedUpgrade)
                 return false
             }
             guard goesOn, !exchange.isPaused else {
-                if isServing(exchange) { heldInput = Connection.copy(input.extracting(droppingFirst: offset)) }
+                if isServing(exchange) { reading.heldInput = Connection.copy(input.extracting(droppingFirst: offset)) }
                 return false
             }
         }
@@ -93,8 +101,7 @@ extension Connection {
         exchange.report.code = UInt16(clamping: head.status)
         exchange.receiving = .content
         note(head)
-        if let request = exchange.request, request.decodesContent, let encoding = head.fields.joined("Content-Encoding")
-        {
+        if let request = exchange.request, request.decodesContent, let encoding = contentEncoding(head.fields) {
             do throws(ContentDecodingError) {
                 exchange.decoder = try engine.decoder(for: encoding, request.options.decodingLimits)
             } catch {
@@ -114,7 +121,7 @@ extension Connection {
     }
 
     /// False: the exchange is over, or paused with the rest of `content` held back.
-    private func deliver(_ content: Span<UInt8>, _ exchange: Exchange) -> Bool {
+    private func deliver(_ content: Span<UInt8>, _ exchange: Exchange, _ reading: Reading) -> Bool {
         guard let decoder = exchange.decoder else {
             exchange.report.contentReceived += UInt64(content.count)
             exchange.report.contentDelivered += UInt64(content.count)
@@ -138,14 +145,14 @@ extension Connection {
             unsafe exchange.delegate?.exchange(exchange.id, didReceive: decoded.span)
             guard isServing(exchange) else { return false }
             if exchange.isPaused {
-                heldContent = Connection.copy(content.extracting(droppingFirst: offset))
+                reading.heldContent = Connection.copy(content.extracting(droppingFirst: offset))
                 return false
             }
         }
     }
 
     /// One response is whole. True: another of the burst follows in what is left.
-    private func completed(_ exchange: Exchange, surplus: Bool) -> Bool {
+    private func completed(_ exchange: Exchange, _ reading: Reading, surplus: Bool) -> Bool {
         if let decoder = exchange.decoder {
             do throws(ContentDecodingError) {
                 try decoder.finish()
@@ -157,7 +164,7 @@ extension Connection {
         exchange.expected -= 1
         exchange.report.timings.responseEnd = loop.now
         exchange.report.remaining = exchange.expected
-        let trailers = parser.hasTrailers ? parser.trailers : HTTPFields()
+        let trailers = reading.parser.hasTrailers ? reading.parser.trailers : HTTPFields()
         guard exchange.expected > 0 else {
             engine.complete(exchange, on: self, trailers: trailers.isEmpty ? nil : trailers, surplus: surplus)
             return false
@@ -174,14 +181,14 @@ extension Connection {
             if case .broken(let sendError) = exchange.sending { cause = cause ?? sendError }
             return engine.fail(exchange, .closedBeforeResponse(cause))
         }
-        guard exchange.receiving == .content else { return engine.fail(exchange, .truncatedHead(error)) }
+        guard exchange.receiving == .content, let reading else { return engine.fail(exchange, .truncatedHead(error)) }
         let received = exchange.report.contentReceived
-        let expected = parser.bodyRemaining.map { received + $0 }
+        let expected = reading.parser.bodyRemaining.map { received + $0 }
         // RST is never an end (RFC 9112 §9.6); a FIN is one only where the framing says "until close".
         if error == nil {
             do throws(HTTP1Error) {
-                try parser.finish()
-                _ = completed(exchange, surplus: true)
+                try reading.parser.finish()
+                _ = completed(exchange, reading, surplus: true)
                 return
             } catch {}
         }

@@ -5,7 +5,6 @@ internal import Reactor
 extension Connection {
     func send(_ exchange: Exchange) {
         guard let request = exchange.request else { return }
-        parser.begin(answering: request.context)
         exchange.report.timings.requestStart = loop.now
         switch request.body {
         case .none, .bytes:

@@ -28,6 +28,7 @@ public import Reactor
     /// The connection whose exchange is just being told to have ended: one started meanwhile goes on with it.
     var warm: Connection?
     var spareDecoders = DecoderShelf()
+    var spareReadings = ReadingShelf()
     var nextLocalAddress = 0
     private var exchanges: [Exchange] = []
     private var freeExchanges: [UInt32] = []

@@ -156,6 +156,7 @@ extension Engine {
     func complete(_ exchange: Exchange, on connection: Connection, trailers: HTTPFields?, surplus: Bool) {
         // While other hosts wait for any place at all, a connection is given up after each exchange: hosts take turns.
         let reusable = !surplus && !isDraining && starved.isEmpty && connection.isReusable(after: exchange)
+        connection.endReading()
         if let decoder = exchange.decoder { spareDecoders.keep(decoder) }
         let farewell = Farewell(exchange)
         giveBack(exchange)
@@ -179,11 +180,11 @@ extension Engine {
     /// One response of a burst is whole and others follow. False if the delegate ended the exchange.
     func continueBurst(_ exchange: Exchange, on connection: Connection, trailers: HTTPFields?) -> Bool {
         guard let request = exchange.request else { return false }
-        guard connection.parser.persistence == .keepAlive else {
+        guard let reading = connection.reading, reading.parser.persistence == .keepAlive else {
             fail(exchange, .closedBeforeResponse(nil))
             return false
         }
-        connection.parser.begin(answering: request.context)
+        reading.parser.begin(answering: request.context)
         exchange.delegate?.exchange(exchange.id, didFinish: .completed(trailers: trailers), report: exchange.report)
         guard connection.isServing(exchange) else { return false }
         exchange.nextOfBurst()

@@ -62,7 +62,8 @@ internal import Reactor
 
     var id: ExchangeID { ExchangeID(slot: slot, generation: generation) }
 
-    func begin(_ request: EngineRequest, _ delegate: any ExchangeDelegate, _ timeouts: Timeouts.Spans, at now: Instant) {
+    func begin(_ request: EngineRequest, _ delegate: any ExchangeDelegate, _ timeouts: Timeouts.Spans, at now: Instant)
+    {
         self.request = request
         self.delegate = delegate
         report.timings = ExchangeTimings(start: now)
