@@ -2,9 +2,9 @@
 ///
 ///     field-line = field-name ":" OWS field-value OWS        field-name = token
 ///
-/// Two ways through the same grammar: `takeWholeLines` takes lines that lie complete and ordinary in the input, `step`
-/// takes everything else, a part of a line at a time, and is the only one to report errors. A line that the first gives
-/// up on is read once more by the second, never again after that: work stays linear however the input is cut.
+/// Two ways through the same grammar: `takeLines` takes what is ordinary, many lines at a time, `step` takes everything
+/// else, a part of a line at a time, and is the only one to report errors. A line that the first gives up on is read once
+/// more by the second, never again after that: work stays linear however the input is cut.
 struct FieldLineParser: Sendable {
     private enum Place: Sendable {
         case lineStart
@@ -45,40 +45,70 @@ struct FieldLineParser: Sendable {
         _ limits: ParserLimits,
         _ leniency: Leniency
     ) throws(HTTP1Error) -> Bool {
-        if place == .lineStart, takeWholeLines(bytes, &table, limits, leniency) { return true }
-        return try advanceSlowly(bytes, &table, limits, leniency)
+        switch takeLines(bytes, &table, limits) {
+        case .complete: true
+        case .incomplete: false
+        case .unusual: try advanceSlowly(bytes, &table, limits, leniency)
+        }
     }
 
-    /// The common line: a token, ":", blanks, a value, CRLF, all of it here and within the limits. False at anything else.
+    private enum Progress {
+        /// The empty line was read.
+        case complete
+        /// All octets were taken, and `place` says where in a line they end.
+        case incomplete
+        /// At `position` comes something for `step`.
+        case unusual
+    }
+
+    /// Common lines: a token, ":", blanks, a value, CRLF, all within the limits. The first may have begun before, the last
+    /// may go on later. Stops at anything else, with the state as it is at the start of that line.
     @inline(never)
-    private mutating func takeWholeLines(
+    private mutating func takeLines(
         _ bytes: Span<UInt8>,
         _ table: inout FieldTable,
-        _ limits: ParserLimits,
-        _ leniency: Leniency
-    ) -> Bool {
+        _ limits: ParserLimits
+    ) -> Progress {
+        var isInValue = false
+        switch place {
+        case .lineStart: break
+        case .value: isInValue = true
+        case .name, .blanksBeforeValue:
+            // The line is looked at once more from its start, which pays if more of it has come than one block.
+            guard position &+ 16 <= bytes.count else { return .unusual }
+        case .blanksBeforeColon, .lineFeed, .blanksOfFold, .valueOfFold, .lineFeedOfFold, .finalLineFeed:
+            return .unusual
+        }
         let nameLimit = Int(limits.fieldNameBytes)
         let lineLimit = Int(limits.fieldLineBytes)
-        var start = position
+        var start = lineStart
         var fields = table.count
         var seen = table.seen
         var repeated = table.repeated
         var isComplete = false
-        var stops = StopWalk(at: start)
+        var stops = StopWalk(at: position)
         // One check of uniqueness for all lines. A full table is left to the slow way, which makes it grow.
         var slots = table.slots.mutableSpan
         let room = min(Int(limits.fieldCount), slots.count)
-        while let stop = stops.advance(bytes) {
-            if bytes.at(stop) == ASCII.tab { continue }
+        var isUnusual = true
+        while true {
+            guard let stop = stops.advance(bytes) else {
+                isUnusual = false
+                break
+            }
+            // The LF of the line before is a stop of its own.
+            if stop < start { continue }
             let lineEnd = stop &+ 2
-            // The LF is a stop of its own.
-            guard lineEnd <= bytes.count, bytes.pair(stop) == 0x0A0D, stops.advance(bytes) != nil else { break }
+            guard lineEnd <= bytes.count, bytes.pair(stop) == 0x0A0D else {
+                if bytes.at(stop) == ASCII.tab { continue }
+                break
+            }
             if stop == start {
                 start = lineEnd
                 isComplete = true
                 break
             }
-            let nameEnd = bytes.endOfName(start, stop)
+            let nameEnd = isInValue ? Int(nameEnd) : bytes.endOfName(start, stop)
             let nameLength = nameEnd &- start
             guard nameEnd < stop, bytes.at(nameEnd) == ASCII.colon, nameLength > 0, nameLength <= nameLimit,
                 lineEnd &- start <= lineLimit, fields < room
@@ -102,11 +132,41 @@ struct FieldLineParser: Sendable {
             repeated |= seen & known.bit
             seen |= known.bit
             start = lineEnd
+            isInValue = false
         }
         table.commit(count: fields, seen: seen, repeated: repeated)
-        position = start
-        lineStart = start
-        return isComplete
+        if start != lineStart {
+            place = .lineStart
+            position = start
+            lineStart = start
+        }
+        if isComplete { return .complete }
+        return isUnusual || !keepPart(bytes, limits) ? .unusual : .incomplete
+    }
+
+    /// Notes how far the line at `lineStart` goes that does not end here; no control but HTAB is in it. False if it is
+    /// none that `takeLines` may go on with, or too short for it to have looked.
+    @inline(__always)
+    private mutating func keepPart(_ bytes: Span<UInt8>, _ limits: ParserLimits) -> Bool {
+        let count = bytes.count
+        guard count >= 16, count &- lineStart <= Int(limits.fieldLineBytes) else { return false }
+        if place == .value {
+            position = count
+            return true
+        }
+        let nameEnd = bytes.endOfName(lineStart, count)
+        guard nameEnd &- lineStart <= Int(limits.fieldNameBytes) else { return false }
+        if nameEnd == count {
+            if nameEnd > lineStart { place = .name }
+        } else {
+            guard nameEnd > lineStart, bytes.at(nameEnd) == ASCII.colon else { return false }
+            self.nameEnd = UInt32(truncatingIfNeeded: nameEnd)
+            let valueStart = bytes.endOfBlanks(nameEnd &+ 1, count)
+            self.valueStart = UInt32(truncatingIfNeeded: valueStart)
+            place = valueStart < count ? .value : .blanksBeforeValue
+        }
+        position = count
+        return true
     }
 
     @inline(never)
@@ -124,7 +184,12 @@ struct FieldLineParser: Sendable {
                 throw HTTP1Error(.limitExceeded(.fieldLineBytes), offset: UInt64(lineLimit))
             }
             if try step(bytes, end, &table, limits, leniency) { return true }
-            if place == .lineStart, takeWholeLines(bytes, &table, limits, leniency) { return true }
+            guard place == .lineStart else { continue }
+            switch takeLines(bytes, &table, limits) {
+            case .complete: return true
+            case .incomplete: return false
+            case .unusual: break
+            }
         }
     }
 

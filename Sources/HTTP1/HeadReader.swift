@@ -35,6 +35,10 @@ struct HeadReader<StartLine: StartLineParser>: Sendable {
     /// The head so far while one is incomplete. Otherwise free: the body's trailers are collected in it.
     var kept = HTTPFields()
 
+    /// True while a head has begun and is not complete.
+    @inline(__always)
+    var isInside: Bool { place != .fresh }
+
     init(emptyLine: StartLine.Line) {
         keptLine = emptyLine
     }
@@ -44,7 +48,7 @@ struct HeadReader<StartLine: StartLineParser>: Sendable {
     private static var pieceBytes: Int { 2048 }
 
     /// The octets consumed if they complete the head; nil if they, all of the input, do not. On an error and on nil,
-    /// `fields` and `line` are to be cleared by the caller. `offset` is the place of the first octet in the message.
+    /// `fields` and `line` are to be cleared by the caller. Not inside a head, which `readOn` is for. `offset` is the place of the first octet in the message.
     @inline(__always)
     mutating func read(
         _ input: Span<UInt8>,
@@ -54,9 +58,6 @@ struct HeadReader<StartLine: StartLineParser>: Sendable {
         _ leniency: Leniency,
         _ offset: UInt64
     ) throws(HTTP1Error) -> Int? {
-        guard place == .fresh else {
-            return try readOn(input, &fields, &line, limits, leniency, offset)
-        }
         let limit = Int(limits.headBytes)
         let window = input.count <= limit ? input : input.extracting(first: limit)
         fields.table.removeAll()
@@ -99,8 +100,9 @@ struct HeadReader<StartLine: StartLineParser>: Sendable {
         kept.adopt(input, input.count)
     }
 
-    @inline(never)
-    private mutating func readOn(
+    /// The same inside a head. On nil, `fields` and `line` are untouched.
+    @inline(__always)
+    mutating func readOn(
         _ input: Span<UInt8>,
         _ fields: inout HTTPFields,
         _ line: inout StartLine.Line,

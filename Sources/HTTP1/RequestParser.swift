@@ -12,13 +12,15 @@ public struct RequestParser: Sendable {
         case head
         case body
         case done
-        /// Octets that were refused stay refused.
-        case failed(HTTP1Error)
+        /// Octets that were refused stay refused: see `failure`.
+        case failed
     }
 
     private var body = BodyDecoder(length: 0)
     private var state = State.head
     private var reader = HeadReader<RequestLineParser>(emptyLine: RequestLine())
+    /// Why in `.failed`. Not its payload, so that the state is one octet to every call that does not fail.
+    private var failure: HTTP1Error?
     /// Octets consumed since `begin`.
     private var offset: UInt64 = 0
     private var hasTrailers = false
@@ -48,10 +50,13 @@ public struct RequestParser: Sendable {
         into head: inout RequestHead
     ) throws(HTTP1Error) -> ParseStep {
         switch state {
+        case .head where reader.isInside: return try continueHead(input, &head)
         case .head: return try parseHead(input, &head)
         case .body: return try parseBody(input)
         case .done: return ParseStep(0, .end)
-        case .failed(let error): throw error
+        case .failed:
+            try rethrow()
+            return ParseStep(0, .needsInput)
         }
     }
 
@@ -67,7 +72,7 @@ public struct RequestParser: Sendable {
             } catch {
                 throw fail(error)
             }
-        case .failed(let error): throw error
+        case .failed: try rethrow()
         }
     }
 
@@ -101,7 +106,7 @@ public struct RequestParser: Sendable {
         reader.releaseStorage()
     }
 
-    @inline(__always)
+    @inline(never)
     private mutating func parseBody(_ input: Span<UInt8>) throws(HTTP1Error) -> ParseStep {
         var position = 0
         let output: BodyDecoder.Output
@@ -142,6 +147,26 @@ public struct RequestParser: Sendable {
             return ParseStep(consumed, .head)
         } catch {
             // Ranges found so far point into the input, not into the head's own block.
+            head.clear()
+            throw fail(error)
+        }
+    }
+
+    /// The same inside a head that came in parts. Apart, for it is short where the other is not.
+    @inline(never)
+    private mutating func continueHead(
+        _ input: Span<UInt8>,
+        _ head: inout RequestHead
+    ) throws(HTTP1Error) -> ParseStep {
+        do throws(HTTP1Error) {
+            guard let consumed = try reader.readOn(input, &head.storage, &head.line, limits, leniency, offset) else {
+                offset &+= UInt64(input.count)
+                return ParseStep(input.count, .needsInput)
+            }
+            offset &+= UInt64(consumed)
+            try accept(&head)
+            return ParseStep(consumed, .head)
+        } catch {
             head.clear()
             throw fail(error)
         }
@@ -196,7 +221,12 @@ public struct RequestParser: Sendable {
     }
 
     private mutating func fail(_ error: HTTP1Error) -> HTTP1Error {
-        state = .failed(error)
+        state = .failed
+        failure = error
         return error
+    }
+
+    private func rethrow() throws(HTTP1Error) {
+        if let failure { throw failure }
     }
 }

@@ -18,13 +18,15 @@ public struct ResponseParser: Sendable {
         case body
         case done
         case tunnel
-        /// Octets that were refused stay refused.
-        case failed(HTTP1Error)
+        /// Octets that were refused stay refused: see `failure`.
+        case failed
     }
 
     private var body = BodyDecoder(length: 0)
     private var state = State.idle
     private var reader = HeadReader<StatusLineParser>(emptyLine: StatusLine())
+    /// Why in `.failed`. Not its payload, so that the state is one octet to every call that does not fail.
+    private var failure: HTTP1Error?
     /// Octets consumed since `begin`.
     private var offset: UInt64 = 0
     private var context = ResponseContext.other(offeredUpgrade: false)
@@ -64,11 +66,14 @@ public struct ResponseParser: Sendable {
         into head: inout ResponseHead
     ) throws(HTTP1Error) -> ParseStep {
         switch state {
+        case .head where reader.isInside: return try continueHead(input, &head)
         case .head: return try parseHead(input, &head)
         case .body: return try parseBody(input)
         case .idle, .done: return ParseStep(0, .end)
         case .tunnel: return ParseStep(0, .tunnel)
-        case .failed(let error): throw error
+        case .failed:
+            try rethrow()
+            return ParseStep(0, .needsInput)
         }
     }
 
@@ -85,7 +90,7 @@ public struct ResponseParser: Sendable {
                 throw fail(error)
             }
             state = .done
-        case .failed(let error): throw error
+        case .failed: try rethrow()
         }
     }
 
@@ -119,7 +124,7 @@ public struct ResponseParser: Sendable {
         reader.releaseStorage()
     }
 
-    @inline(__always)
+    @inline(never)
     private mutating func parseBody(_ input: Span<UInt8>) throws(HTTP1Error) -> ParseStep {
         var position = 0
         let output: BodyDecoder.Output
@@ -159,6 +164,25 @@ public struct ResponseParser: Sendable {
             return ParseStep(consumed, try accept(&head))
         } catch {
             // Ranges found so far point into the input, not into the head's own block.
+            head.clear()
+            throw fail(error)
+        }
+    }
+
+    /// The same inside a head that came in parts. Apart, for it is short where the other is not.
+    @inline(never)
+    private mutating func continueHead(
+        _ input: Span<UInt8>,
+        _ head: inout ResponseHead
+    ) throws(HTTP1Error) -> ParseStep {
+        do throws(HTTP1Error) {
+            guard let consumed = try reader.readOn(input, &head.storage, &head.line, limits, leniency, offset) else {
+                offset &+= UInt64(input.count)
+                return ParseStep(input.count, .needsInput)
+            }
+            offset &+= UInt64(consumed)
+            return ParseStep(consumed, try accept(&head))
+        } catch {
             head.clear()
             throw fail(error)
         }
@@ -225,7 +249,12 @@ public struct ResponseParser: Sendable {
     }
 
     private mutating func fail(_ error: HTTP1Error) -> HTTP1Error {
-        state = .failed(error)
+        state = .failed
+        failure = error
         return error
+    }
+
+    private func rethrow() throws(HTTP1Error) {
+        if let failure { throw failure }
     }
 }

@@ -15,7 +15,10 @@ import Testing
         var offset: UInt64 = 0
         for index in 0..<input.count {
             let piece = input.span.extracting(index..<(index + 1))
-            let consumed = try reader.read(piece, &fields, &line, ParserLimits(), [], offset)
+            let consumed =
+                try reader.isInside
+                ? reader.readOn(piece, &fields, &line, ParserLimits(), [], offset)
+                : reader.read(piece, &fields, &line, ParserLimits(), [], offset)
             offset += 1
             #expect(consumed == (index == input.count - 1 ? 1 : nil))
             #expect(reader.kept.block.count <= max(1024, 2 * (index + 1)))
