@@ -34,6 +34,9 @@ public struct ResponseHead: Sendable {
     /// The reason phrase as a range of `fields.block`.
     public var reasonRange: Range<Int> { line.reason }
 
+    /// Whether the head has the field, without the fields' being copied out.
+    public func contains(_ known: KnownField) -> Bool { storage.contains(known) }
+
     public var fields: HTTPFields {
         @inlinable get { storage }
         set {

@@ -126,17 +126,22 @@ final class Connection: ReadinessHandler, TimerHandler {
 
     /// The first bytes of an answer to `exchange` are about to be read.
     func beginReading(_ exchange: Exchange) -> Reading {
-        let reading = engine.spareReadings.take(engine.configuration)
+        let reading = engine.readings.next
         if let request = exchange.request { reading.parser.begin(answering: request.context) }
         self.reading = reading
         return reading
+    }
+
+    /// What came did not end the response: it keeps its reading until it does.
+    func holdReading(_ reading: Reading) {
+        if reading === engine.readings.next { engine.readings.replaceNext(engine.configuration) }
     }
 
     /// The response is whole, and nothing of it is needed any more.
     func endReading() {
         guard let reading else { return }
         self.reading = nil
-        engine.spareReadings.keep(reading)
+        engine.readings.keep(reading)
     }
 
     func park() {
@@ -147,7 +152,7 @@ final class Connection: ReadinessHandler, TimerHandler {
 
     /// `Keep-Alive: timeout=5, max=100`: hints, taken with a second's margin for our request to arrive in time.
     func note(_ head: ResponseHead) {
-        guard let hint = KeepAliveHint(head.fields) else { return }
+        guard head.contains(.keepAlive), let hint = KeepAliveHint(head.fields) else { return }
         if let seconds = hint.timeout { hintedIdle = (Int64(seconds) - 1) * 1_000_000_000 }
         if let count = hint.max { hintedExchanges = count }
     }
@@ -220,6 +225,6 @@ final class Connection: ReadinessHandler, TimerHandler {
         if abruptly { socket?.resetOnClose() }
         socket = nil
         queue.removeAll()
-        reading = nil
+        endReading()
     }
 }

@@ -27,6 +27,7 @@ extension Connection {
                 if exchange.report.timings.responseStart == nil { exchange.report.timings.responseStart = loop.now }
                 let reading = reading ?? beginReading(exchange)
                 let goesOn = buffer.withBytes(count) { bytes in process(bytes, exchange, reading) }
+                if isServing(exchange), self.reading === reading { holdReading(reading) }
                 // A short read has drained the socket. With the FIN already announced the end is read at once.
                 guard goesOn, count == ReadBuffer.capacity || peerFinished else { return }
             }
@@ -101,7 +102,9 @@ extension Connection {
         exchange.report.code = UInt16(clamping: head.status)
         exchange.receiving = .content
         note(head)
-        if let request = exchange.request, request.decodesContent, let encoding = contentEncoding(head.fields) {
+        if let request = exchange.request, request.decodesContent, head.contains(.contentEncoding),
+            let encoding = contentEncoding(head.fields)
+        {
             do throws(ContentDecodingError) {
                 exchange.decoder = try engine.decoder(for: encoding, request.options.decodingLimits)
             } catch {

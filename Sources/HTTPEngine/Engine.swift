@@ -28,7 +28,7 @@ public import Reactor
     /// The connection whose exchange is just being told to have ended: one started meanwhile goes on with it.
     var warm: Connection?
     var spareDecoders = DecoderShelf()
-    var spareReadings = ReadingShelf()
+    var readings: ReadingShelf
     var nextLocalAddress = 0
     private var exchanges: [Exchange] = []
     private var freeExchanges: [UInt32] = []
@@ -52,6 +52,7 @@ public import Reactor
         self.loop = loop
         self.configuration = configuration
         self.resolver = resolver ?? Resolver()
+        readings = ReadingShelf(configuration)
         spans = Timeouts.Spans(configuration.timeouts)
         idleLimit = configuration.idleTimeout.wholeNanoseconds
         maximumAge = configuration.maximumAge.wholeNanoseconds
@@ -74,9 +75,13 @@ public import Reactor
         }
         isStarting = true
         defer { isStarting = false }
-        let host = host(for: request.destination)
         let id = exchange.id
-        if let connection = takeWarm(host) ?? takeIdle(host) {
+        if let connection = takeWarm(for: request) {
+            assign(connection, to: exchange)
+            return id
+        }
+        let host = host(for: request.destination)
+        if let connection = takeIdle(host) {
             assign(connection, to: exchange)
         } else {
             enqueue(exchange, host)

@@ -14,8 +14,8 @@ extension Engine {
     }
 
     /// The connection just come free, without the way through the pool: it counts as busy all along.
-    func takeWarm(_ host: Host) -> Connection? {
-        guard let connection = warm, connection.host === host else { return nil }
+    func takeWarm(for request: EngineRequest) -> Connection? {
+        guard let connection = warm, connection.host.destination == request.destination else { return nil }
         warm = nil
         return connection
     }
@@ -163,7 +163,8 @@ extension Engine {
         if reusable, warm == nil, connection.host.pool.waiting == 0 {
             warm = connection
             farewell.deliver(.completed(trailers: trailers))
-            guard let left = takeWarm(connection.host) else { return }
+            guard let left = warm else { return }
+            warm = nil
             perform(left.host.pool.released(left.id), left.host)
         } else {
             if reusable {

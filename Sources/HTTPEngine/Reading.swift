@@ -14,20 +14,25 @@ final class Reading {
     }
 }
 
-/// Readings between two responses.
+/// Readings between two responses. The next one out lies ready: a response that arrives in one piece takes it and
+/// gives it back within a turn, and nothing is moved.
 struct ReadingShelf {
     /// Responses coming in at the same moment that need no allocation.
     private static let capacity = 256
 
+    private(set) var next: Reading
     private var spare: [Reading] = []
 
-    mutating func take(_ configuration: EngineConfiguration) -> Reading {
-        spare.popLast() ?? Reading(configuration)
+    init(_ configuration: EngineConfiguration) { next = Reading(configuration) }
+
+    /// `next` belongs to a connection whose response goes on.
+    mutating func replaceNext(_ configuration: EngineConfiguration) {
+        next = spare.popLast() ?? Reading(configuration)
     }
 
     /// A head that came in parts has left storage behind, up to the limit on heads: not for keeping.
     mutating func keep(_ reading: Reading) {
-        guard spare.count < ReadingShelf.capacity else { return }
+        guard reading !== next, spare.count < ReadingShelf.capacity else { return }
         reading.parser.releaseStorage()
         reading.heldContent = nil
         reading.heldInput = nil
