@@ -33,7 +33,7 @@ public enum EngineError: Error, Hashable, Sendable {
     case shutDown
 
     public enum InvalidRequest: Hashable, Sendable {
-        case host(String)
+        case host(String, URLHost.Problem)
         /// The serialiser's word on method, target, field names and values.
         case syntax(HTTP1Error)
         /// A field that the engine derives from the request and the caller may not contradict.
@@ -45,7 +45,7 @@ public enum EngineError: Error, Hashable, Sendable {
 extension EngineError: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .invalidRequest(.host(let host)): "invalid request: “\(host)” is no host"
+        case .invalidRequest(.host(let host, let problem)): "invalid request: “\(host)” is no host: \(problem)"
         case .invalidRequest(.syntax(let error)): "invalid request: \(error)"
         case .invalidRequest(.reservedField(let name)):
             "invalid request: \(name) follows from the request and cannot be set"

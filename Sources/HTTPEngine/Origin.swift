@@ -13,21 +13,22 @@ public struct Origin: Hashable, Sendable {
     }
 
     public let scheme: Scheme
-    /// Lower case, without the brackets of an IPv6 literal.
+    /// In the one spelling that equal hosts share: lower case, without the brackets of an IPv6 literal.
     public let host: String
     public let port: UInt16
 
-    /// - Parameter host: a name or address as in a URL, with or without an IPv6 literal's brackets. No user
-    ///   information, no port, no percent-encoding.
+    /// - Parameter host: what ``URLHost`` takes. No user information, no port, no percent-encoding.
     public init(scheme: Scheme = .http, host: String, port: UInt16? = nil) throws(EngineError) {
-        var bare = host
-        if host.hasPrefix("["), host.hasSuffix("]") { bare = String(host.dropFirst().dropLast()) }
-        let isLiteral = bare.utf8.contains(UInt8(ascii: ":"))
-        guard isLiteral ? IPv6Address(bare) != nil : Origin.isRegisteredName(bare) else {
-            throw .invalidRequest(.host(host))
+        do throws(URLHost.Problem) {
+            self.init(scheme: scheme, host: try URLHost(host), port: port)
+        } catch {
+            throw .invalidRequest(.host(host, error))
         }
+    }
+
+    public init(scheme: Scheme = .http, host: URLHost, port: UInt16? = nil) {
         self.scheme = scheme
-        self.host = bare.lowercased()
+        self.host = host.bare
         self.port = port ?? scheme.defaultPort
     }
 
@@ -38,19 +39,6 @@ public struct Origin: Hashable, Sendable {
             name = "[\(name.prefix { $0 != "%" })]"
         }
         return port == scheme.defaultPort ? name : "\(name):\(port)"
-    }
-
-    /// RFC 3986 §3.2.2 reg-name without percent-encoding, at most 255 bytes (what DNS and SOCKS can carry).
-    private static func isRegisteredName(_ name: String) -> Bool {
-        !name.isEmpty && name.utf8.count <= 255
-            && name.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"):
-                    true
-                default: "-._~!$&'()*+,;=".utf8.contains(byte)
-                }
-            }
     }
 }
 

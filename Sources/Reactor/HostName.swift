@@ -1,5 +1,5 @@
 /// A host name that is fit to be looked up, in the one spelling that equal names share.
-struct HostName: Hashable, Sendable {
+public struct HostName: Hashable, Sendable {
     /// Lower case; a trailing dot is kept, for it tells the look-up to leave the search list alone.
     let text: String
 
@@ -25,8 +25,11 @@ struct HostName: Hashable, Sendable {
         text.hasSuffix(".") ? String(text.dropLast()) : text
     }
 
-    /// Whether the last label is a number as inet_aton reads one: decimal or octal digits, or `0x` and hex.
-    private static func endsInNumber(_ name: String) -> Bool {
+    /// Whether the last label is a number as inet_aton reads one: decimal or octal digits, or `0x` and hex. Such a name
+    /// can only be meant as an address.
+    ///
+    /// - Parameter name: lower case, without a trailing dot.
+    public static func endsInNumber(_ name: some StringProtocol) -> Bool {
         guard let last = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).last,
             let first = last.first, (48...57).contains(first)
         else { return false }

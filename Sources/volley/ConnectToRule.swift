@@ -1,12 +1,12 @@
-import Reactor
+import HTTPEngine
 
 /// `--connect-to HOST1:PORT1:HOST2:PORT2`, as in curl: requests for the first pair go to the second.
 ///
 /// An empty HOST1 or PORT1 stands for any, an empty HOST2 or PORT2 for "as in the URL". IPv6 in brackets.
 struct ConnectToRule: Hashable, Sendable {
-    let host: TargetURL.Host?
+    let host: URLHost?
     let port: UInt16?
-    let newHost: TargetURL.Host?
+    let newHost: URLHost?
     let newPort: UInt16?
 
     init(_ text: String) throws(UsageError) {
@@ -16,18 +16,14 @@ struct ConnectToRule: Hashable, Sendable {
     }
 
     /// Where a connection for this URL really goes, by the first rule that fits.
-    static func destination(of url: TargetURL, by rules: [ConnectToRule]) -> (TargetURL.Host, UInt16) {
+    static func destination(of url: TargetURL, by rules: [ConnectToRule]) -> (URLHost, UInt16) {
         guard let rule = rules.first(where: { $0.fits(url) }) else { return (url.host, url.port) }
         return (rule.newHost ?? url.host, rule.newPort ?? url.port)
     }
 
     private func fits(_ url: TargetURL) -> Bool {
         guard port == nil || port == url.port else { return false }
-        switch (host, url.host) {
-        case (nil, _): return true
-        case (.name(let rule)?, .name(let name)): return rule.lowercased() == name.lowercased()
-        case (let rule?, let host): return rule == host
-        }
+        return host == nil || host == url.host
     }
 
     /// Four fields; the colons inside brackets belong to an address.
@@ -50,13 +46,13 @@ struct ConnectToRule: Hashable, Sendable {
         return parts
     }
 
-    private static func host(_ part: String, _ text: String) throws(UsageError) -> TargetURL.Host? {
+    private static func host(_ part: String, _ text: String) throws(UsageError) -> URLHost? {
         guard !part.isEmpty else { return nil }
-        guard part.first == "[" else { return try TargetURL.Host(validating: part, in: "--connect-to \(text)") }
-        guard part.last == "]", let address = IPv6Address(String(part.dropFirst().dropLast())) else {
-            throw UsageError("--connect-to \(quoted(text)) has no IPv6 address in its brackets: write [::1]")
+        do throws(URLHost.Problem) {
+            return try URLHost(part)
+        } catch {
+            throw error.advice(on: "--connect-to \(quoted(text))")
         }
-        return .v6(address)
     }
 
     private static func port(_ part: String, _ text: String) throws(UsageError) -> UInt16? {

@@ -1,3 +1,4 @@
+import HTTPEngine
 import Reactor
 internal import Synchronization
 

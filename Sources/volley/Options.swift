@@ -1,3 +1,4 @@
+import HTTPEngine
 import Reactor
 
 /// A command line, understood: every value checked, nothing started, nothing looked up.

@@ -1,3 +1,4 @@
+import HTTPEngine
 import Reactor
 
 /// The look at descriptors, ports and queues before anything starts: a run that cannot be held is refused with

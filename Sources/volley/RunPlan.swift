@@ -1,3 +1,4 @@
+import HTTPEngine
 import Reactor
 
 /// A run, resolved and shared out: what the workers need, and no more to decide. Times in nanoseconds.
@@ -5,7 +6,7 @@ struct RunPlan: Sendable {
     enum Destination: Hashable, Sendable {
         /// Decided once the embedded server listens.
         case embedded
-        case tcp(TargetURL.Host, port: UInt16)
+        case tcp(URLHost, port: UInt16)
         case unix(UnixName)
     }
 

@@ -48,7 +48,7 @@ struct ConnectToRuleTests {
             ("a:80:[::g]:80", "--connect-to \"a:80:[::g]:80\" has no IPv6 address in its brackets: write [::1]"),
             (
                 "a:80:b c:80",
-                "\"--connect-to a:80:b c:80\" has \" \" in its host: use letters, digits, dots and hyphens only"
+                "--connect-to \"a:80:b c:80\" has \" \" in its host: use letters, digits, dots and hyphens only"
             ),
         ]
     )

@@ -1,0 +1,157 @@
+/// An `http` URL, taken apart by RFC 3986 §3 and RFC 9110 §4.2.1: nothing is repaired, decoded or guessed.
+///
+/// A value of its own, without Foundation; what it does not take is refused with the place and the reason.
+public struct HTTPURL: Hashable, Sendable {
+    public let host: URLHost
+    /// The scheme's own if the URL has none, or an empty one (RFC 3986 §3.2.3).
+    public let port: UInt16
+    /// Path and query as they go into the request line (RFC 9112 §3.2.1). The fragment stays at home.
+    public let target: String
+
+    /// Whom to ask: ``EngineRequest``'s origin.
+    public var origin: Origin { Origin(host: host, port: port) }
+
+    public init(_ text: String) throws(Problem) {
+        let bytes = Array(text.utf8)
+        guard !bytes.isEmpty else { throw .empty }
+        let start = try Self.skipScheme(bytes)
+        let end = bytes[start...].firstIndex(where: Self.endsAuthority) ?? bytes.endIndex
+        (host, port) = try Self.authority(bytes[start..<end])
+        target = try Self.target(bytes[end...])
+    }
+
+    /// The offset after `http://`.
+    private static func skipScheme(_ bytes: [UInt8]) throws(Problem) -> Int {
+        // RFC 3986 §3.1: the scheme ends at the first colon, and an authority follows two slashes.
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon > 0,
+            bytes[colon...].starts(with: "://".utf8), !bytes[..<colon].contains(where: endsAuthority)
+        else { throw .noScheme }
+        let scheme = String(decoding: bytes[..<colon], as: UTF8.self).lowercased()
+        guard scheme == Origin.Scheme.http.rawValue else { throw .scheme(scheme) }
+        return colon + 3
+    }
+
+    /// RFC 3986 §3.2: [ userinfo "@" ] host [ ":" port ]. User information is refused (RFC 9110 §4.2.4): it mostly
+    /// serves to make a URL look like another.
+    private static func authority(_ bytes: ArraySlice<UInt8>) throws(Problem) -> (URLHost, UInt16) {
+        if let at = bytes.firstIndex(of: UInt8(ascii: "@")) { throw .userInformation(at: at) }
+        let hostEnd: Int
+        if bytes.first == UInt8(ascii: "[") {
+            let close = bytes.firstIndex(of: UInt8(ascii: "]"))
+            guard let close, !bytes[..<close].contains(UInt8(ascii: "%")) else {
+                throw .host(.ipv6Literal, at: bytes.startIndex)
+            }
+            hostEnd = close + 1
+        } else {
+            hostEnd = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex
+            let second = bytes[hostEnd...].dropFirst().firstIndex(of: UInt8(ascii: ":"))
+            if let second { throw .secondColon(at: second) }
+        }
+        let host: URLHost
+        do throws(URLHost.Problem) {
+            host = try URLHost(String(decoding: bytes[..<hostEnd], as: UTF8.self))
+        } catch {
+            throw .host(error, at: bytes.startIndex)
+        }
+        return (host, try port(bytes[hostEnd...]))
+    }
+
+    /// RFC 3986 §3.2.3: *DIGIT after a colon; none is the scheme's own.
+    private static func port(_ bytes: ArraySlice<UInt8>) throws(Problem) -> UInt16 {
+        guard let colon = bytes.first else { return Origin.Scheme.http.defaultPort }
+        guard colon == UInt8(ascii: ":") else { throw .portSyntax(at: bytes.startIndex) }
+        let digits = bytes.dropFirst()
+        let stray = digits.firstIndex { !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        if let stray { throw .portSyntax(at: stray) }
+        guard !digits.isEmpty else { return Origin.Scheme.http.defaultPort }
+        guard let port = UInt16(String(decoding: digits, as: UTF8.self)), port > 0 else {
+            throw .portRange(at: digits.startIndex)
+        }
+        return port
+    }
+
+    /// RFC 3986 §3.3, §3.4: *( pchar / "/" ) [ "?" *( pchar / "/" / "?" ) ]
+    private static func target(_ bytes: ArraySlice<UInt8>) throws(Problem) -> String {
+        let kept = bytes.prefix { $0 != UInt8(ascii: "#") }
+        for index in kept.indices {
+            let byte = kept[index]
+            if byte == UInt8(ascii: "%") {
+                guard index + 2 < kept.endIndex, isHex(kept[index + 1]), isHex(kept[index + 2]) else {
+                    throw .percent(at: index)
+                }
+            } else if !isPathOrQuery(byte) {
+                throw .byte(byte, at: index)
+            }
+        }
+        let target = String(decoding: kept, as: UTF8.self)
+        // RFC 9112 §3.2.1: an empty path is sent as a slash.
+        return target.hasPrefix("/") ? target : "/" + target
+    }
+
+    private static func endsAuthority(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
+    }
+
+    private static func isHex(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+            UInt8(ascii: "A")...UInt8(ascii: "F"):
+            true
+        default: false
+        }
+    }
+
+    /// unreserved, sub-delims, and the few that path and query have besides.
+    private static func isPathOrQuery(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "A")...UInt8(ascii: "Z"):
+            true
+        default: "-._~!$&'()*+,;=:@/?".utf8.contains(byte)
+        }
+    }
+}
+
+extension HTTPURL: CustomStringConvertible {
+    /// The URL in its normal form, without a fragment (RFC 9110 §4.2.3).
+    public var description: String { "http://\(origin.authority)\(target)" }
+}
+
+extension HTTPURL {
+    /// What is wrong with a text that should be a URL, and where: offsets are octets of the text, from 0.
+    public enum Problem: Error, Hashable, Sendable {
+        case empty
+        case noScheme
+        /// Another scheme than `http`; lower case.
+        case scheme(String)
+        case userInformation(at: Int)
+        /// The host, which begins there.
+        case host(URLHost.Problem, at: Int)
+        /// One colon too many before the path: as a rule an IPv6 address without its brackets.
+        case secondColon(at: Int)
+        case portSyntax(at: Int)
+        case portRange(at: Int)
+        /// A percent sign without two hex digits after it.
+        case percent(at: Int)
+        /// An octet that neither path nor query may hold unencoded.
+        case byte(UInt8, at: Int)
+    }
+}
+
+extension HTTPURL.Problem: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .empty: "the URL is empty"
+        case .noScheme: "the URL does not begin with a scheme and ://"
+        case .scheme(let scheme): "the scheme is “\(scheme)”, not http"
+        case .userInformation(let offset): "user information before the host (octet \(offset))"
+        case .host(let problem, let offset): "\(problem) (octet \(offset))"
+        case .secondColon(let offset): "a second colon before the path; IPv6 needs brackets (octet \(offset))"
+        case .portSyntax(let offset): "the port is no number (octet \(offset))"
+        case .portRange(let offset): "the port is not from 1 to 65535 (octet \(offset))"
+        case .percent(let offset): "a percent sign without two hex digits (octet \(offset))"
+        case .byte(let byte, let offset):
+            "the octet 0x\(byte < 16 ? "0" : "")\(String(byte, radix: 16)) must be percent-encoded (octet \(offset))"
+        }
+    }
+}
