@@ -1,14 +1,16 @@
 internal import CLinux
 
 /// A lock around one value, with a condition to wait on: the half that `Mutex` does not have.
-@safe final class Monitor<State>: @unchecked Sendable {
+///
+/// For threads that may sleep; a loop's own thread posts instead.
+@safe public final class Monitor<State>: @unchecked Sendable {
     // `@unchecked`: `state` is only touched while `lock` is held.
 
     private var state: State
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
 
-    init(_ state: sending State) {
+    public init(_ state: sending State) {
         self.state = state
         unsafe lock = .allocate(capacity: 1)
         unsafe condition = .allocate(capacity: 1)
@@ -23,15 +25,28 @@ internal import CLinux
         unsafe lock.deallocate()
     }
 
-    func withLock<Result>(_ body: (inout State) -> Result) -> Result {
+    public func withLock<Result>(_ body: (inout State) -> Result) -> Result {
         unsafe pthread_mutex_lock(lock)
         defer { unsafe pthread_mutex_unlock(lock) }
         return body(&state)
     }
 
+    /// Changes the value and wakes whoever waits for it.
+    public func update<Result>(_ body: (inout State) -> Result) -> Result {
+        withLock { state in
+            defer { broadcast() }
+            return body(&state)
+        }
+    }
+
+    /// Asks `ready` now and after every signal until it answers. Nil: it had not when `limit` ran out.
+    public func wait<Result>(atMost limit: Duration, until ready: (inout State) -> Result?) -> Result? {
+        wait(atMost: limit, until: { state in ready(&state).map(Optional.some) }, otherwise: { _ in nil })
+    }
+
     /// Asks `ready` now and after every signal until it answers; after `limit` asks `late` instead, without
     /// letting go of the lock in between.
-    func wait<Result>(
+    public func wait<Result>(
         atMost limit: Duration,
         until ready: (inout State) -> Result?,
         otherwise late: (inout State) -> Result
@@ -46,7 +61,9 @@ internal import CLinux
         return ready(&state) ?? late(&state)
     }
 
-    func signal() { _ = unsafe pthread_cond_signal(condition) }
+    /// Wakes one of those who wait.
+    public func signal() { _ = unsafe pthread_cond_signal(condition) }
 
-    func broadcast() { _ = unsafe pthread_cond_broadcast(condition) }
+    /// Wakes all who wait.
+    public func broadcast() { _ = unsafe pthread_cond_broadcast(condition) }
 }

@@ -70,18 +70,18 @@ public final class TestServer: Sendable {
                 let bound = address
                 let shares = servers.count > 1
                 address = try loop.perform { () throws(Errno) in
-                    let server = server.open()
+                    let server = server.value
                     return try server.listen(bound, sharing: shares) { [unowned server] in server.take($0) }
                 }
             }
         case .unix:
             address = try loops[0].perform { () throws(Errno) in
                 var next = 0
-                return try servers[0].open().listen(wanted, sharing: false) { socket in
+                return try servers[0].value.listen(wanted, sharing: false) { socket in
                     let (server, loop) = (servers[next % servers.count], loops[next % loops.count])
                     next &+= 1
                     let number = socket.release()
-                    loop.post { server.open().take(Socket(adopting: number)) }
+                    loop.post { server.value.take(Socket(adopting: number)) }
                 }
             }
         }
@@ -130,7 +130,7 @@ public final class TestServer: Sendable {
             }
             if !isRunning { asleep.update { $0 += 1 } }
         }
-        _ = asleep.wait(within: .seconds(30)) { [count = group.loops.count] in $0 == count ? true : nil }
+        _ = asleep.wait(atMost: .seconds(30)) { [count = group.loops.count] in $0 == count ? true : nil }
     }
 
     // MARK: Stopping
@@ -144,15 +144,15 @@ public final class TestServer: Sendable {
             return true
         }
         guard isFirst else {
-            _ = stopping.wait(within: .seconds(600)) { if case .done = $0 { true } else { nil } }
+            _ = stopping.wait(atMost: .seconds(600)) { if case .done = $0 { true } else { nil } }
             return
         }
         let emptied = emptied
         for (server, loop) in zip(loops, group.loops) {
-            loop.post { server.open().drain { emptied.update { $0 += 1 } } }
+            loop.post { server.value.drain { emptied.update { $0 += 1 } } }
         }
-        _ = emptied.wait(within: limit) { [count = loops.count] in $0 >= count ? true : nil }
-        for (server, loop) in zip(loops, group.loops) { loop.post { server.open().abort() } }
+        _ = emptied.wait(atMost: limit) { [count = loops.count] in $0 >= count ? true : nil }
+        for (server, loop) in zip(loops, group.loops) { loop.post { server.value.abort() } }
         group.shutdown()
         stopping.update { $0 = .done }
     }

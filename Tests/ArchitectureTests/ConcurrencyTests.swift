@@ -13,8 +13,6 @@ struct ConcurrencyTests {
         "Sources/Reactor/EventLoop.swift": "its fields are touched by its own thread alone; others reach the mailbox",
         "Sources/Reactor/LoopBound.swift": "the value is reachable on the loop's thread only, which is asked for",
         "Sources/Reactor/Monitor.swift": "the state is touched under a pthread mutex only: Mutex has no condition",
-        "Sources/TestServer/LoopBound.swift": "as the reactor's",
-        "Sources/TestServer/Monitor.swift": "as the reactor's",
     ]
 
     private static let files = SourceTree.sources

@@ -139,7 +139,7 @@ final class RawConnection: ReadinessHandler, TimerHandler {
             state = .pausing
             let me = LoopBound(self, on: loop)
             let loop = loop
-            if gate.passes(orElse: { loop.post { me.open().gateOpened() } }) { finishStep() }
+            if gate.passes(orElse: { loop.post { me.value.gateOpened() } }) { finishStep() }
         case .finish:
             socket?.shutdownWrite()
             finishStep()

@@ -49,7 +49,7 @@ public final class RawServer: Sendable {
                 LoopBound(try RawAcceptor(loop, address, scripts, otherwise, records, accepts), on: loop)
             }
             let (acceptor, ours) = (acceptor, address)
-            self.address = try loop.perform { acceptor.open().address ?? ours }
+            self.address = try loop.perform { acceptor.value.address ?? ours }
             let bound = self.address
             fillers =
                 accepts
@@ -69,11 +69,11 @@ public final class RawServer: Sendable {
     }
 
     /// Everything recorded so far, by connection.
-    public var connections: [RawRecord] { records.read { $0 } }
+    public var connections: [RawRecord] { records.withLock { $0 } }
 
     /// What connection `index` has sent so far; nothing if there is none yet.
     public func received(_ index: Int) -> [UInt8] {
-        records.read { $0.indices.contains(index) ? $0[index].received : [] }
+        records.withLock { $0.indices.contains(index) ? $0[index].received : [] }
     }
 
     /// Waits until `count` connections have been accepted in all.
@@ -82,7 +82,7 @@ public final class RawServer: Sendable {
         _ count: Int,
         within limit: Duration = defaultLimit
     ) throws(TimedOut) -> [RawRecord] {
-        if let found = records.wait(within: limit, { $0.count >= count ? $0 : nil }) { return found }
+        if let found = records.wait(atMost: limit, until: { $0.count >= count ? $0 : nil }) { return found }
         throw TimedOut(description: "waited \(limit) for \(count) connections; \(connections.count) came")
     }
 
@@ -94,11 +94,13 @@ public final class RawServer: Sendable {
         within limit: Duration = defaultLimit,
         until condition: (RawRecord) -> Bool
     ) throws(TimedOut) -> RawRecord {
-        let found = records.wait(within: limit) { records in
+        let found = records.wait(atMost: limit) { records in
             records.indices.contains(index) && condition(records[index]) ? records[index] : nil
         }
         if let found { return found }
-        let last = records.read { $0.indices.contains(index) ? String(describing: $0[index]) : "no such connection" }
+        let last = records.withLock {
+            $0.indices.contains(index) ? String(describing: $0[index]) : "no such connection"
+        }
         throw TimedOut(description: "waited \(limit) for connection \(index): \(what); it is \(last)")
     }
 
@@ -121,7 +123,7 @@ public final class RawServer: Sendable {
     /// Closes everything and waits for the loop's thread. More than once does no harm.
     public func stop() {
         let acceptor = acceptor
-        for loop in group.loops { loop.post { acceptor.open().close() } }
+        for loop in group.loops { loop.post { acceptor.value.close() } }
         group.shutdown()
     }
 
