@@ -27,6 +27,7 @@ let package = Package(
         .library(name: "TestServer", targets: ["TestServer"]),
         .executable(name: "volley", targets: ["volley"]),
         .executable(name: "httpbin", targets: ["httpbin"]),
+        .executable(name: "fetch", targets: ["fetch"]),
     ],
     dependencies: [
         // Only the command lines use these; a consumer of the libraries resolves neither.
@@ -49,6 +50,8 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        // No package and no Foundation: the linkage check reads what it links.
+        .executableTarget(name: "fetch", dependencies: ["HTTPEngine", "HTTP1", "Reactor"], swiftSettings: strict),
         .executableTarget(
             name: "volley",
             dependencies: [
@@ -58,11 +61,26 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
-        .testTarget(name: "HTTP1Tests", dependencies: ["HTTP1"], swiftSettings: testing),
-        .testTarget(name: "ReactorTests", dependencies: ["Reactor", "CLinux"], swiftSettings: testing),
-        .testTarget(name: "HTTPEngineTests", dependencies: ["HTTPEngine", "TestServer"], swiftSettings: testing),
-        .testTarget(name: "TestServerTests", dependencies: ["TestServer", "Reactor", "HTTP1", "httpbin"], swiftSettings: testing),
-        .testTarget(name: "VolleyTests", dependencies: ["volley", "Reactor", "TestServer"], swiftSettings: testing),
+        // What tests of several rooms need; no product.
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: testing),
+        .testTarget(name: "HTTP1Tests", dependencies: ["HTTP1", "TestSupport"], swiftSettings: testing),
+        .testTarget(name: "ReactorTests", dependencies: ["Reactor", "CLinux", "TestSupport"], swiftSettings: testing),
+        .testTarget(
+            name: "HTTPEngineTests",
+            dependencies: ["HTTPEngine", "TestServer", "TestSupport"],
+            swiftSettings: testing
+        ),
+        .testTarget(
+            name: "TestServerTests",
+            dependencies: ["TestServer", "Reactor", "HTTP1", "httpbin"],
+            swiftSettings: testing
+        ),
+        .testTarget(
+            name: "VolleyTests",
+            dependencies: ["volley", "HTTPEngine", "Reactor", "TestServer", "TestSupport"],
+            swiftSettings: testing
+        ),
+        .testTarget(name: "FetchTests", dependencies: ["fetch", "TestServer", "TestSupport"], swiftSettings: testing),
         .testTarget(name: "COpenSSLTests", dependencies: ["COpenSSL"], swiftSettings: testing),
         .testTarget(name: "ArchitectureTests", swiftSettings: testing),
     ]

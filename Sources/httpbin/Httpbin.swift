@@ -75,8 +75,8 @@ struct Httpbin: ParsableArguments {
             Httpbin.fail("cannot listen on \(address): \(error)")
         }
         if !quiet {
-            print(server.address.port == nil ? "\(server.address)" : server.url("/"))
-            _ = fflush(nil)
+            let address = server.address.port == nil ? "\(server.address)" : server.url("/")
+            try? BlockingOutput.writeAll(address + "\n", to: BlockingOutput.standard)
         }
         var signal: CInt = 0
         while unsafe sigwait(&signals, &signal) != 0 {}
@@ -93,8 +93,7 @@ struct Httpbin: ParsableArguments {
 
     private static func fail(_ message: String) -> Never {
         let line = message.split(separator: "\n").first ?? "unknown mistake"
-        let text = Array("httpbin: \(line)\n".utf8)
-        _ = unsafe text.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        try? BlockingOutput.writeAll("httpbin: \(line)\n", to: BlockingOutput.errors)
         Glibc.exit(1)
     }
 }

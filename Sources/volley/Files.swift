@@ -46,27 +46,9 @@ enum Files {
     }
 
     /// Devices and pipes refuse to be cut, and need not be.
-    @discardableResult
-    static func replaceContents(of descriptor: CInt, with bytes: [UInt8]) -> Bool {
+    static func replaceContents(of descriptor: CInt, with text: String) throws(Errno) {
         _ = ftruncate(descriptor, 0)
-        return write(bytes, to: descriptor)
-    }
-
-    /// Writes all of it; false when the descriptor takes no more.
-    @discardableResult
-    static func write(_ bytes: [UInt8], to descriptor: CInt) -> Bool {
-        var written = 0
-        while written < bytes.count {
-            let count = unsafe bytes.withUnsafeBytes { buffer in
-                unsafe Glibc.write(descriptor, buffer.baseAddress.map { unsafe $0 + written }, buffer.count - written)
-            }
-            if count < 0 {
-                if uncurl_errno() == EINTR { continue }
-                return false
-            }
-            written += count
-        }
-        return true
+        try BlockingOutput.writeAll(text, to: descriptor)
     }
 
     /// The whole numbers in a file of `/proc`; empty where it cannot be read.

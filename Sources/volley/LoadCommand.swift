@@ -1,4 +1,5 @@
 import ArgumentParser
+import Reactor
 
 /// The command line of volley. Values stay text here: ``Options`` reads them, so that every complaint is one
 /// line in the same words.
@@ -132,7 +133,7 @@ struct LoadCommand: ParsableCommand {
         do {
             status = try perform(Array(CommandLine.arguments.dropFirst()))
         } catch {
-            Files.write(Array("volley: \(error)\n".utf8), to: 2)
+            try? BlockingOutput.writeAll("volley: \(error)\n", to: BlockingOutput.errors)
             status = .unusable
         }
         status.exit()
@@ -142,7 +143,12 @@ struct LoadCommand: ParsableCommand {
     static func perform(_ arguments: [String]) throws(UsageError) -> Verdict {
         switch try parse(line: arguments) {
         case .information(let text):
-            return Files.write(Array("\(text)\n".utf8), to: 1) ? .good : .unusable
+            do throws(Errno) {
+                try BlockingOutput.writeAll("\(text)\n", to: BlockingOutput.standard)
+                return .good
+            } catch {
+                throw UsageError("standard output takes nothing: \(error): open it")
+            }
         case .run(let command):
             let options = try Options(command)
             var run = try Run(options, limits: .read())

@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+import Reactor
 
 /// The one line that is redrawn while a run goes on; nothing at all where standard error is no terminal.
 struct ProgressLine {
@@ -22,14 +23,14 @@ struct ProgressLine {
         let line = Self.text(snapshot, elapsed: elapsed, rate: span > 0 ? Double(done) / span : 0, plan)
         previous = (elapsed, snapshot.completed)
         // Without automatic wrap a narrow terminal cuts the line off instead of scrolling it.
-        Files.write(Array("\r\u{1B}[?7l\(line)\u{1B}[K\u{1B}[?7h".utf8), to: descriptor)
+        try? BlockingOutput.writeAll("\r\u{1B}[?7l\(line)\u{1B}[K\u{1B}[?7h", to: descriptor)
         isDrawn = true
     }
 
     /// Takes the line away, so that the report starts on a clean one.
     mutating func clear() {
         guard isDrawn else { return }
-        Files.write(Array("\r\u{1B}[K".utf8), to: descriptor)
+        try? BlockingOutput.writeAll("\r\u{1B}[K", to: descriptor)
         isDrawn = false
     }
 

@@ -31,7 +31,7 @@ struct Run {
         var sinks: [(ReportSink.Format, CInt)] = []
         for sink in options.reports {
             let file = try sink.path.map { path throws(UsageError) in try Files.openForWriting(path, for: "--format") }
-            sinks.append((sink.format, file ?? 1))
+            sinks.append((sink.format, file ?? BlockingOutput.standard))
         }
         if let wanted = preflight.descriptorLimit,
             !SystemLimits.raiseDescriptors(to: wanted, hard: limits.hardDescriptors)
@@ -47,7 +47,7 @@ struct Run {
         let resolver = try Names.resolver(for: plan.destination, on: group.nextLoop(), &signals)
         defer { resolver.shutdown() }
         if options.chatter != .quiet {
-            for note in plan.notes { Files.write(Array("volley: \(note)\n".utf8), to: 2) }
+            for note in plan.notes { try? BlockingOutput.writeAll("volley: \(note)\n", to: BlockingOutput.errors) }
         }
         let crew = CrewBoard(workers: plan.threads) { SignalWait.wake() }
         var result = load(Job(plan: plan, requests: requests, resolver: resolver, crew: crew), group, &signals)
@@ -115,12 +115,14 @@ struct Run {
             case .json: JSONReport.text(result)
             case .wrk: WrkReport.text(result)
             }
-        let bytes = Array(text.utf8)
-        let isWritten = descriptor == 1 ? Files.write(bytes, to: 1) : Files.replaceContents(of: descriptor, with: bytes)
-        guard isWritten else {
-            throw UsageError(
-                "the \(format.rawValue) report cannot be written: \(Errno(code: uncurl_errno())): make room for it"
-            )
+        do throws(Errno) {
+            if descriptor == BlockingOutput.standard {
+                try BlockingOutput.writeAll(text, to: descriptor)
+            } else {
+                try Files.replaceContents(of: descriptor, with: text)
+            }
+        } catch {
+            throw UsageError("the \(format.rawValue) report cannot be written: \(error): make room for it")
         }
     }
 }

@@ -48,7 +48,7 @@ struct ReadabilityTests {
     }
 
     /// Polls a condition of another program, which signals nothing.
-    private static let maySleep = ["Tests/VolleyTests/Program.swift"]
+    private static let maySleep = ["Tests/TestSupport/BuiltProgram.swift"]
 
     @Test("tests wait for events, never for time to pass")
     func noSleeping() {

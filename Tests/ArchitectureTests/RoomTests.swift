@@ -12,6 +12,8 @@ struct RoomTests {
         // Never the engine: a client must not be tested against itself.
         "TestServer": ["Reactor", "HTTP1", "CZlib", "CLinux", "Glibc", "Synchronization"],
         "httpbin": ["TestServer", "Reactor", "CLinux", "Glibc", "ArgumentParser"],
+        // The smallest program on the engine: no package, so that its `ldd` shows what the engine brings.
+        "fetch": ["HTTPEngine", "HTTP1", "Reactor", "Glibc"],
         "volley": [
             "HTTPEngine", "HTTP1", "Reactor", "TestServer", "CLinux", "Glibc", "Synchronization", "ArgumentParser",
             "Histogram",
@@ -64,7 +66,7 @@ struct RoomTests {
 
     @Test(
         "every room is tested by a target of its own",
-        arguments: ["HTTP1", "Reactor", "HTTPEngine", "TestServer", "volley"]
+        arguments: ["HTTP1", "Reactor", "HTTPEngine", "TestServer", "volley", "fetch"]
     )
     func roomsAreTested(room: String) {
         let target = "Tests/\(room.prefix(1).uppercased())\(room.dropFirst())Tests"

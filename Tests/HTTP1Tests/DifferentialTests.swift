@@ -1,4 +1,5 @@
 import HTTP1
+import TestSupport
 import Testing
 
 /// The parsers against the reference, over seeded random messages and mutations of them.

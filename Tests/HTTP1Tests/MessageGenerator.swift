@@ -1,3 +1,5 @@
+import TestSupport
+
 /// Random messages near the border between legal and illegal: a grammar, and the catalogue of mutations that request
 /// smuggling has been built from.
 struct MessageGenerator {

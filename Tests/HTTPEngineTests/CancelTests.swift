@@ -1,6 +1,7 @@
 import HTTPEngine
 import Reactor
 import TestServer
+import TestSupport
 import Testing
 
 @Suite("Cancelling")

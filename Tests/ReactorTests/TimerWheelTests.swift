@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Reactor
@@ -83,7 +84,7 @@ struct TimerWheelTests {
 
     @Test("it agrees with a plain list over ten thousand random steps", arguments: [1, 2, 3])
     func model(seed: UInt64) {
-        var random = SeededGenerator(seed: seed)
+        var random = SplitMix(seed: seed)
         var now = instant(ticks: 1_000)
         var wheel = TimerWheel(now: now)
         var model: [TimerID: Int64] = [:]

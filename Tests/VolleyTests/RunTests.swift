@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import volley
@@ -6,7 +7,7 @@ import Testing
 /// volley as a user runs it: the built program, its report and its exit status.
 @Suite(.serialized)
 struct RunTests {
-    private func serverCount(_ ended: Ended) -> Int? {
+    private func serverCount(_ ended: BuiltProgram) -> Int? {
         let note = (ended.report["notes"] as? [String])?.last { $0.hasPrefix("the embedded server counted") }
         return note?.split(separator: " ").compactMap { Int($0) }.first
     }

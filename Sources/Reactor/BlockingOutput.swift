@@ -1,0 +1,28 @@
+internal import CLinux
+
+/// Writes to what a command line program was given: terminals, pipes, files. It waits until all is taken, so it is not for
+/// a loop's sockets.
+public enum BlockingOutput {
+    public static let standard: CInt = 1
+    public static let errors: CInt = 2
+
+    /// All of `bytes`, in as many calls as it takes.
+    public static func writeAll(_ bytes: Span<UInt8>, to descriptor: CInt) throws(Errno) {
+        var written = 0
+        while written < bytes.count {
+            written += try retryingInterrupts {
+                unsafe bytes.withUnsafeBytes { buffer in
+                    unsafe write(
+                        descriptor,
+                        buffer.baseAddress.map { unsafe $0 + written },
+                        buffer.count - written
+                    )
+                }
+            }
+        }
+    }
+
+    public static func writeAll(_ text: String, to descriptor: CInt) throws(Errno) {
+        try writeAll(Array(text.utf8).span, to: descriptor)
+    }
+}

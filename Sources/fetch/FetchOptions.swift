@@ -1,0 +1,70 @@
+import HTTPEngine
+
+/// A command line of fetch, understood.
+struct FetchOptions: Equatable {
+    var urls: [HTTPURL] = []
+    /// `-b`
+    var writesBodies = false
+    /// `-i`
+    var writesHeads = false
+    /// `-q`
+    var isQuiet = false
+
+    enum Parsed: Equatable {
+        case help
+        case run(FetchOptions)
+    }
+
+    /// What is wrong with a command line: one line, before anything is sent.
+    struct Mistake: Error, Equatable, CustomStringConvertible {
+        let description: String
+    }
+
+    static let usage = """
+        usage: fetch [-b] [-i] [-q] URL...
+
+        Gets http URLs one after the other on one event loop, and says of each in one line how it went:
+        status, bytes of content, bytes before content decoding, content coding, whether the connection was a
+        new one, and how long look-up, connect, the wait for the first byte (from the request's first) and the
+        whole took. Redirects are told, not followed.
+
+          -b  write the bodies to standard output, and the lines to standard error
+          -i  write the response heads to standard output, and the lines to standard error
+          -q  no lines; errors only
+
+        Exit status: 0 all well; 1 the command line is not usable, and nothing was sent; 4 a transfer failed;
+        5 all were answered, but some with a status of 400 or more.
+
+        """
+
+    static func parse(_ arguments: [String]) throws(Mistake) -> Parsed {
+        var options = FetchOptions()
+        var flagsEnded = false
+        for argument in arguments {
+            if flagsEnded || !argument.hasPrefix("-") {
+                options.urls.append(try url(argument))
+                continue
+            }
+            switch argument {
+            case "--": flagsEnded = true
+            case "-b": options.writesBodies = true
+            case "-i": options.writesHeads = true
+            case "-q": options.isQuiet = true
+            case "-h", "--help": return .help
+            default: throw Mistake(description: "\(argument.debugDescription) is no flag: use -b, -i, -q or --help")
+            }
+        }
+        guard !options.urls.isEmpty else {
+            throw Mistake(description: "there is no URL: give one such as http://127.0.0.1:8080/get")
+        }
+        return .run(options)
+    }
+
+    private static func url(_ text: String) throws(Mistake) -> HTTPURL {
+        do throws(HTTPURL.Problem) {
+            return try HTTPURL(text)
+        } catch {
+            throw Mistake(description: "\(text.debugDescription) is no URL to fetch: \(error)")
+        }
+    }
+}

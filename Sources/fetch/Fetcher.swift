@@ -1,0 +1,108 @@
+import HTTP1
+import HTTPEngine
+import Reactor
+
+/// Fetches one URL after the other on a loop, so that a transfer's times are its own and the next one may find its
+/// connection still open. Stops the loop after the last.
+final class Fetcher: ExchangeDelegate {
+    /// What the transfers so far tell the shell.
+    private(set) var verdict = FetchVerdict.good
+
+    private let options: FetchOptions
+    private let loop: EventLoop
+    private let engine: Engine
+    /// The URL under way; `urls.endIndex` when all are done.
+    private var current = 0
+    private var coding: String?
+    private var outputFailure: Errno?
+
+    init(_ options: FetchOptions, on loop: EventLoop) {
+        self.options = options
+        self.loop = loop
+        engine = Engine(on: loop)
+    }
+
+    /// To be called before the loop runs.
+    func start() {
+        if !options.isQuiet { put(ResultTable.header, to: tableStream) }
+        fetch()
+    }
+
+    private func fetch() {
+        guard current < options.urls.endIndex, outputFailure == nil else {
+            engine.shutdown { [loop] in loop.stop() }
+            return
+        }
+        coding = nil
+        let url = options.urls[current]
+        do throws(EngineError) {
+            engine.start(try EngineRequest(origin: url.origin, target: url.target), delegate: self)
+        } catch {
+            fail(url, error)
+            current += 1
+            fetch()
+        }
+    }
+
+    // MARK: What the engine tells
+
+    func exchange(_ id: ExchangeID, didReceive head: ResponseHead) {
+        if head.status >= 200 { coding = head.fields.joined("Content-Encoding") }
+        guard options.writesHeads else { return }
+        var text = "\(head.version) \(head.status) \(head.reason)\n"
+        head.fields.forEach { name, value in text += "\(name): \(value)\n" }
+        put(text + "\n", to: BlockingOutput.standard)
+    }
+
+    /// A slow reader of ours holds the loop, which has nothing else to do; the peer is held by its socket.
+    func exchange(_ id: ExchangeID, didReceive bytes: Span<UInt8>) {
+        guard options.writesBodies, outputFailure == nil else { return }
+        do throws(Errno) {
+            try BlockingOutput.writeAll(bytes, to: BlockingOutput.standard)
+        } catch {
+            outputFailed(error)
+            engine.cancel(id)
+        }
+    }
+
+    func exchange(_ id: ExchangeID, didFinish outcome: Outcome, report: ExchangeReport) {
+        let url = options.urls[current]
+        switch outcome {
+        case .completed:
+            if let status = report.status, status >= 400 { verdict = max(verdict, .refused) }
+            if !options.isQuiet { put(ResultTable.row(url, report, coding: coding), to: tableStream) }
+        case .failed(let error):
+            if outputFailure == nil { fail(url, error) }
+        }
+        current += 1
+        fetch()
+    }
+
+    // MARK: Output
+
+    /// Standard output belongs to what was asked for.
+    private var tableStream: CInt {
+        options.writesBodies || options.writesHeads ? BlockingOutput.errors : BlockingOutput.standard
+    }
+
+    private func fail(_ url: HTTPURL, _ error: EngineError) {
+        verdict = .failed
+        put("fetch: \(url): \(error)\n", to: BlockingOutput.errors)
+    }
+
+    private func put(_ text: String, to stream: CInt) {
+        do throws(Errno) {
+            try BlockingOutput.writeAll(text, to: stream)
+        } catch {
+            outputFailed(error)
+        }
+    }
+
+    /// Said once, where it can still be said; the transfers end.
+    private func outputFailed(_ error: Errno) {
+        guard outputFailure == nil else { return }
+        outputFailure = error
+        verdict = .failed
+        try? BlockingOutput.writeAll("fetch: the output takes no more: \(error)\n", to: BlockingOutput.errors)
+    }
+}

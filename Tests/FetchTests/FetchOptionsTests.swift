@@ -1,0 +1,35 @@
+import HTTPEngine
+import Testing
+
+@testable import fetch
+
+@Suite("Command line of fetch")
+struct FetchOptionsTests {
+    @Test("flags may stand anywhere, and end at two hyphens")
+    func flags() throws {
+        let url = try HTTPURL("http://h/")
+        #expect(try FetchOptions.parse(["http://h/"]) == .run(FetchOptions(urls: [url])))
+        let all = FetchOptions(urls: [url, url], writesBodies: true, writesHeads: true, isQuiet: true)
+        #expect(try FetchOptions.parse(["-b", "http://h", "-i", "-q", "--", "http://h/"]) == .run(all))
+        #expect(try FetchOptions.parse(["http://h/", "--help"]) == .help)
+    }
+
+    @Test(
+        "what cannot be used is refused in one line, before anything is sent",
+        arguments: [
+            ([], "there is no URL: give one such as http://127.0.0.1:8080/get"),
+            (["-q"], "there is no URL: give one such as http://127.0.0.1:8080/get"),
+            (["-x", "http://h/"], "\"-x\" is no flag: use -b, -i, -q or --help"),
+            (["h/a\nb"], "\"h/a\\nb\" is no URL to fetch: the URL does not begin with a scheme and ://"),
+            (["http://h/", "https://h/"], "\"https://h/\" is no URL to fetch: the scheme is “https”, not http"),
+            (["--", "-b"], "\"-b\" is no URL to fetch: the URL does not begin with a scheme and ://"),
+            (
+                ["http://127.1/"],
+                "\"http://127.1/\" is no URL to fetch: the host ends in a number and is no IPv4 address of four parts (octet 7)"
+            ),
+        ] as [([String], String)]
+    )
+    func refused(arguments: [String], message: String) {
+        #expect(throws: FetchOptions.Mistake(description: message)) { try FetchOptions.parse(arguments) }
+    }
+}
