@@ -15,7 +15,7 @@ struct BodyDecoder: Sendable {
     private var toCome: UInt64 = 0
     /// `.length`: the announced number; `.untilClose`: octets handed out.
     private var total: UInt64 = 0
-    private var chunks = ChunkedDecoder()
+    private var chunks: ChunkedDecoder
 
     enum Output {
         case needsInput
@@ -25,18 +25,31 @@ struct BodyDecoder: Sendable {
         case end
     }
 
-    init(length: UInt64) {
+    init(_ limits: ParserLimits) {
+        state = .length
+        chunks = ChunkedDecoder(limits)
+    }
+
+    // A body is begun in place: a new value would be put together on the stack and copied.
+
+    @inline(__always)
+    mutating func begin(length: UInt64) {
         state = .length
         toCome = length
         total = length
     }
 
-    private init(_ state: State) {
-        self.state = state
+    @inline(__always)
+    mutating func beginChunked() {
+        state = .chunked
+        chunks.reset()
     }
 
-    static var chunked: BodyDecoder { BodyDecoder(.chunked) }
-    static var untilClose: BodyDecoder { BodyDecoder(.untilClose) }
+    @inline(__always)
+    mutating func beginUntilClose() {
+        state = .untilClose
+        total = 0
+    }
 
     /// `position` is moved behind what was read of `input`. `offset` is the place of its first octet in the message, from
     /// which errors count.

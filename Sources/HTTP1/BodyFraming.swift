@@ -26,49 +26,51 @@ extension BodyFraming {
         _ head: ResponseHead,
         answering context: ResponseContext
     ) throws(HTTP1Error) -> BodyFraming {
-        try ofResponse(head.line, head.storage, context)
+        var head = head
+        return try decide(&head, context)
     }
 
+    /// `inout`, though nothing changes: a borrowed struct is copied, and the copy waits for the stores that filled it.
     @inline(__always)
-    static func ofResponse(
-        _ line: StatusLine,
-        _ fields: HTTPFields,
+    static func decide(
+        _ head: inout ResponseHead,
         _ context: ResponseContext
     ) throws(HTTP1Error) -> BodyFraming {
-        let status = line.code
+        let status = head.line.code
         // 1. A response to HEAD, and any 1xx, 204 and 304.
         if status == 101 { return .tunnel }
         if context == .head || status < 200 || status == 204 || status == 304 { return .none }
         // 2. 2xx to CONNECT.
         if context == .connect, status < 300 { return .tunnel }
-        let hasLength = fields.table.seen & KnownField.contentLength.bit != 0
-        guard fields.table.seen & KnownField.transferEncoding.bit != 0 else {
+        let hasLength = head.storage.table.seen & KnownField.contentLength.bit != 0
+        guard head.storage.table.seen & KnownField.transferEncoding.bit != 0 else {
             // 5. and 6. A length; equal ones may be merged. 8. Nothing.
-            return hasLength ? .length(try ContentLength.merged(fields)) : .untilClose
+            return hasLength ? .length(try ContentLength.merged(&head.storage)) : .untilClose
         }
         // 3. Both: an attempt to smuggle, or a sender nobody can follow.
         guard !hasLength else { throw HTTP1Error(.contentLengthWithTransferEncoding, offset: 0) }
         // 4. A transfer coding. §6.1: in HTTP/1.0 the framing is faulty.
-        guard line.version.minor > 0 else { throw HTTP1Error(.transferEncodingInHTTP10, offset: 0) }
-        try TransferCoding.checkChunkedAlone(fields)
+        guard head.line.version.minor > 0 else { throw HTTP1Error(.transferEncodingInHTTP10, offset: 0) }
+        try TransferCoding.checkChunkedAlone(&head.storage)
         return .chunked
     }
 
     /// The framing of a request: the same list, read by a server that refuses whatever leaves room for two readings.
     public static func ofRequest(_ head: RequestHead) throws(HTTP1Error) -> BodyFraming {
-        try ofRequest(head.line, head.storage)
+        var head = head
+        return try decide(&head)
     }
 
     @inline(__always)
-    static func ofRequest(_ line: RequestLine, _ fields: HTTPFields) throws(HTTP1Error) -> BodyFraming {
-        let hasLength = fields.table.seen & KnownField.contentLength.bit != 0
-        guard fields.table.seen & KnownField.transferEncoding.bit != 0 else {
+    static func decide(_ head: inout RequestHead) throws(HTTP1Error) -> BodyFraming {
+        let hasLength = head.storage.table.seen & KnownField.contentLength.bit != 0
+        guard head.storage.table.seen & KnownField.transferEncoding.bit != 0 else {
             // 6. and 7.
-            return hasLength ? .length(try ContentLength.single(fields)) : .none
+            return hasLength ? .length(try ContentLength.single(&head.storage)) : .none
         }
         guard !hasLength else { throw HTTP1Error(.contentLengthWithTransferEncoding, offset: 0) }
-        guard line.version.minor > 0 else { throw HTTP1Error(.transferEncodingInHTTP10, offset: 0) }
-        try TransferCoding.checkChunkedAlone(fields)
+        guard head.line.version.minor > 0 else { throw HTTP1Error(.transferEncodingInHTTP10, offset: 0) }
+        try TransferCoding.checkChunkedAlone(&head.storage)
         return .chunked
     }
 }

@@ -37,10 +37,30 @@ struct ChunkedDecoder: Sendable {
     private var size: UInt64 = 0
     /// Body octets announced by the chunks so far.
     private var announced: UInt64 = 0
+    /// How many there may be: the limit, or 2^63 - 1, so that no sum of two counts overflows.
+    private let most: UInt64
+    /// How many digits the quick way looks at: fifteen cannot overflow, and a limit on the line may allow fewer.
+    private let quickDigits: Int
     /// Octets of the size line so far, and of its extensions.
     private var lineBytes: UInt32 = 0
     private var extensionBytes: UInt32 = 0
     private var totalExtensionBytes: UInt32 = 0
+
+    init(_ limits: ParserLimits) {
+        most = min(limits.bodyBytes, UInt64(Int64.max))
+        quickDigits = max(0, min(15, Int(limits.chunkLineBytes) - 2))
+    }
+
+    /// Back to the start of a body.
+    @inline(__always)
+    mutating func reset() {
+        place = .start
+        size = 0
+        announced = 0
+        lineBytes = 0
+        extensionBytes = 0
+        totalExtensionBytes = 0
+    }
 
     /// Body octets handed out so far.
     var received: UInt64 {
@@ -57,7 +77,7 @@ struct ChunkedDecoder: Sendable {
         _ position: inout Int,
         _ limits: ParserLimits
     ) throws(HTTP1Error) -> Output {
-        if let output = takeWholeChunk(bytes, &position, limits) { return output }
+        if let output = takeWholeChunk(bytes, &position) { return output }
         return try decodeSlowly(bytes, &position, limits)
     }
 
@@ -65,22 +85,24 @@ struct ChunkedDecoder: Sendable {
     @inline(__always)
     private mutating func takeWholeChunk(
         _ bytes: Span<UInt8>,
-        _ position: inout Int,
-        _ limits: ParserLimits
+        _ position: inout Int
     ) -> Output? {
         let count = bytes.count
         var start = position
+        if place == .data, start == 0, size > UInt64(count), count > 0 {
+            size &-= UInt64(count)
+            position = count
+            return .data(0..<count)
+        }
         if place == .start {
             var value: UInt64 = 0
-            // Fifteen digits cannot overflow; more are left to the slow way.
-            let end = min(count, start &+ 15)
+            let end = min(count, start &+ quickDigits)
             while start < end, let digit = ASCII.hexValue(bytes.at(start)) {
                 value = value &<< 4 | UInt64(digit)
                 start &+= 1
             }
             guard value > 0, start &+ 2 <= count, bytes.pair(start) == 0x0A0D else { return nil }
-            guard start &- position <= Int(limits.chunkLineBytes) &- 2 else { return nil }
-            guard value <= Self.budget(limits) &- announced else { return nil }
+            guard value <= most &- announced else { return nil }
             announced &+= value
             start &+= 2
             let available = count &- start
@@ -123,7 +145,7 @@ struct ChunkedDecoder: Sendable {
         while position < bytes.count {
             switch place {
             case .data, .start:
-                if let output = takeWholeChunk(bytes, &position, limits) { return output }
+                if let output = takeWholeChunk(bytes, &position) { return output }
             case .done: return .end
             case .size, .chunkExtension, .sizeLineFeed, .dataReturn, .dataLineFeed: break
             }
@@ -182,7 +204,7 @@ struct ChunkedDecoder: Sendable {
         guard size <= UInt64(Int64.max) &- announced else {
             throw HTTP1Error(.chunkSizeOverflow, offset: UInt64(position))
         }
-        guard size <= Self.budget(limits) &- announced else {
+        guard size <= most &- announced else {
             throw HTTP1Error(.limitExceeded(.bodyBytes), offset: UInt64(position))
         }
         announced &+= size
@@ -223,12 +245,6 @@ struct ChunkedDecoder: Sendable {
         guard lineBytes <= limits.chunkLineBytes else {
             throw HTTP1Error(.limitExceeded(.chunkLineBytes), offset: UInt64(position))
         }
-    }
-
-    /// The most body octets a message may have. Below 2^63, so that no sum of two counts overflows.
-    @inline(__always)
-    private static func budget(_ limits: ParserLimits) -> UInt64 {
-        min(limits.bodyBytes, UInt64(Int64.max))
     }
 }
 

@@ -15,7 +15,7 @@ enum ContentLength {
 
     /// The one value of all Content-Length lines and list members, which RFC 9112 §6.3 lets a recipient merge if equal.
     @inline(__always)
-    static func merged(_ fields: HTTPFields) throws(HTTP1Error) -> UInt64 {
+    static func merged(_ fields: inout HTTPFields) throws(HTTP1Error) -> UInt64 {
         if let only = fields.table.first(.contentLength), fields.table.isOnly(.contentLength),
             let length = parse(fields.block.span, only.value)
         {
@@ -28,7 +28,7 @@ enum ContentLength {
     private static func mergedList(_ fields: HTTPFields) throws(HTTP1Error) -> UInt64 {
         let block = fields.block
         var merged: UInt64?
-        for index in 0..<fields.count where fields.table[index].known == .contentLength {
+        for index in 0..<fields.count where fields.table[index].isKnown(.contentLength) {
             let range = fields.table[index].value
             let length: UInt64
             if let whole = parse(block.span, range) {
@@ -63,7 +63,7 @@ enum ContentLength {
     }
 
     /// The value of the only line; a server takes no other.
-    static func single(_ fields: HTTPFields) throws(HTTP1Error) -> UInt64 {
+    static func single(_ fields: inout HTTPFields) throws(HTTP1Error) -> UInt64 {
         guard fields.table.isOnly(.contentLength) else { throw HTTP1Error(.repeatedContentLength, offset: 0) }
         guard let only = fields.table.first(.contentLength), let length = parse(fields.block.span, only.value) else {
             throw HTTP1Error(.invalidContentLength, offset: 0)

@@ -46,10 +46,23 @@ struct FieldLineParser: Sendable {
         _ leniency: Leniency
     ) throws(HTTP1Error) -> Bool {
         switch takeLines(bytes, &table, limits) {
-        case .complete: true
-        case .incomplete: false
-        case .unusual: try advanceSlowly(bytes, &table, limits, leniency)
+        case .complete: return true
+        case .incomplete: return false
+        case .unusual: return try advanceSlowly(bytes, &table, limits, leniency)
         }
+    }
+
+    /// Looks for the end of a value in octets that go on where the last ones ended, and that `advance` will be given with
+    /// them. True if they are nothing but more of the value: `advance` is then not needed.
+    ///
+    /// It is in them, not in the block they are copied to, because loads wait for stores of other sizes just made: at
+    /// parts of 64 octets that doubled the time.
+    @inline(__always)
+    mutating func takePartOfValue(_ part: Span<UInt8>, _ limits: ParserLimits) -> Bool {
+        guard place == .value else { return false }
+        let length = part.endOfValue(0, part.count)
+        position &+= length
+        return length == part.count && position &- lineStart <= Int(limits.fieldLineBytes)
     }
 
     private enum Progress {
@@ -121,12 +134,11 @@ struct FieldLineParser: Sendable {
             if ASCII.isBlank(bytes.at(valueEnd &- 1)) { valueEnd = trimmedEnd(bytes, valueStart, valueEnd) }
             let known = KnownField.identify(bytes, start, nameLength)
             slots[fields] = FieldEntry(
-                nameStart: UInt32(truncatingIfNeeded: start),
-                valueStart: UInt32(truncatingIfNeeded: valueStart),
-                valueLength: UInt32(truncatingIfNeeded: valueEnd &- valueStart),
-                nameLength: UInt16(truncatingIfNeeded: nameLength),
-                known: known,
-                isFolded: false
+                nameStart: start,
+                nameLength: nameLength,
+                valueStart: valueStart,
+                valueEnd: valueEnd,
+                known: known
             )
             fields &+= 1
             repeated |= seen & known.bit
@@ -332,15 +344,13 @@ struct FieldLineParser: Sendable {
         _ leniency: Leniency
     ) throws(HTTP1Error) {
         guard table.count < Int(limits.fieldCount) else { throw fault(.limitExceeded(.fieldCount)) }
-        let nameLength = Int(nameEnd) &- lineStart
         table.append(
             FieldEntry(
-                nameStart: UInt32(truncatingIfNeeded: lineStart),
-                valueStart: valueStart,
-                valueLength: valueEnd &- valueStart,
-                nameLength: UInt16(truncatingIfNeeded: nameLength),
-                known: KnownField.identify(bytes, lineStart, nameLength),
-                isFolded: false
+                nameStart: lineStart,
+                nameLength: Int(nameEnd) &- lineStart,
+                valueStart: Int(valueStart),
+                valueEnd: Int(valueEnd),
+                known: KnownField.identify(bytes, lineStart, Int(nameEnd) &- lineStart)
             )
         )
         position &+= 1
@@ -351,14 +361,7 @@ struct FieldLineParser: Sendable {
     /// A fold of blanks alone adds nothing; any other makes the value reach to its end.
     private mutating func endFold(_ table: inout FieldTable) {
         if valueStart < valueEnd {
-            var entry = table[table.count - 1]
-            if entry.valueLength == 0 {
-                entry.valueStart = valueStart
-            } else {
-                entry.isFolded = true
-            }
-            entry.valueLength = valueEnd &- entry.valueStart
-            table[table.count - 1] = entry
+            table[table.count - 1].extend(by: Int(valueStart)..<Int(valueEnd))
         }
         position &+= 1
         lineStart = position

@@ -31,7 +31,7 @@ extension HTTPFields {
     public func hasToken(_ known: KnownField, _ token: StaticString) -> Bool {
         guard table.seen & known.bit != 0 else { return false }
         let bytes = block.span
-        for index in 0..<count where table[index].known == known {
+        for index in 0..<count where table[index].isKnown(known) {
             let value = table[index].value
             var position = value.lowerBound
             while let member = FieldList.next(bytes, &position, value.upperBound) {

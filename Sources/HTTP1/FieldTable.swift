@@ -1,15 +1,56 @@
 /// Where a field stands in its block of octets.
+///
+/// Two words, written and read as such: fields of their own sizes would be stored one by one and loaded together, and the
+/// processor waits where it has to put a load together from several stores.
 struct FieldEntry: Sendable {
-    var nameStart: UInt32
-    var valueStart: UInt32
-    var valueLength: UInt32
-    var nameLength: UInt16
-    var known: KnownField
-    /// The value holds line ends of folds, which are to be read as spaces.
-    var isFolded: Bool
+    /// Start of the name, start of the value.
+    private var starts: UInt64
+    /// Length of the value, of the name in 16 bits, the known name in 8, 1 if folded in 8.
+    private var rest: UInt64
 
-    var name: Range<Int> { Int(nameStart)..<Int(nameStart) &+ Int(nameLength) }
-    var value: Range<Int> { Int(valueStart)..<Int(valueStart) &+ Int(valueLength) }
+    /// Places and lengths are bounded by the limits on a head, 2^32 octets, and on a name, 2^16.
+    @inline(__always)
+    init(nameStart: Int, nameLength: Int, valueStart: Int, valueEnd: Int, known: KnownField) {
+        starts = UInt64(truncatingIfNeeded: nameStart) | UInt64(truncatingIfNeeded: valueStart) &<< 32
+        rest =
+            UInt64(truncatingIfNeeded: valueEnd &- valueStart) | UInt64(truncatingIfNeeded: nameLength) &<< 32
+            | UInt64(known.rawValue) &<< 48
+    }
+
+    @inline(__always)
+    var name: Range<Int> {
+        let start = Int(starts & 0xFFFF_FFFF)
+        return start..<(start &+ Int(rest &>> 32 & 0xFFFF))
+    }
+
+    @inline(__always)
+    var value: Range<Int> {
+        let start = Int(starts &>> 32)
+        return start..<(start &+ Int(rest & 0xFFFF_FFFF))
+    }
+
+    @inline(__always)
+    func isKnown(_ field: KnownField) -> Bool {
+        UInt8(truncatingIfNeeded: rest &>> 48) == field.rawValue
+    }
+
+    var known: KnownField { KnownField(rawValue: UInt8(truncatingIfNeeded: rest &>> 48)) ?? .other }
+
+    /// The value holds line ends of folds, which are to be read as spaces.
+    var isFolded: Bool { rest &>> 56 != 0 }
+
+    /// Makes the value reach to the end of a fold that brought more of it.
+    mutating func extend(by fold: Range<Int>) {
+        let isFirst = value.isEmpty
+        self = FieldEntry(
+            nameStart: name.lowerBound,
+            nameLength: name.count,
+            valueStart: isFirst ? fold.lowerBound : value.lowerBound,
+            valueEnd: fold.upperBound,
+            known: known
+        )
+        if !isFirst { rest |= 1 &<< 56 }
+    }
 }
 
 /// The entries of a field section, with a note of the known names among them.
@@ -82,7 +123,7 @@ struct FieldTable: Sendable {
     @inline(never)
     private func search(_ known: KnownField) -> FieldEntry? {
         guard known != .other else { return nil }
-        for index in 0..<count where slots[index].known == known {
+        for index in 0..<count where slots[index].isKnown(known) {
             return slots[index]
         }
         return nil
@@ -98,6 +139,6 @@ struct FieldTable: Sendable {
     /// Counts, since removals leave the notes as they were.
     @inline(never)
     private func count(_ known: KnownField) -> Int {
-        (0..<count).count { slots[$0].known == known }
+        (0..<count).count { slots[$0].isKnown(known) }
     }
 }

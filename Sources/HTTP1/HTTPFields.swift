@@ -116,12 +116,11 @@ public struct HTTPFields: Sendable {
         appendToBlock(value.span, first..<last)
         table.append(
             FieldEntry(
-                nameStart: UInt32(nameStart),
-                valueStart: UInt32(valueStart),
-                valueLength: UInt32(last - first),
-                nameLength: UInt16(name.count),
-                known: KnownField.identify(block.span, nameStart, name.count),
-                isFolded: false
+                nameStart: nameStart,
+                nameLength: name.count,
+                valueStart: valueStart,
+                valueEnd: used,
+                known: KnownField.identify(block.span, nameStart, name.count)
             )
         )
     }

@@ -118,8 +118,11 @@ struct HeadReader<StartLine: StartLineParser>: Sendable {
             guard piece > 0 else {
                 throw HTTP1Error(.limitExceeded(.headBytes), offset: origin &+ UInt64(limit))
             }
-            kept.appendToBlock(input, taken..<(taken &+ piece))
+            let part = input.extracting(taken..<(taken &+ piece))
             taken &+= piece
+            let isValue = place == .fields && fieldLines.takePartOfValue(part, limits)
+            kept.appendToBlock(part, 0..<piece)
+            if isValue { continue }
             let isComplete: Bool
             do throws(HTTP1Error) {
                 isComplete = try advanceKept(limits, leniency)

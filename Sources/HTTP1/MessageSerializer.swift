@@ -112,15 +112,16 @@ public enum MessageSerializer {
 
     /// One Content-Length that is a number, or `chunked` alone in HTTP/1.1, or neither.
     private static func checkFraming(_ fields: HTTPFields, _ version: HTTPVersion) throws(HTTP1Error) {
+        var fields = fields
         do throws(HTTP1Error) {
             if fields.contains(.contentLength) {
                 guard !fields.contains(.transferEncoding) else {
                     throw HTTP1Error(.contentLengthWithTransferEncoding, offset: 0)
                 }
-                _ = try ContentLength.single(fields)
+                _ = try ContentLength.single(&fields)
             } else if fields.contains(.transferEncoding) {
                 guard version.minor > 0 else { throw HTTP1Error(.transferEncodingInHTTP10, offset: 0) }
-                try TransferCoding.checkChunkedAlone(fields)
+                try TransferCoding.checkChunkedAlone(&fields)
             }
         } catch {
             throw HTTP1Error(error.kind, offset: 0, side: .local)

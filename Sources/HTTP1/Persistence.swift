@@ -9,11 +9,11 @@ public enum Persistence: Sendable, Hashable {
 
     /// `close` anywhere in Connection ends it; HTTP/1.1 lives on by default, HTTP/1.0 only with `keep-alive`.
     @inline(__always)
-    static func of(_ fields: HTTPFields, _ version: HTTPVersion) -> Persistence {
+    static func of(_ fields: inout HTTPFields, _ version: HTTPVersion) -> Persistence {
         guard fields.table.seen & KnownField.connection.bit != 0 else {
             return version.minor == 0 ? .close : .keepAlive
         }
-        if let entry = fields.table.first(.connection), entry.valueLength == 10, version.minor > 0,
+        if let entry = fields.table.first(.connection), entry.value.count == 10, version.minor > 0,
             equalIgnoringCase(fields.block.span, entry.value, "keep-alive"), fields.table.isOnly(.connection)
         {
             return .keepAlive

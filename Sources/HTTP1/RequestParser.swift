@@ -16,7 +16,7 @@ public struct RequestParser: Sendable {
         case failed
     }
 
-    private var body = BodyDecoder(length: 0)
+    private var body: BodyDecoder
     private var state = State.head
     private var reader = HeadReader<RequestLineParser>(emptyLine: RequestLine())
     /// Why in `.failed`. Not its payload, so that the state is one octet to every call that does not fail.
@@ -31,6 +31,7 @@ public struct RequestParser: Sendable {
 
     public init(limits: ParserLimits = ParserLimits(), leniency: Leniency = []) {
         self.limits = limits
+        body = BodyDecoder(limits)
         self.leniency = leniency
     }
 
@@ -50,9 +51,9 @@ public struct RequestParser: Sendable {
         into head: inout RequestHead
     ) throws(HTTP1Error) -> ParseStep {
         switch state {
+        case .body: return try parseBody(input)
         case .head where reader.isInside: return try continueHead(input, &head)
         case .head: return try parseHead(input, &head)
-        case .body: return try parseBody(input)
         case .done: return ParseStep(0, .end)
         case .failed:
             try rethrow()
@@ -106,7 +107,7 @@ public struct RequestParser: Sendable {
         reader.releaseStorage()
     }
 
-    @inline(never)
+    @inline(__always)
     private mutating func parseBody(_ input: Span<UInt8>) throws(HTTP1Error) -> ParseStep {
         var position = 0
         let output: BodyDecoder.Output
@@ -177,10 +178,10 @@ public struct RequestParser: Sendable {
     private mutating func accept(_ head: inout RequestHead) throws(HTTP1Error) {
         try checkTarget(&head)
         try checkHost(&head)
-        persistence = Persistence.of(head.storage, head.version)
+        persistence = Persistence.of(&head.storage, head.version)
         let framing: BodyFraming
         do throws(HTTP1Error) {
-            framing = try BodyFraming.ofRequest(head.line, head.storage)
+            framing = try BodyFraming.decide(&head)
         } catch {
             throw error.moved(by: offset)
         }
@@ -189,10 +190,10 @@ public struct RequestParser: Sendable {
             state = .done
         case .length(let length):
             guard length <= limits.bodyBytes else { throw HTTP1Error(.limitExceeded(.bodyBytes), offset: offset) }
-            body = BodyDecoder(length: length)
+            body.begin(length: length)
             state = .body
         case .chunked:
-            body = .chunked
+            body.beginChunked()
             state = .body
         }
     }
@@ -215,7 +216,7 @@ public struct RequestParser: Sendable {
         }
         guard head.storage.table.isOnly(.host) else { throw HTTP1Error(.repeatedHost, offset: offset) }
         guard
-            host.valueLength == 0
+            host.value.isEmpty
                 || RequestTarget.isAuthority(head.storage.block.span, host.value, needsPort: false)
         else { throw HTTP1Error(.invalidHost, offset: offset) }
     }

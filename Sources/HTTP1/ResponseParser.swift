@@ -22,7 +22,7 @@ public struct ResponseParser: Sendable {
         case failed
     }
 
-    private var body = BodyDecoder(length: 0)
+    private var body: BodyDecoder
     private var state = State.idle
     private var reader = HeadReader<StatusLineParser>(emptyLine: StatusLine())
     /// Why in `.failed`. Not its payload, so that the state is one octet to every call that does not fail.
@@ -41,6 +41,7 @@ public struct ResponseParser: Sendable {
 
     public init(limits: ParserLimits = ParserLimits(), leniency: Leniency = []) {
         self.limits = limits
+        body = BodyDecoder(limits)
         self.leniency = leniency
     }
 
@@ -66,9 +67,9 @@ public struct ResponseParser: Sendable {
         into head: inout ResponseHead
     ) throws(HTTP1Error) -> ParseStep {
         switch state {
+        case .body: return try parseBody(input)
         case .head where reader.isInside: return try continueHead(input, &head)
         case .head: return try parseHead(input, &head)
-        case .body: return try parseBody(input)
         case .idle, .done: return ParseStep(0, .end)
         case .tunnel: return ParseStep(0, .tunnel)
         case .failed:
@@ -124,7 +125,7 @@ public struct ResponseParser: Sendable {
         reader.releaseStorage()
     }
 
-    @inline(never)
+    @inline(__always)
     private mutating func parseBody(_ input: Span<UInt8>) throws(HTTP1Error) -> ParseStep {
         var position = 0
         let output: BodyDecoder.Output
@@ -196,24 +197,24 @@ public struct ResponseParser: Sendable {
         }
         let framing: BodyFraming
         do throws(HTTP1Error) {
-            framing = try BodyFraming.ofResponse(head.line, head.storage, context)
+            framing = try BodyFraming.decide(&head, context)
         } catch {
             throw error.moved(by: offset)
         }
-        persistence = Persistence.of(head.storage, head.version)
+        persistence = Persistence.of(&head.storage, head.version)
         switch framing {
         case .none, .length(0):
             state = .done
         case .length(let length):
             guard length <= limits.bodyBytes else { throw HTTP1Error(.limitExceeded(.bodyBytes), offset: offset) }
-            body = BodyDecoder(length: length)
+            body.begin(length: length)
             state = .body
         case .chunked:
-            body = .chunked
+            body.beginChunked()
             state = .body
         case .untilClose:
             persistence = .close
-            body = .untilClose
+            body.beginUntilClose()
             state = .body
         case .tunnel:
             persistence = .upgraded

@@ -3,8 +3,8 @@ enum TransferCoding {
     /// Returns if the list is `chunked` and nothing else. Codings before it would be framed well but cannot be undone here;
     /// parameters on chunked are for no-one (§7.1), and "identity" is gone since RFC 7230.
     @inline(__always)
-    static func checkChunkedAlone(_ fields: HTTPFields) throws(HTTP1Error) {
-        if let only = fields.table.first(.transferEncoding), only.valueLength == 7,
+    static func checkChunkedAlone(_ fields: inout HTTPFields) throws(HTTP1Error) {
+        if let only = fields.table.first(.transferEncoding), only.value.count == 7,
             equalIgnoringCase(fields.block.span, only.value, "chunked"), fields.table.isOnly(.transferEncoding)
         {
             return
@@ -18,7 +18,7 @@ enum TransferCoding {
         var chunked = 0
         var others = 0
         var isLastChunked = false
-        for index in 0..<fields.count where fields.table[index].known == .transferEncoding {
+        for index in 0..<fields.count where fields.table[index].isKnown(.transferEncoding) {
             let value = fields.table[index].value
             var position = value.lowerBound
             while let member = FieldList.next(bytes, &position, value.upperBound) {
