@@ -158,7 +158,7 @@ extension Engine {
         let reusable = !surplus && !isDraining && starved.isEmpty && connection.isReusable(after: exchange)
         connection.endReading()
         if let decoder = exchange.decoder { spareDecoders.keep(decoder) }
-        let farewell = Farewell(exchange)
+        let farewell = exchange.takeFarewell()
         giveBack(exchange)
         if reusable, warm == nil, connection.host.pool.waiting == 0 {
             warm = connection
@@ -208,7 +208,7 @@ extension Engine {
             if RetryRule.allows(facts), !isDraining {
                 return retry(exchange, instead: connection)
             }
-            let farewell = Farewell(exchange)
+            let farewell = exchange.takeFarewell()
             giveBack(exchange)
             retire(connection, abruptly: true)
             farewell.deliver(.failed(error))
@@ -217,7 +217,7 @@ extension Engine {
     }
 
     private func conclude(_ exchange: Exchange, _ error: EngineError) {
-        let farewell = Farewell(exchange)
+        let farewell = exchange.takeFarewell()
         giveBack(exchange)
         farewell.deliver(.failed(error))
     }
@@ -290,22 +290,4 @@ extension Engine {
         hosts[host.destination] = nil
         if lastHost === host { lastHost = nil }
     }
-}
-
-/// What an outcome needs after its exchange has been given back, so that the delegate may start the next one.
-private struct Farewell {
-    private let id: ExchangeID
-    private var delegate: (any ExchangeDelegate)?
-    private var report = ExchangeReport(start: .never)
-    let unsent: Bool
-
-    /// Moves what it needs out of the exchange, which is about to be given back.
-    init(_ exchange: Exchange) {
-        id = exchange.id
-        swap(&delegate, &exchange.delegate)
-        swap(&report, &exchange.report)
-        if case .done = exchange.sending { unsent = false } else { unsent = true }
-    }
-
-    func deliver(_ outcome: Outcome) { delegate?.exchange(id, didFinish: outcome, report: report) }
 }
