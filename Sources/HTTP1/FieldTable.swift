@@ -105,9 +105,9 @@ struct FieldTable: Sendable {
         repeated = 0
     }
 
-    mutating func remove(where isRemoved: (FieldEntry) -> Bool) {
+    mutating func remove(where isRemoved: (Int, FieldEntry) -> Bool) {
         var kept = 0
-        for index in 0..<count where !isRemoved(slots[index]) {
+        for index in 0..<count where !isRemoved(index, slots[index]) {
             slots[kept] = slots[index]
             kept += 1
         }

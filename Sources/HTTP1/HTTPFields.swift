@@ -68,25 +68,19 @@ public struct HTTPFields: Sendable {
 
     /// Gives the first field of that name this value and removes the others; appends if there is none.
     public mutating func replace(_ name: String, _ value: String) throws(HTTP1Error) {
-        guard let first = firstIndex(of: name) else { return try append(name, value) }
         try append(name, value)
-        let index = count - 1
-        let moved = table[index]
-        table[first] = moved
-        var position = -1
+        guard let first = firstIndex(of: name) else { return }
+        table[first] = table[count - 1]
+        let wanted = Array(name.utf8)
         let block = block
-        table.remove { entry in
-            position += 1
-            return position == index
-                || position > first && equalIgnoringCase(block.span, entry.name, Array(name.utf8))
-        }
+        table.remove { index, entry in index > first && equalIgnoringCase(block.span, entry.name, wanted) }
     }
 
     /// Removes all fields of that name.
     public mutating func remove(name: String) {
         let wanted = Array(name.utf8)
         let block = block
-        table.remove { equalIgnoringCase(block.span, $0.name, wanted) }
+        table.remove { _, entry in equalIgnoringCase(block.span, entry.name, wanted) }
     }
 
     /// Empties it. With `keepingCapacity`, storage that nobody shares stays for the next use and nothing is allocated.

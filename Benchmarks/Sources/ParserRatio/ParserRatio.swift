@@ -44,7 +44,7 @@ struct ParserRatio {
 
     static func measure(_ name: String, _ input: [UInt8], _ messages: Int, _ feed: Int, _ peers: Peers) {
         let isRequest = name.hasPrefix("req-")
-        var ours = Ours()
+        var ours = Messages()
         let runs: [(Int) -> Void] = [
             { ours.run(input, feed: feed, isRequest: isRequest, rounds: $0) },
             { peers.runPico(input, feed: feed, isRequest: isRequest, rounds: $0) },

@@ -1,7 +1,7 @@
 import HTTP1
 
 /// Parses every message of an input once a round, in pieces of at most `feed` octets, as a connection would.
-struct Ours {
+struct Messages {
     private var responses = ResponseParser()
     private var requests = RequestParser()
     private var responseHead = ResponseHead()

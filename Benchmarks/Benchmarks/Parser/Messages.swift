@@ -1,0 +1,1 @@
+../../Sources/ParserRatio/Messages.swift
