@@ -20,6 +20,8 @@ final class Connection: ReadinessHandler, TimerHandler {
 
     /// Reads a turn, of one buffer each: 256 KiB, then the others' turn comes. Level triggering brings us back.
     static let readsPerTurn = 4
+    /// Parts of a streamed body a turn, so that a source of small ones cannot hold the loop.
+    static let partsPerTurn = 16
 
     let id: ConnectionID
     let engine: Engine
@@ -77,8 +79,9 @@ final class Connection: ReadinessHandler, TimerHandler {
         case .closed:
             return
         case .idle:
-            // FIN, or bytes nobody asked for: either way not ours to use again (RFC 9112 §9.2).
-            engine.connectionDied(self)
+            // FIN, or bytes nobody asked for: either way not ours to use again (RFC 9112 §9.2). What an exchange that
+            // has ended asked the loop for is no news.
+            if readiness != .again { engine.connectionDied(self) }
         case .busy(let exchange):
             if !readiness.isDisjoint(with: [.peerFinished, .hungUp]) { peerFinished = true }
             if case .broken(let error) = exchange.sending, !error.isPeerClosure {
@@ -114,6 +117,7 @@ final class Connection: ReadinessHandler, TimerHandler {
 
     func lease(to exchange: Exchange) {
         exchanges &+= 1
+        if hintedExchanges < .max { hintedExchanges &-= 1 }
         state = .busy(exchange)
     }
 
@@ -153,7 +157,12 @@ final class Connection: ReadinessHandler, TimerHandler {
     /// `Keep-Alive: timeout=5, max=100`: hints, taken with a second's margin for our request to arrive in time.
     func note(_ head: ResponseHead) {
         guard head.contains(.keepAlive), let hint = KeepAliveHint(head.fields) else { return }
-        if let seconds = hint.timeout { hintedIdle = (Int64(seconds) - 1) * 1_000_000_000 }
+        if let seconds = hint.timeout {
+            hintedIdle = (Int64(seconds) - 1) * 1_000_000_000
+            // It may be armed for later than that.
+            if let timer { loop.cancel(timer) }
+            timer = nil
+        }
         if let count = hint.max { hintedExchanges = count }
     }
 

@@ -39,6 +39,8 @@ struct ConnectionPool {
 
     init(limit: Int) { self.limit = max(1, limit) }
 
+    /// Places in the queue's storage, those of leavers included.
+    var queued: Int { queue.count }
     var idleCount: Int { idle.count }
     var total: Int { dialling + busy + idle.count }
     var isEmpty: Bool { total == 0 && waiting == 0 }
@@ -66,6 +68,8 @@ struct ConnectionPool {
         guard index < queue.count, queue[index] != nil else { return }
         queue[index] = nil
         waiting -= 1
+        // Who gives up in order, as timeouts do, leaves nothing behind, though nobody may be served for long.
+        while head < queue.count, queue[head] == nil { dropFirst() }
     }
 
     mutating func dialled(_ connection: ConnectionID) -> Step {
@@ -136,20 +140,24 @@ struct ConnectionPool {
     private mutating func nextWaiter() -> ExchangeID? {
         while head < queue.count {
             let waiter = queue[head]
-            head += 1
-            firstTicket += 1
-            if head == queue.count {
-                queue.removeAll(keepingCapacity: true)
-                head = 0
-            } else if head >= 1024, head * 2 > queue.count {
-                queue.removeFirst(head)
-                head = 0
-            }
+            dropFirst()
             if let waiter {
                 waiting -= 1
                 return waiter
             }
         }
         return nil
+    }
+
+    private mutating func dropFirst() {
+        head += 1
+        firstTicket += 1
+        if head == queue.count {
+            queue.removeAll(keepingCapacity: true)
+            head = 0
+        } else if head >= 1024, head * 2 > queue.count {
+            queue.removeFirst(head)
+            head = 0
+        }
     }
 }

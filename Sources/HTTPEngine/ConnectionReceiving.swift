@@ -85,7 +85,7 @@ extension Connection {
             case .body(let range):
                 goesOn = deliver(rest.extracting(range), exchange, reading)
             case .end:
-                goesOn = completed(exchange, reading, surplus: offset < input.count)
+                goesOn = completed(exchange, reading, surplus: input.count - offset)
                 guard goesOn else { return false }
             case .tunnel:
                 engine.fail(exchange, .unexpectedUpgrade)
@@ -102,7 +102,9 @@ extension Connection {
         exchange.report.code = UInt16(clamping: head.status)
         exchange.receiving = .content
         note(head)
-        if let request = exchange.request, request.decodesContent, head.contains(.contentEncoding),
+        // Codings of content that does not exist (HEAD, 304) are nobody's concern.
+        if let reading, !reading.parser.isBetweenMessages, let request = exchange.request, request.decodesContent,
+            head.contains(.contentEncoding),
             let encoding = contentEncoding(head.fields)
         {
             do throws(ContentDecodingError) {
@@ -154,8 +156,8 @@ extension Connection {
         }
     }
 
-    /// One response is whole. True: another of the burst follows in what is left.
-    private func completed(_ exchange: Exchange, _ reading: Reading, surplus: Bool) -> Bool {
+    /// One response is whole, and `surplus` bytes lie behind it. True: another of the burst follows.
+    private func completed(_ exchange: Exchange, _ reading: Reading, surplus: Int) -> Bool {
         if let decoder = exchange.decoder {
             do throws(ContentDecodingError) {
                 try decoder.finish()
@@ -169,10 +171,10 @@ extension Connection {
         exchange.report.remaining = exchange.expected
         let trailers = reading.parser.hasTrailers ? reading.parser.trailers : HTTPFields()
         guard exchange.expected > 0 else {
-            engine.complete(exchange, on: self, trailers: trailers.isEmpty ? nil : trailers, surplus: surplus)
+            engine.complete(exchange, on: self, trailers: trailers.isEmpty ? nil : trailers, surplus: surplus > 0)
             return false
         }
-        return engine.continueBurst(exchange, on: self, trailers: trailers.isEmpty ? nil : trailers)
+        return engine.continueBurst(exchange, on: self, trailers: trailers.isEmpty ? nil : trailers, surplus: surplus)
     }
 
     /// FIN (no error) or a failed read.
@@ -191,7 +193,7 @@ extension Connection {
         if error == nil {
             do throws(HTTP1Error) {
                 try reading.parser.finish()
-                _ = completed(exchange, reading, surplus: true)
+                _ = completed(exchange, reading, surplus: 0)
                 return
             } catch {}
         }

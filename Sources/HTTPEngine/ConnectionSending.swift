@@ -41,7 +41,7 @@ extension Connection {
 
     /// Empties the queue into the socket, and asks a streamed body for more while there is room.
     func pump(_ exchange: Exchange) {
-        while true {
+        for _ in 0..<Connection.partsPerTurn {
             switch exchange.sending {
             case .idle, .done, .broken:
                 return updateInterest(reading: !exchange.isPaused, writing: false)
@@ -64,7 +64,7 @@ extension Connection {
                 return updateInterest(reading: !exchange.isPaused, writing: true)
             }
             guard case .stream(var encoder) = exchange.sending else {
-                sendingEnded(exchange, content: 0)
+                sendingEnded(exchange, content: unreportedContent(exchange))
                 if isServing(exchange) { exchange.watch(at: loop.now) }
                 return
             }
@@ -89,6 +89,7 @@ extension Connection {
                 return engine.fail(exchange, error)
             }
         }
+        loop.again(token)
     }
 
     private func sendingEnded(_ exchange: Exchange, content: Int) {
@@ -105,6 +106,12 @@ extension Connection {
         if !error.isPeerClosure { loop.again(token) }
         queue.removeAll()
         updateInterest(reading: !exchange.isPaused, writing: false)
+    }
+
+    /// A burst is one piece, contents and heads: what of it is content counts once all of it has left.
+    private func unreportedContent(_ exchange: Exchange) -> Int {
+        guard let request = exchange.request, request.burst > 1 else { return 0 }
+        return request.contentBytes
     }
 
     private func noteSent(_ exchange: Exchange, content: Int) {

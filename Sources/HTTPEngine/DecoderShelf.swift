@@ -13,6 +13,8 @@ struct DecoderShelf {
     }
 
     mutating func keep(_ decoder: ContentDecoder) {
-        if spare.count < DecoderShelf.capacity { spare.append(decoder) }
+        // The eldest goes: codings that a server made up once must not stay for ever.
+        if spare.count == DecoderShelf.capacity { spare.removeFirst() }
+        spare.append(decoder)
     }
 }

@@ -27,6 +27,8 @@ public import Reactor
     var starved: [Host] = []
     /// The connection whose exchange is just being told to have ended: one started meanwhile goes on with it.
     var warm: Connection?
+    /// Outcomes whose exchange has been given back already, but whose delegate's turn is yet to come.
+    var untold = 0
     var spareDecoders = DecoderShelf()
     var readings: ReadingShelf
     var nextLocalAddress = 0
@@ -39,7 +41,7 @@ public import Reactor
 
     private enum Life {
         case open
-        case draining(until: TimerID?, then: () -> Void)
+        case draining(limits: [TimerID], then: [() -> Void])
         case ended
     }
 
@@ -73,8 +75,10 @@ public import Reactor
             failLater(exchange, .shutDown)
             return exchange.id
         }
+        // A delegate told of bytes sent may start another from within.
+        let isNested = isStarting
         isStarting = true
-        defer { isStarting = false }
+        defer { isStarting = isNested }
         let id = exchange.id
         if let connection = takeWarm(for: request) {
             assign(connection, to: exchange)
@@ -115,7 +119,8 @@ public import Reactor
     /// A streamed body that answered `.later` has more now.
     public func bodyReady(_ id: ExchangeID) {
         guard let exchange = exchange(id), case .running(let connection) = exchange.phase else { return }
-        connection.pump(exchange)
+        // Next turn: the source may say so from within the very call that asks it.
+        loop.again(connection.token)
     }
 
     func exchange(_ id: ExchangeID) -> Exchange? {
@@ -166,15 +171,21 @@ public import Reactor
     // MARK: Shutting down
 
     /// Takes no more exchanges, closes idle connections, lets running exchanges end until `limit`, then fails
-    /// what is left with `.shutDown`. `then` is called once, on the loop, when nothing is left.
+    /// what is left with `.shutDown`. `then` is called once, on the loop, when nothing is left. Called again, the
+    /// nearest limit counts.
     public func shutdown(within limit: Duration = .zero, then: @escaping () -> Void = {}) {
-        guard case .open = life else { return then() }
-        let timer = limit > .zero ? loop.arm(at: loop.now.advanced(by: limit), ShutdownTimer(self)) : nil
-        life = .draining(until: timer, then: then)
+        var (limits, waiting): ([TimerID], [() -> Void]) = ([], [then])
+        switch life {
+        case .open: break
+        case .draining(let earlier, let others): (limits, waiting) = (earlier, others + waiting)
+        case .ended: return then()
+        }
+        if limit > .zero { limits.append(loop.arm(at: loop.now.advanced(by: limit), ShutdownTimer(self))) }
+        life = .draining(limits: limits, then: waiting)
         for connection in connections.entries {
             if case .idle = connection.state { connectionDied(connection) }
         }
-        if timer == nil { abortEverything() }
+        if limit <= .zero { abortEverything() }
         endIfDrained()
     }
 
@@ -192,13 +203,15 @@ public import Reactor
     }
 
     func endIfDrained() {
-        guard case .draining(let timer, let then) = life else { return }
-        guard connections.count == 0, dials.isEmpty, exchanges.count == freeExchanges.count else { return }
+        guard case .draining(let limits, let waiting) = life else { return }
+        guard connections.count == 0, dials.isEmpty, exchanges.count == freeExchanges.count, untold == 0 else { return }
         life = .ended
-        if let timer { loop.cancel(timer) }
+        for timer in limits { loop.cancel(timer) }
+        for exchange in exchanges { exchange.disarm() }
         hosts = [:]
         lastHost = nil
-        then()
+        starved = []
+        for then in waiting { then() }
     }
 }
 

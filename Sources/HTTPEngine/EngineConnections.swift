@@ -72,7 +72,7 @@ extension Engine {
     // MARK: Dialling
 
     private func startDial(_ host: Host, _ purpose: Dial.Purpose) {
-        if case .pool = purpose, connections.count + dials.count >= configuration.connections, !closeEldestIdle() {
+        if case .pool = purpose, !hasRoom, !closeEldestIdle() {
             host.pool.dialAbandoned()
             if !host.isStarved {
                 host.isStarved = true
@@ -120,10 +120,13 @@ extension Engine {
         switch dial.purpose {
         case .pool:
             if let waiter = host.pool.dialFailed(), let exchange = exchange(waiter) { fail(exchange, error) }
+            feedStarved()
             perform(host.pool.dialIfNeeded(), host)
         case .retry(let id):
             host.pool.dialAbandoned()
             if let exchange = exchange(id) { fail(exchange, error) }
+            feedStarved()
+            perform(host.pool.dialIfNeeded(), host)
         }
         tidy(host)
         endIfDrained()
@@ -160,13 +163,14 @@ extension Engine {
         if let decoder = exchange.decoder { spareDecoders.keep(decoder) }
         let farewell = exchange.takeFarewell()
         giveBack(exchange)
-        if reusable, warm == nil, connection.host.pool.waiting == 0 {
+        if reusable, connection.host.pool.waiting == 0 {
             warm = connection
             farewell.deliver(.completed(trailers: trailers))
             guard let left = warm else { return }
             warm = nil
             perform(left.host.pool.released(left.id), left.host)
         } else {
+            untold += 1
             if reusable {
                 perform(connection.host.pool.released(connection.id), connection.host)
             } else {
@@ -174,21 +178,29 @@ extension Engine {
                 retire(connection, abruptly: farewell.unsent || configuration.closing == .rst)
             }
             farewell.deliver(.completed(trailers: trailers))
+            untold -= 1
         }
         endIfDrained()
     }
 
     /// One response of a burst is whole and others follow. False if the delegate ended the exchange.
-    func continueBurst(_ exchange: Exchange, on connection: Connection, trailers: HTTPFields?) -> Bool {
-        guard let request = exchange.request else { return false }
-        guard let reading = connection.reading, reading.parser.persistence == .keepAlive else {
+    func continueBurst(
+        _ exchange: Exchange,
+        on connection: Connection,
+        trailers: HTTPFields?,
+        surplus: Int
+    ) -> Bool {
+        guard let request = exchange.request, let reading = connection.reading else { return false }
+        let persists = reading.parser.persistence == .keepAlive
+        reading.parser.begin(answering: request.context)
+        exchange.report.bytesReceived -= min(UInt64(surplus), exchange.report.bytesReceived)
+        exchange.delegate?.exchange(exchange.id, didFinish: .completed(trailers: trailers), report: exchange.report)
+        guard connection.isServing(exchange) else { return false }
+        exchange.nextOfBurst(received: surplus, at: loop.now)
+        guard persists else {
             fail(exchange, .closedBeforeResponse(nil))
             return false
         }
-        reading.parser.begin(answering: request.context)
-        exchange.delegate?.exchange(exchange.id, didFinish: .completed(trailers: trailers), report: exchange.report)
-        guard connection.isServing(exchange) else { return false }
-        exchange.nextOfBurst()
         return true
     }
 
@@ -224,10 +236,12 @@ extension Engine {
 
     private func retryFacts(_ exchange: Exchange, _ error: EngineError) -> RetryRule.Facts {
         var peerClosed = false
-        if case .closedBeforeResponse = error { peerClosed = true }
+        if case .closedBeforeResponse(let cause) = error { peerClosed = cause?.isPeerClosure ?? true }
+        // A burst of which an answer came has been acted on, whatever became of the rest.
+        let begun = exchange.request.map { exchange.expected < $0.burst } ?? false
         return RetryRule.Facts(
             reusedConnection: exchange.report.reusedConnection,
-            responseStarted: exchange.report.timings.responseStart != nil,
+            responseStarted: begun || exchange.report.timings.responseStart != nil,
             peerClosed: peerClosed,
             bytesSent: exchange.report.bytesSent,
             idempotent: exchange.request?.isIdempotent ?? false,
@@ -264,13 +278,18 @@ extension Engine {
         tidy(connection.host)
     }
 
-    /// Somebody's place is free: the host that waits longest for one may dial.
+    /// A place may be free: the host that waits longest for one may dial, unless its waiters have left.
     private func feedStarved() {
-        guard !starved.isEmpty, connections.count + dials.count < configuration.connections else { return }
-        let host = starved.removeFirst()
-        host.isStarved = false
-        perform(host.pool.dialIfNeeded(), host)
+        while !starved.isEmpty, hasRoom {
+            let host = starved.removeFirst()
+            host.isStarved = false
+            perform(host.pool.dialIfNeeded(), host)
+            tidy(host)
+        }
     }
+
+    /// Within the limit on connections in all, which is one at least: nobody waits for ever.
+    private var hasRoom: Bool { connections.count + dials.count < max(1, configuration.connections) }
 
     private func closeEldestIdle() -> Bool {
         let eldest = hosts.values

@@ -39,6 +39,8 @@ public enum EngineError: Error, Hashable, Sendable {
         /// A field that the engine derives from the request and the caller may not contradict.
         case reservedField(String)
         case burstOfStreams
+        /// All requests of a burst are held in memory: so many would take more than 256 MiB.
+        case burstTooLarge(Int)
     }
 }
 
@@ -51,6 +53,8 @@ extension EngineError: CustomStringConvertible {
             "invalid request: \(name) follows from the request and cannot be set"
         case .invalidRequest(.burstOfStreams):
             "invalid request: a burst repeats its request, and a streamed body cannot be repeated"
+        case .invalidRequest(.burstTooLarge(let count)):
+            "invalid request: a burst of \(count) does not fit into memory"
         case .connect(let error): "connect: \(error)"
         case .timedOut(.connect): "timed out while connecting"
         case .timedOut(.poolWait): "timed out waiting for a free connection to the host"

@@ -12,7 +12,8 @@ public final class EngineRequest: Sendable {
     }
 
     public struct Options: Sendable {
-        /// Undo gzip and deflate, and offer them. An `Accept-Encoding` of the caller's wins and turns this off.
+        /// Undo gzip and deflate, and offer them. An `Accept-Encoding` of the caller's wins and turns this off; so does
+        /// a `Range`, which would cut the coded form (RFC 9110 §14.2).
         public var decodesContent = true
         public var decodingLimits = DecodingLimits()
         /// The caller's word that sending twice does no harm, for methods that do not say so themselves.
@@ -20,7 +21,7 @@ public final class EngineRequest: Sendable {
         /// Instead of the origin's authority, in the Host field alone.
         public var host: String?
         public var endpoint = Endpoint.origin
-        /// Instead of the engine's.
+        /// Instead of the engine's. All but ``Timeouts/connect``: a dial is the pool's, and serves whoever is first.
         public var timeouts: Timeouts?
         /// Sends the request so many times at once on one connection (pipelining, RFC 9112 §9.3.2) and
         /// expects as many responses. For load tests: one lost response loses the rest.
@@ -69,7 +70,8 @@ public final class EngineRequest: Sendable {
         destination = Destination(origin: origin, endpoint: options.endpoint)
         spans = options.timeouts.map(Timeouts.Spans.init)
         isIdempotent = options.isIdempotent || RetryRule.isIdempotent(method)
-        decodesContent = options.decodesContent && !fields.contains("Accept-Encoding")
+        decodesContent =
+            options.decodesContent && !fields.contains("Accept-Encoding") && !fields.contains("Range")
         closes = fields.hasToken(.connection, "close")
         context =
             switch method {
@@ -100,16 +102,20 @@ public final class EngineRequest: Sendable {
             throw .invalidRequest(.syntax(error))
         }
         let count = max(1, options.burst)
-        contentBytes = bytes.count * count
         guard count > 1 else {
-            wire = head
-            content = bytes
+            (wire, content, contentBytes) = (head, bytes, bytes.count)
             return
         }
         if case .stream = body { throw .invalidRequest(.burstOfStreams) }
+        let (size, overflow) = count.multipliedReportingOverflow(by: head.count + bytes.count)
+        guard !overflow, size <= EngineRequest.maximumBurstBytes else { throw .invalidRequest(.burstTooLarge(count)) }
+        contentBytes = bytes.count * count
         wire = Array(repeatElement(head + bytes, count: count).joined())
         content = []
     }
+
+    /// A burst is built in memory at once; pipelines worth measuring take kilobytes.
+    private static let maximumBurstBytes = 256 << 20
 
     /// RFC 9110 §8.6: a length for every content we know the length of; a zero for the methods that usually
     /// carry content, and none where nobody expects one.

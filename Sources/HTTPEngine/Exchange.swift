@@ -87,12 +87,14 @@ internal import Reactor
     }
 
     /// The next response of a burst; its time runs from the burst's sending, as the request left then.
-    func nextOfBurst() {
+    ///
+    /// - Parameter received: bytes of it that came with the end of the one before.
+    func nextOfBurst(received: Int, at now: Instant) {
         receiving = .head
         decoder = nil
         report.code = 0
-        report.timings.responseStart = nil
-        report.bytesReceived = 0
+        report.timings.responseStart = received > 0 ? now : nil
+        report.bytesReceived = UInt64(received)
         report.contentReceived = 0
         report.contentDelivered = 0
         report.bytesSent = 0
@@ -113,10 +115,21 @@ internal import Reactor
 
     /// Looks at the clock after anything that may have brought a deadline nearer. Cheap if it has not.
     func watch(at now: Instant) {
-        if case .next(let instant) = verdict(at: now), instant < timerInstant {
-            if let timer { unsafe engine.loop.cancel(timer) }
-            arm(instant)
-        }
+        let instant =
+            switch verdict(at: now) {
+            case .next(let instant): instant
+            // A limit of nothing. The timer tells it: no outcome comes from within a call of the user's.
+            case .passed: now
+            }
+        guard instant < timerInstant else { return }
+        disarm()
+        arm(instant)
+    }
+
+    func disarm() {
+        if let timer { unsafe engine.loop.cancel(timer) }
+        timer = nil
+        timerInstant = .never
     }
 
     func timerFired(_ id: TimerID) {

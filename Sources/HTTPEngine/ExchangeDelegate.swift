@@ -13,7 +13,8 @@ public protocol ExchangeDelegate: AnyObject {
     /// Content, decoded as asked, in the loop's buffer: take what is needed before returning. Never empty.
     func exchange(_ id: ExchangeID, didReceive bytes: Span<UInt8>)
 
-    /// The kernel took so many more bytes of the request's content.
+    /// The kernel took so many more bytes of the request's content. Content in memory may leave within
+    /// ``Engine/start(_:delegate:)``, before that has returned; a retry counts anew.
     func exchange(_ id: ExchangeID, didSend count: Int)
 
     /// The next part of a streamed body, from `offset` on. Asked again with offset 0 only if the body was

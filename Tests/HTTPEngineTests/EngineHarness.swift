@@ -1,9 +1,10 @@
 import Dispatch
 import HTTP1
-import HTTPEngine
 import Reactor
 import Synchronization
 import Testing
+
+@testable import HTTPEngine
 
 /// An engine on a loop of its own, driven from tests.
 final class EngineHarness: Sendable {
@@ -77,12 +78,28 @@ final class EngineHarness: Sendable {
         get async { await onLoop { $0.statistics } }
     }
 
-    /// Waits until the loop has nothing registered and no timer armed that belongs to an exchange or a connection.
+    /// What the engine has left on its loop, and in its table of hosts.
+    var remains: Remains {
+        get async {
+            await onLoop {
+                Remains(registrations: $0.loop.registrations, timers: $0.loop.armedTimers, hosts: $0.hosts.count)
+            }
+        }
+    }
+
+    /// Waits until the engine says that nothing is left.
     func shutdown(within limit: Duration = .zero) async {
         await withCheckedContinuation { continuation in
             handle.post { $0.shutdown(within: limit) { continuation.resume() } }
         }
     }
+}
+
+/// Registrations and timers on a loop, hosts in an engine's table.
+struct Remains: Equatable {
+    var registrations = 0
+    var timers = 0
+    var hosts = 0
 }
 
 /// What became of an exchange.
@@ -116,6 +133,7 @@ final class Recorder: ExchangeDelegate {
     var bodyParts: [BodyPart] = []
     var onHead: ((Recorder, ResponseHead) -> Void)?
     var onBytes: ((Recorder, Int) -> Void)?
+    var onSent: ((Recorder, ExchangeID) -> Void)?
     var onNeedsBody: ((Recorder, UInt64) -> BodyPart)?
     var onFinish: ((Recorder) -> Void)?
     private let done: (Recorded) -> Void
@@ -137,7 +155,10 @@ final class Recorder: ExchangeDelegate {
         onBytes?(self, bytes.count)
     }
 
-    func exchange(_ id: ExchangeID, didSend count: Int) { recorded.sent += count }
+    func exchange(_ id: ExchangeID, didSend count: Int) {
+        recorded.sent += count
+        onSent?(self, id)
+    }
 
     func exchange(_ id: ExchangeID, needsBodyAt offset: UInt64) -> BodyPart {
         if let onNeedsBody { return onNeedsBody(self, offset) }

@@ -1,8 +1,9 @@
 import HTTP1
-import HTTPEngine
 import Reactor
 import TestServer
 import Testing
+
+@testable import HTTPEngine
 
 /// Exact bytes both ways, against a server that does as scripted.
 @Suite("An exchange on the wire")
@@ -250,5 +251,29 @@ struct ExchangeWireTests {
             )
         )
         #expect(await engine.run(try HTTPEngineTests.get(cut.port)).error == .undecodable(.truncated))
+    }
+
+    @Test("codings of content that does not exist are nobody's concern")
+    func codingWithoutContent() async throws {
+        let fields = "Content-Encoding: gzip, gzip, gzip, gzip\r\n"
+        let server = try RawServer.start(otherwise: [
+            .receive(.headEnd), .send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\(fields)\r\n"),
+            .receive(.headEnd), .send("HTTP/1.1 304 Not Modified\r\n\(fields)\r\n"),
+            .receive(.headEnd), .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\(fields)\r\n"),
+            .receive(.headEnd), .send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\(fields)\r\nhello"),
+        ])
+        let engine = try EngineHarness()
+        #expect(await engine.run(try EngineRequest(method: "HEAD", origin: origin(server.port))).succeeded)
+        #expect(await engine.run(try HTTPEngineTests.get(server.port)).status == 304)
+        #expect(await engine.run(try HTTPEngineTests.get(server.port)).status == 200)
+        #expect(await engine.run(try HTTPEngineTests.get(server.port)).error == .undecodable(.tooManyCodings(4)))
+    }
+
+    @Test("a part of a representation is asked for as it is: half a gzip stream would not decode (RFC 9110 §14.2)")
+    func range() throws {
+        var fields = HTTPFields()
+        try fields.append("Range", "bytes=5-9")
+        let request = try EngineRequest(origin: origin(1), fields: fields)
+        #expect(!request.decodesContent)
     }
 }

@@ -39,6 +39,25 @@ struct KeepAliveTests {
         try server.waitForConnections(2)
     }
 
+    @Test("the server's hints count from the response that gives them: a later limit, and so many requests more")
+    func hints() async throws {
+        let first = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+        let second = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nKeep-Alive: timeout=10, max=2\r\n\r\n"
+        let server = try RawServer.start(otherwise: [
+            .receive(.headEnd), .send(first), .receive(.headEnd), .send(second), .receive(.headEnd), .send(first),
+            .receive(.headEnd), .send(first),
+        ])
+        let clock = ManualClock()
+        let engine = try EngineHarness(clock: clock)
+        for _ in 0..<2 { #expect(await engine.run(try get(server.port)).succeeded) }
+        clock.advance(by: .milliseconds(9_100), waking: engine.loop)
+        _ = await engine.statistics
+        #expect(await engine.statistics.idle == 0)
+        for _ in 0..<4 { #expect(await engine.run(try get(server.port)).succeeded) }
+        #expect(server.connections.count == 2)
+        #expect(await engine.statistics.idle == 0, "two more were promised, and two it served")
+    }
+
     @Test("a caller's own Connection: close is kept to")
     func callerCloses() async throws {
         let server = try RawServer.start(otherwise: .answering(ok))
