@@ -1,17 +1,16 @@
 import CLinux
-import HTTP1
 import HTTPEngine
 import Reactor
 
 /// One thread's part of a run: an engine on its own loop, kept busy on each of its connections.
 ///
 /// Closed loop: the outcome of a request starts the next one, from inside the engine's call. Lives on the loop;
-/// all times are the loop's.
+/// all times are the loop's. How outcomes are counted stands in `WorkerOutcomes.swift`.
 ///
 /// ```
 ///   ready ──start──▶ warmingUp ──▶ measuring ──stop──▶ stopped ──engine drained──▶ (reported)
 /// ```
-final class Worker: ExchangeDelegate, TimerHandler {
+final class Worker: TimerHandler {
     private enum Phase {
         case ready
         case warmingUp(until: Instant)
@@ -19,23 +18,23 @@ final class Worker: ExchangeDelegate, TimerHandler {
         case stopped
     }
 
-    private let plan: RunPlan
+    let plan: RunPlan
     private let share: RunPlan.Share
     private let requests: EngineRequests
-    private let loop: EventLoop
+    let loop: EventLoop
     private let engine: Engine
     private let crew: CrewBoard
 
     private var phase = Phase.ready
     private var begun = Instant.never
-    private let tally = WorkerTally(start: 0)
-    private var pacer: ConnectPacer
+    let tally = WorkerTally(start: 0)
+    var pacer: ConnectPacer
     /// Requests still to start in the measured part; nil: until time is up.
-    private var budget: UInt64?
+    var budget: UInt64?
     /// Exchanges without their last outcome.
-    private var running = 0
+    var running = 0
     /// Exchanges of one request where the plan has bursts of several: what a budget smaller than a burst is spent on.
-    private var singles: Set<ExchangeID> = []
+    var singles: Set<ExchangeID> = []
     private var tick: TimerID?
     private var ticks = 0
     private var pacing: TimerID?
@@ -118,7 +117,7 @@ final class Worker: ExchangeDelegate, TimerHandler {
     /// Whether there is time left; the warm-up ends in here. Asked at each outcome, so that under load the deadline
     /// is exact, and by the tick, which a wheel of timers fires up to 8 ms late.
     @inline(__always)
-    private func hasTime() -> Bool {
+    func hasTime() -> Bool {
         switch phase {
         case .ready, .stopped: return false
         case .warmingUp(let end):
@@ -181,7 +180,7 @@ final class Worker: ExchangeDelegate, TimerHandler {
     }
 
     /// After an outcome that left the exchange's place free.
-    private func sendNext(connectionGone: Bool) {
+    func sendNext(connectionGone: Bool) {
         guard budget != 0 else { return finishIfDone() }
         if connectionGone {
             pacer.add()
@@ -195,118 +194,9 @@ final class Worker: ExchangeDelegate, TimerHandler {
         if budget == 0, running == 0 { stop() }
     }
 
-    // MARK: Outcomes
+    func sinceBegin(_ now: Instant) -> UInt64 { nanoseconds(from: begun, to: now) }
 
-    func exchange(_ id: ExchangeID, didReceive head: ResponseHead) {}
-
-    func exchange(_ id: ExchangeID, didReceive bytes: Span<UInt8>) {}
-
-    func exchange(_ id: ExchangeID, didFinish outcome: Outcome, report: ExchangeReport) {
-        guard hasTime() else {
-            // Before `stop`, which may hand the tally over from within.
-            noteUnfinished(id, outcome, report)
-            return stop()
-        }
-        switch outcome {
-        case .completed:
-            count(report, isFirst: report.remaining == burst(id) - 1)
-            guard report.remaining == 0 else { return }
-            forget(id)
-            running -= 1
-            sendNext(connectionGone: plan.reuse != .keepAlive)
-        case .failed(let error):
-            fail(id, error, report)
-        }
-    }
-
-    private func count(_ report: ExchangeReport, isFirst: Bool) {
-        let timings = report.timings
-        // A retry's time runs from the first attempt: the caller waited for both.
-        let sent = report.retried ? timings.start : timings.requestStart ?? timings.start
-        let end = timings.responseEnd ?? loop.now
-        if isFirst { noteConnection(report) }
-        tally.sent()
-        noteBytes(report)
-        tally.completed(
-            status: report.status ?? 0,
-            latency: nanoseconds(from: sent, to: end),
-            firstByte: nanoseconds(from: sent, to: timings.responseStart ?? end)
-        )
-    }
-
-    private func fail(_ id: ExchangeID, _ error: EngineError, _ report: ExchangeReport) {
-        running -= 1
-        let lost = lostRequests(id, report)
-        let failure = Failure(error, report)
-        let now = sinceBegin(loop.now)
-        guard let sent = report.timings.requestStart else {
-            // No connection, so nothing was sent. A run by count must end even so: the attempt uses one request up.
-            budget? += lost - 1
-            tally.connectionFailed(failure, at: now, example: "\(plan.url): \(error)")
-            pacer.failed(at: now)
-            return sendNext(connectionGone: true)
-        }
-        if report.remaining == 0 { noteConnection(report) }
-        noteBytes(report)
-        tally.sent(lost)
-        if case .closedBeforeResponse(nil) = error, report.remaining > 0 {
-            // In good order between two responses of a pipeline (RFC 9112 §9.3.2): the rest is sent again.
-            tally.withdrew(lost)
-            budget? += lost
-        } else {
-            let latency = nanoseconds(from: report.retried ? report.timings.start : sent, to: loop.now)
-            for _ in 0..<lost {
-                tally.failed(failure, latency: latency, at: now, example: "\(plan.url): \(error)")
-            }
-        }
-        sendNext(connectionGone: true)
-    }
-
-    /// Time is up: a request that was sent is in flight, any other never began. The outcome of a burst's response
-    /// is followed by that of the rest.
-    private func noteUnfinished(_ id: ExchangeID, _ outcome: Outcome, _ report: ExchangeReport) {
-        guard report.timings.requestStart != nil else { return }
-        noteBytes(report)
-        switch outcome {
-        case .completed:
-            if report.remaining == burst(id) - 1 { noteConnection(report) }
-            tally.sent()
-        case .failed:
-            if report.remaining == 0 { noteConnection(report) }
-            tally.sent(lostRequests(id, report))
-        }
-    }
-
-    /// What an exchange that ends has not got answers for; the engine counts them once the first has come.
-    private func lostRequests(_ id: ExchangeID, _ report: ExchangeReport) -> UInt64 {
-        defer { forget(id) }
-        return UInt64(report.remaining > 0 ? report.remaining : burst(id))
-    }
-
-    private func burst(_ id: ExchangeID) -> Int {
-        plan.pipeline > 1 && singles.contains(id) ? 1 : plan.pipeline
-    }
-
-    private func forget(_ id: ExchangeID) {
-        if plan.pipeline > 1 { singles.remove(id) }
-    }
-
-    /// To be called with an exchange's first outcome: a connection is counted with the first on it.
-    private func noteConnection(_ report: ExchangeReport) {
-        if report.retried { tally.repeated() }
-        guard !report.reusedConnection, let timings = report.connection?.timings else { return }
-        tally.connected(after: nanoseconds(from: timings.connectStart, to: timings.connectEnd))
-    }
-
-    private func noteBytes(_ report: ExchangeReport) {
-        tally.wrote(wireBytes: report.bytesSent, bodyBytes: report.contentSent)
-        tally.read(wireBytes: report.bytesReceived)
-        tally.read(bodyBytes: report.contentReceived)
-    }
-
-    private func sinceBegin(_ now: Instant) -> UInt64 { nanoseconds(from: begun, to: now) }
-
-    private func nanoseconds(from start: Instant, to end: Instant) -> UInt64 {
+    func nanoseconds(from start: Instant, to end: Instant) -> UInt64 {
         UInt64(clamping: end.nanoseconds(since: start))
     }
 }

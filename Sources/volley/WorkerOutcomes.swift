@@ -1,0 +1,113 @@
+import HTTP1
+import HTTPEngine
+import Reactor
+
+/// What becomes of requests, in numbers: each outcome is counted once, and starts the next request.
+extension Worker: ExchangeDelegate {
+    func exchange(_ id: ExchangeID, didReceive head: ResponseHead) {}
+
+    func exchange(_ id: ExchangeID, didReceive bytes: Span<UInt8>) {}
+
+    func exchange(_ id: ExchangeID, didFinish outcome: Outcome, report: ExchangeReport) {
+        guard hasTime() else {
+            // Before `stop`, which may hand the tally over from within.
+            noteUnfinished(id, outcome, report)
+            return stop()
+        }
+        switch outcome {
+        case .completed:
+            count(report, isFirst: report.remaining == burst(id) - 1)
+            guard report.remaining == 0 else { return }
+            forget(id)
+            running -= 1
+            sendNext(connectionGone: plan.reuse != .keepAlive)
+        case .failed(let error):
+            fail(id, error, report)
+        }
+    }
+
+    private func count(_ report: ExchangeReport, isFirst: Bool) {
+        let timings = report.timings
+        // A retry's time runs from the first attempt: the caller waited for both.
+        let sent = report.retried ? timings.start : timings.requestStart ?? timings.start
+        let end = timings.responseEnd ?? loop.now
+        if isFirst { noteConnection(report) }
+        tally.sent()
+        noteBytes(report)
+        tally.completed(
+            status: report.status ?? 0,
+            latency: nanoseconds(from: sent, to: end),
+            firstByte: nanoseconds(from: sent, to: timings.responseStart ?? end)
+        )
+    }
+
+    private func fail(_ id: ExchangeID, _ error: EngineError, _ report: ExchangeReport) {
+        running -= 1
+        let lost = lostRequests(id, report)
+        let failure = Failure(error, report)
+        let now = sinceBegin(loop.now)
+        guard let sent = report.timings.requestStart else {
+            // No connection, so nothing was sent. A run by count must end even so: the attempt uses one request up.
+            budget? += lost - 1
+            tally.connectionFailed(failure, at: now, example: "\(plan.url): \(error)")
+            pacer.failed(at: now)
+            return sendNext(connectionGone: true)
+        }
+        if report.remaining == 0 { noteConnection(report) }
+        noteBytes(report)
+        tally.sent(lost)
+        if case .closedBeforeResponse(nil) = error, report.remaining > 0 {
+            // In good order between two responses of a pipeline (RFC 9112 §9.3.2): the rest is sent again.
+            tally.withdrew(lost)
+            budget? += lost
+        } else {
+            let latency = nanoseconds(from: report.retried ? report.timings.start : sent, to: loop.now)
+            for _ in 0..<lost {
+                tally.failed(failure, latency: latency, at: now, example: "\(plan.url): \(error)")
+            }
+        }
+        sendNext(connectionGone: true)
+    }
+
+    /// Time is up: a request that was sent is in flight, any other never began. The outcome of a burst's response
+    /// is followed by that of the rest.
+    private func noteUnfinished(_ id: ExchangeID, _ outcome: Outcome, _ report: ExchangeReport) {
+        guard report.timings.requestStart != nil else { return }
+        noteBytes(report)
+        switch outcome {
+        case .completed:
+            if report.remaining == burst(id) - 1 { noteConnection(report) }
+            tally.sent()
+        case .failed:
+            if report.remaining == 0 { noteConnection(report) }
+            tally.sent(lostRequests(id, report))
+        }
+    }
+
+    /// What an exchange that ends has not got answers for; the engine counts them once the first has come.
+    private func lostRequests(_ id: ExchangeID, _ report: ExchangeReport) -> UInt64 {
+        defer { forget(id) }
+        return UInt64(report.remaining > 0 ? report.remaining : burst(id))
+    }
+
+    private func burst(_ id: ExchangeID) -> Int {
+        plan.pipeline > 1 && singles.contains(id) ? 1 : plan.pipeline
+    }
+
+    private func forget(_ id: ExchangeID) {
+        if plan.pipeline > 1 { singles.remove(id) }
+    }
+
+    /// To be called with an exchange's first outcome: a connection is counted with the first on it.
+    private func noteConnection(_ report: ExchangeReport) {
+        if report.retried { tally.repeated() }
+        guard !report.reusedConnection, let timings = report.connection?.timings else { return }
+        tally.connected(after: nanoseconds(from: timings.connectStart, to: timings.connectEnd))
+    }
+
+    private func noteBytes(_ report: ExchangeReport) {
+        tally.wrote(wireBytes: report.bytesSent, bodyBytes: report.contentSent)
+        tally.read(wireBytes: report.bytesReceived)
+        tally.read(bodyBytes: report.contentReceived)
+    }
+}
