@@ -25,7 +25,7 @@ struct Httpbin: ParsableArguments {
     @Option(help: ArgumentHelp("Threads, each with an event loop.", valueName: "count"))
     var loops = 1
 
-    @Flag(help: "Do not print the address.")
+    @Flag(name: [.customShort("q"), .long], help: "Do not print the address.")
     var quiet = false
 
     static func main() {

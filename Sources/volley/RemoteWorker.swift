@@ -7,14 +7,18 @@ final class RemoteWorker: Sendable {
     /// Set once, on the loop, before it is ever read there.
     private let worker = Mutex<LoopBound<Worker>?>(nil)
 
-    /// Makes the worker on its loop and sends it off. `begin` is common to all threads.
-    init(_ job: Job, _ share: RunPlan.Share, on loop: EventLoop, begin: Instant) {
+    /// Has the worker made on its loop, which counts it in `made` when it is ready to go.
+    init(_ job: Job, _ share: RunPlan.Share, on loop: EventLoop, made: Monitor<Int>) {
         self.loop = loop
         loop.post { [self] in
-            let made = Worker(job, share, on: loop)
-            worker.withLock { $0 = LoopBound(made, on: loop) }
-            made.start(at: begin)
+            worker.withLock { $0 = LoopBound(Worker(job, share, on: loop), on: loop) }
+            made.update { $0 += 1 }
         }
+    }
+
+    /// Sends it off; `begin` is common to all threads.
+    func start(at begin: Instant) {
+        loop.post { [self] in worker.withLock { $0 }?.value.start(at: begin) }
     }
 
     /// Ends the run early; once it has ended, this does nothing.

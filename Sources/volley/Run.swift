@@ -38,6 +38,7 @@ struct Run {
         {
             throw UsageError("the limit of descriptors cannot be raised: run `ulimit -Sn \(wanted)` first")
         }
+        try SourceAddresses.check(plan.sources)
         var signals = SignalWait()
         let server = try embeddedServer()
         defer { server?.stop() }
@@ -78,11 +79,14 @@ struct Run {
 
     /// Starts the workers together, draws the progress line, and waits for the last.
     private func load(_ job: Job, _ group: EventLoopGroup, _ signals: inout SignalWait) -> RunResult {
+        let made = Monitor(0)
+        let workers = zip(plan.shares, group.loops).map { share, loop in RemoteWorker(job, share, on: loop, made: made)
+        }
+        // Engines and histograms take milliseconds, which belong neither to the run nor to its first connects.
+        _ = made.wait(atMost: .seconds(60)) { $0 == workers.count ? true : nil }
         let startedAt = uncurl_clock_ns(CLOCK_REALTIME)
         let begun = Instant.current()
-        let workers = zip(plan.shares, group.loops).map { share, loop in
-            RemoteWorker(job, share, on: loop, begin: begun)
-        }
+        for worker in workers { worker.start(at: begun) }
         var line = ProgressLine(wanted: options.chatter == .progress)
         var interrupted = false
         while job.crew.finished == nil {

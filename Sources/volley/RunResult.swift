@@ -30,6 +30,14 @@ struct RunResult: Sendable {
         let end = workers.map(\.end).max()
         measured = if let start, let end { UInt64(clamping: end.nanoseconds(since: start)) } else { 0 }
         notes = plan.notes
+        if tally.completed == 0, tally.failed == 0, tally.connectionsFailed == 0, !interrupted {
+            // Without this a silent server leaves a report of zeros and no word why.
+            let what = tally.connectionsOpened == 0 ? "connect" : "request"
+            notes.append(
+                "no \(what) was answered in \(Units.time(measured)), and each may take \(Units.time(plan.timeout)): use a "
+                    + "longer -d, or a shorter -T to see why"
+            )
+        }
     }
 
     var verdict: Verdict { Verdict(tally, interrupted: interrupted) }

@@ -20,6 +20,25 @@ enum SourceAddresses {
         throw UsageError("--source-address mixes IPv4 and IPv6: use addresses of one family")
     }
 
+    /// Refuses addresses that this machine does not have, which every connect from there would fail with.
+    static func check(_ addresses: [SocketAddress]) throws(UsageError) {
+        for address in addresses {
+            do throws(Errno) {
+                try Socket(address.family).bindLocal(address)
+            } catch {
+                let host =
+                    switch address {
+                    case .v4(let address, _): "\(address)"
+                    case .v6(let address, _): "\(address)"
+                    case .unix: "\(address)"
+                    }
+                throw UsageError(
+                    "--source-address \(host) cannot be connected from: \(error): use one of this machine's (`ip address`)"
+                )
+            }
+        }
+    }
+
     private static func block(_ text: String) throws(UsageError) -> [SocketAddress] {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let address = SocketAddress(numericHost: String(first), port: 0) else {

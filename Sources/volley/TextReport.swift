@@ -111,7 +111,9 @@ enum TextReport {
                 if failure.errno != 0 { what += " (\(Errno(code: failure.errno).name) \(failure.errno))" }
                 if !failure.detail.isEmpty { what += ": \(failure.detail)" }
                 let times = "first at \(Units.time(record.first)), last at \(Units.time(record.last))"
-                return ["  \(grouped(record.count)) × \(what); \(times)", "    e.g. \(oneLine(record.example))"]
+                return [
+                    "  \(grouped(record.count)) × \(what); \(times)", "    e.g. \(oneLine(record.example, limit: 400))",
+                ]
             }
     }
 

@@ -73,6 +73,7 @@ final class Worker: TimerHandler {
     /// Begins; `begun` is the instant common to all threads.
     func start(at begun: Instant) {
         self.begun = begun
+        loop.stamp()
         tally.beginMeasurement(at: UInt64(clamping: begun.nanoseconds))
         let warmup = begun.advanced(byNanoseconds: Int64(clamping: plan.warmup))
         if plan.warmup > 0 { phase = .warmingUp(until: warmup) } else { measure(from: begun) }

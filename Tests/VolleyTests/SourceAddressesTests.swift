@@ -58,4 +58,16 @@ struct SourceAddressesTests {
     func refused(text: String, message: String) {
         #expect(throws: UsageError(message)) { try SourceAddresses.parse([text]) }
     }
+
+    @Test("an address of some other machine is refused before a run, one of this machine is not")
+    func foreign() throws {
+        try SourceAddresses.check(SourceAddresses.parse(["127.0.0.0/28"]))
+        // RFC 5737 §3: for documentation, so nobody's.
+        #expect(
+            throws: UsageError(
+                "--source-address 192.0.2.1 cannot be connected from: Cannot assign requested address (EADDRNOTAVAIL): "
+                    + "use one of this machine's (`ip address`)"
+            )
+        ) { try SourceAddresses.check(SourceAddresses.parse(["127.0.0.2,192.0.2.1"])) }
+    }
 }
