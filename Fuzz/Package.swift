@@ -8,8 +8,10 @@ let package = Package(
     name: "fuzz",
     dependencies: [.package(name: "uncurl", path: "..")],
     targets: [
-        // The properties, free of libFuzzer; Tests/HTTP1Tests compiles the same files to replay the corpora.
-        .target(name: "FuzzProperties", dependencies: [.product(name: "HTTP1", package: "uncurl")])
+        // The properties, free of libFuzzer; the tests of the rooms compile the same files to replay the corpora.
+        .target(name: "FuzzProperties", dependencies: [.product(name: "HTTP1", package: "uncurl")]),
+        .target(name: "ContentDecoderProperty", dependencies: [.product(name: "HTTPEngine", package: "uncurl")]),
+        .executableTarget(name: "FuzzContentDecoder", dependencies: ["ContentDecoderProperty"]),
     ]
         + targets.map { .executableTarget(name: "Fuzz\($0)", dependencies: ["FuzzProperties"]) }
 )
