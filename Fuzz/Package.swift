@@ -2,17 +2,16 @@
 import PackageDescription
 
 /// A package of its own: its executables link only under `--sanitize fuzzer` (see run.sh).
-let parserTargets = ["Response", "Request", "Split", "Chunked", "RoundTrip"]
+let targets = ["Response", "Request", "Split", "Chunked", "RoundTrip"]
 
 let package = Package(
     name: "fuzz",
     dependencies: [.package(name: "uncurl", path: "..")],
     targets: [
-        // The properties, free of libFuzzer; Tests/HTTP1Tests compiles the same files to replay the corpora.
+        // The properties, free of libFuzzer; the tests of the rooms compile the same files to replay the corpora.
         .target(name: "FuzzProperties", dependencies: [.product(name: "HTTP1", package: "uncurl")]),
-        // The same for the engine, compiled by Tests/HTTPEngineTests too.
-        .target(name: "FuzzDecoderProperty", dependencies: [.product(name: "HTTPEngine", package: "uncurl")]),
-        .executableTarget(name: "FuzzContentDecoder", dependencies: ["FuzzDecoderProperty"]),
+        .target(name: "ContentDecoderProperty", dependencies: [.product(name: "HTTPEngine", package: "uncurl")]),
+        .executableTarget(name: "FuzzContentDecoder", dependencies: ["ContentDecoderProperty"]),
     ]
-        + parserTargets.map { .executableTarget(name: "Fuzz\($0)", dependencies: ["FuzzProperties"]) }
+        + targets.map { .executableTarget(name: "Fuzz\($0)", dependencies: ["FuzzProperties"]) }
 )

@@ -1,8 +1,8 @@
-import FuzzDecoderProperty
+import ContentDecoderProperty
 
 /// libFuzzer's entry; `input` is nil for no octets.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ input: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    decoderProperty(Array(UnsafeBufferPointer(start: input, count: count)))
+    contentDecoderProperty(Array(UnsafeBufferPointer(start: input, count: count)))
     return 0
 }
