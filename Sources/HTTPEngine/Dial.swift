@@ -22,7 +22,7 @@ final class Dial: ConnectorDelegate, TimerHandler {
             on: engine.loop,
             resolver: engine.resolver,
             to: target,
-            options: engine.connectorOptions(),
+            options: engine.connectorOptions(to: target),
             delegate: self
         )
         self.connector = connector
@@ -64,6 +64,16 @@ final class Dial: ConnectorDelegate, TimerHandler {
         case .origin: .host(host.destination.origin.host, port: host.destination.origin.port)
         case .address(let address): .addresses([address])
         case .host(let name, let port): .host(name, port: port)
+        }
+    }
+}
+
+extension Connector.Target {
+    /// Known for addresses, and for a host that is one.
+    var family: SocketAddress.Family? {
+        switch self {
+        case .addresses(let addresses): addresses.first?.family
+        case .host(let host, let port): SocketAddress(numericHost: host, port: port)?.family
         }
     }
 }

@@ -19,7 +19,8 @@ public struct EngineConfiguration: Sendable {
     public var timeouts = Timeouts()
     public var limits = ParserLimits()
     public var leniency: Leniency = []
-    /// Local ends to dial from, in turn; addresses of the other family are passed over. Empty: the system's choice.
+    /// Local ends to dial from over TCP, in turn; only addresses of the same family are then reached. Empty: the
+    /// system's choice.
     public var localAddresses: [SocketAddress] = []
 
     public enum Closing: Sendable {

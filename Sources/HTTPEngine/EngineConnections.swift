@@ -139,14 +139,23 @@ extension Engine {
         tidy(dial.host)
     }
 
-    func connectorOptions() -> Connector.Options {
+    func connectorOptions(to target: Connector.Target) -> Connector.Options {
         var options = Connector.Options()
-        let candidates = configuration.localAddresses
-        if !candidates.isEmpty {
-            options.localAddress = candidates[nextLocalAddress % candidates.count]
-            nextLocalAddress &+= 1
-        }
+        options.localAddress = localAddress(reaching: target.family)
         return options
+    }
+
+    /// The next in turn that can reach the family, where that is known before any look-up. With none of it, one that
+    /// makes the dial fail: leaving by an address nobody asked for would be worse.
+    private func localAddress(reaching family: SocketAddress.Family?) -> SocketAddress? {
+        let candidates = configuration.localAddresses
+        guard !candidates.isEmpty, family != .unix else { return nil }
+        for _ in candidates {
+            let candidate = candidates[nextLocalAddress]
+            nextLocalAddress = (nextLocalAddress + 1) % candidates.count
+            if family == nil || candidate.family == family { return candidate }
+        }
+        return candidates[nextLocalAddress]
     }
 
     func decoder(for encoding: String, _ limits: DecodingLimits) throws(ContentDecodingError) -> ContentDecoder? {
@@ -205,7 +214,10 @@ extension Engine {
     }
 
     func fail(_ exchange: Exchange, _ error: EngineError) {
-        if isStarting { return failLater(exchange, error) }
+        if isStarting {
+            detach(exchange)
+            return failLater(exchange, error)
+        }
         switch exchange.phase {
         case .free:
             return
@@ -226,6 +238,20 @@ extension Engine {
             farewell.deliver(.failed(error))
         }
         endIfDrained()
+    }
+
+    /// Takes an exchange off its connection, or out of the queue: it hears nothing more but its outcome.
+    private func detach(_ exchange: Exchange) {
+        switch exchange.phase {
+        case .free, .starting:
+            return
+        case .waiting(let host, let ticket, _):
+            if let ticket { host.pool.leave(ticket) }
+            tidy(host)
+        case .running(let connection):
+            retire(connection, abruptly: true)
+        }
+        exchange.phase = .starting
     }
 
     private func conclude(_ exchange: Exchange, _ error: EngineError) {

@@ -110,7 +110,11 @@ public final class EngineRequest: Sendable {
         let (size, overflow) = count.multipliedReportingOverflow(by: head.count + bytes.count)
         guard !overflow, size <= EngineRequest.maximumBurstBytes else { throw .invalidRequest(.burstTooLarge(count)) }
         contentBytes = bytes.count * count
-        wire = Array(repeatElement(head + bytes, count: count).joined())
+        let one = head + bytes
+        var all: [UInt8] = []
+        all.reserveCapacity(size)
+        for _ in 0..<count { all += one }
+        wire = all
         content = []
     }
 

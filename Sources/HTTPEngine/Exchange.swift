@@ -12,7 +12,7 @@ internal import Reactor
 @safe final class Exchange: TimerHandler {
     enum Phase {
         case free
-        /// Inside ``Engine/start(_:delegate:)``, or refused there and waiting to be told.
+        /// Inside ``Engine/start(_:delegate:)``, or failed there and waiting to be told.
         case starting
         /// In the pool's queue, or (no ticket) behind a dial of its own.
         case waiting(Host, ConnectionPool.Ticket?, since: Instant)
