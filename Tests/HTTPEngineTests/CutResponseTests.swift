@@ -37,20 +37,28 @@ struct CutResponseTests {
         try await everyOffset(framing, .stall)
     }
 
+    /// Side by side in lanes, each with a server of its own: every stall waits for a real timeout.
     private func everyOffset(_ framing: Framing, _ ending: RawEnding) async throws {
-        let response = framing.bytes
-        let server = try RawServer.start((0...response.count).map { .cutting(response, at: $0, ending: ending) })
+        let lanes = 8
         var configuration = EngineConfiguration()
         configuration.exchangesPerConnection = 1
-        configuration.timeouts.idle = ending == .stall ? .milliseconds(20) : .seconds(5)
+        configuration.timeouts.idle = ending == .stall ? .milliseconds(50) : .seconds(5)
         let engine = try EngineHarness(configuration)
-        let request = try get(server.port)
-        for offset in 0...response.count {
-            let result = await engine.run(request)
-            check(result, framing, ending, offset)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for lane in 0..<lanes {
+                let offsets = Array(stride(from: lane, through: framing.bytes.count, by: lanes))
+                group.addTask { try await run(offsets, framing, ending, engine) }
+            }
+            try await group.waitForAll()
         }
-        #expect(server.connections.count == response.count + 1, "no retry: every connection is fresh")
         #expect(await engine.statistics == EngineStatistics())
+    }
+
+    private func run(_ offsets: [Int], _ framing: Framing, _ ending: RawEnding, _ engine: EngineHarness) async throws {
+        let server = try RawServer.start(offsets.map { .cutting(framing.bytes, at: $0, ending: ending) })
+        let request = try get(server.port)
+        for offset in offsets { check(await engine.run(request), framing, ending, offset) }
+        #expect(server.connections.count == offsets.count, "no retry: every connection is fresh")
     }
 
     private func check(_ result: Recorded, _ framing: Framing, _ ending: RawEnding, _ offset: Int) {
