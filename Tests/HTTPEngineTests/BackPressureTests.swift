@@ -14,10 +14,7 @@ struct BackPressureTests {
         let engine = try EngineHarness()
         let received = Counter()
         let pending = await engine.begin(try get(server.port, "/bytes/\(size)")) {
-            $0.onBytes = { recorder, count in
-                if received.value == 0 { recorder.engine.pause(recorder.id) }
-                received.add(count)
-            }
+            $0.pauseAtFirstBytes(counting: received)
         }
         await received.reaches(1)
         let atPause = received.value
@@ -65,10 +62,7 @@ struct BackPressureTests {
         let engine = try EngineHarness()
         let received = Counter()
         let pending = await engine.begin(try get(server.port)) {
-            $0.onBytes = { recorder, count in
-                recorder.engine.pause(recorder.id)
-                received.add(count)
-            }
+            $0.pauseAtFirstBytes(counting: received)
         }
         await received.reaches(5)
         gate.open()

@@ -143,6 +143,14 @@ final class Recorder: ExchangeDelegate {
         self.done = done
     }
 
+    /// Stops the delivery with the first bytes, and counts what was delivered.
+    func pauseAtFirstBytes(counting received: Counter) {
+        onBytes = { recorder, count in
+            if received.value == 0 { recorder.engine.pause(recorder.id) }
+            received.add(count)
+        }
+    }
+
     func start(_ request: EngineRequest) { id = engine.start(request, delegate: self) }
 
     func exchange(_ id: ExchangeID, didReceive head: ResponseHead) {

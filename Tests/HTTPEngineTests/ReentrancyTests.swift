@@ -115,10 +115,7 @@ struct ReentrancyTests {
         let engine = try EngineHarness()
         let received = Counter()
         let pending = await engine.begin(try get(server.port)) {
-            $0.onBytes = { recorder, count in
-                if received.value == 0 { recorder.engine.pause(recorder.id) }
-                received.add(count)
-            }
+            $0.pauseAtFirstBytes(counting: received)
         }
         await received.reaches(5)
         gate.open()

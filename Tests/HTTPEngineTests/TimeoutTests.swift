@@ -102,10 +102,7 @@ struct TimeoutTests {
         let engine = try EngineHarness(configuration(Timeouts(idle: .seconds(5))), clock: clock)
         let received = Counter()
         let pending = await engine.begin(try get(server.port)) {
-            $0.onBytes = { recorder, count in
-                recorder.engine.pause(recorder.id)
-                received.add(count)
-            }
+            $0.pauseAtFirstBytes(counting: received)
         }
         await received.reaches(5)
         clock.advance(by: .seconds(100), waking: engine.loop)

@@ -2,6 +2,18 @@ import HTTP1
 
 @testable import TestServer
 
+/// What `GET /` is answered with, but for the date.
+let home = """
+    HTTP/1.1 200 OK\r
+    Server: uncurl-httpbin\r
+    Date: DATE\r
+    Content-Type: text/plain; charset=utf-8\r
+    Content-Length: 19\r
+    \r
+    Uncurl test server
+
+    """
+
 /// A server without sockets: octets in, octets out, and what it needs.
 final class MachineHarness {
     let scratch: ServerScratch

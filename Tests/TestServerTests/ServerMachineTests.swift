@@ -4,17 +4,6 @@ import Testing
 @testable import TestServer
 
 @Suite struct ServerMachineTests {
-    private let home = """
-        HTTP/1.1 200 OK\r
-        Server: uncurl-httpbin\r
-        Date: DATE\r
-        Content-Type: text/plain; charset=utf-8\r
-        Content-Length: 19\r
-        \r
-        Uncurl test server
-
-        """
-
     @Test("a request gets its response, exactly", arguments: [1, 7, Int.max])
     func exact(size: Int) {
         let server = MachineHarness()

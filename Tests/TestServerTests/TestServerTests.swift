@@ -6,16 +6,6 @@ import Testing
 @testable import TestServer
 
 @Suite struct TestServerTests {
-    private let home = """
-        HTTP/1.1 200 OK\r
-        Server: uncurl-httpbin\r
-        Date: DATE\r
-        Content-Type: text/plain; charset=utf-8\r
-        Content-Length: 19\r
-        \r
-        Uncurl test server
-
-        """
     private let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
     @Test("a request over a socket gets its response, exactly")
