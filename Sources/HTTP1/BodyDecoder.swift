@@ -20,8 +20,6 @@ struct BodyDecoder: Sendable {
     enum Output {
         case needsInput
         case data(Range<Int>)
-        /// The body is complete with this slice.
-        case lastData(Range<Int>)
         case end
     }
 
@@ -51,8 +49,24 @@ struct BodyDecoder: Sendable {
         total = 0
     }
 
-    /// `position` is moved behind what was read of `input`. `offset` is the place of its first octet in the message, from
-    /// which errors count.
+    /// How many octets at the front of an input are known to be data without a look at them, which is what most calls
+    /// bring; `isLast` is set if the body is complete with them. nil if `decode` has to look.
+    @inline(__always)
+    mutating func takeData(_ count: Int, _ isLast: inout Bool) -> Int? {
+        if count == 0 { return 0 }
+        switch state {
+        case .length:
+            let taken = min(toCome, UInt64(count))
+            toCome &-= taken
+            isLast = toCome == 0
+            return Int(truncatingIfNeeded: taken)
+        case .chunked: return chunks.takeInside(count) ? count : nil
+        case .trailers, .untilClose: return nil
+        }
+    }
+
+    /// Goes on where `takeData` gave up. `position` is moved behind what was read of `input`. `offset` is the place of its
+    /// first octet in the message, from which errors count.
     @inline(__always)
     mutating func decode(
         _ input: Span<UInt8>,
@@ -63,15 +77,8 @@ struct BodyDecoder: Sendable {
     ) throws(HTTP1Error) -> Output {
         switch state {
         case .length:
-            let available = UInt64(input.count)
-            if available >= toCome {
-                position = Int(toCome)
-                return .lastData(0..<position)
-            }
-            guard available > 0 else { return .needsInput }
-            toCome &-= available
-            position = input.count
-            return .data(0..<position)
+            // All of it goes through `takeData`.
+            return .needsInput
         case .chunked:
             let output: ChunkedDecoder.Output
             do throws(HTTP1Error) {

@@ -81,6 +81,14 @@ struct ChunkedDecoder: Sendable {
         return try decodeSlowly(bytes, &position, limits)
     }
 
+    /// Takes that many octets, if they are data and the chunk goes on behind them.
+    @inline(__always)
+    mutating func takeInside(_ count: Int) -> Bool {
+        guard place == .data, size > UInt64(count) else { return false }
+        size &-= UInt64(count)
+        return true
+    }
+
     /// A chunk from its first digit on, or the rest of data begun before, the line end behind it included if it is here.
     @inline(__always)
     private mutating func takeWholeChunk(
@@ -89,11 +97,6 @@ struct ChunkedDecoder: Sendable {
     ) -> Output? {
         let count = bytes.count
         var start = position
-        if place == .data, start == 0, size > UInt64(count), count > 0 {
-            size &-= UInt64(count)
-            position = count
-            return .data(0..<count)
-        }
         if place == .start {
             var value: UInt64 = 0
             let end = min(count, start &+ quickDigits)

@@ -66,7 +66,7 @@ struct HeadReader<StartLine: StartLineParser>: Sendable {
         do throws(HTTP1Error) {
             if try startLine.advance(window, &line, limits, leniency) {
                 fieldLines = FieldLineParser(at: startLine.position)
-                if try fieldLines.advance(window, &fields.table, limits, leniency) {
+                if try fieldLines.advance(window, &fields.table, limits, leniency, isStart: true) {
                     fields.adopt(input, fieldLines.position)
                     if leniency.contains(.obsoleteLineFolding) { fields.unfold() }
                     return fieldLines.position
@@ -100,7 +100,18 @@ struct HeadReader<StartLine: StartLineParser>: Sendable {
         kept.adopt(input, input.count)
     }
 
-    /// The same inside a head. On nil, `fields` and `line` are untouched.
+    /// Inside a head, takes an input that is nothing but more of a value, as most are where parts are short. On false,
+    /// `readOn` is to be called with the same input.
+    @inline(__always)
+    mutating func takePartOfValue(_ input: Span<UInt8>, _ limits: ParserLimits) -> Bool {
+        guard place == .fields, input.count <= min(Self.pieceBytes, Int(limits.headBytes) &- kept.used),
+            fieldLines.takePartOfValue(input, limits)
+        else { return false }
+        kept.appendToBlock(input, 0..<input.count)
+        return true
+    }
+
+    /// The same as `read` inside a head. On nil, `fields` and `line` are untouched.
     @inline(__always)
     mutating func readOn(
         _ input: Span<UInt8>,
@@ -120,9 +131,7 @@ struct HeadReader<StartLine: StartLineParser>: Sendable {
             }
             let part = input.extracting(taken..<(taken &+ piece))
             taken &+= piece
-            let isValue = place == .fields && fieldLines.takePartOfValue(part, limits)
             kept.appendToBlock(part, 0..<piece)
-            if isValue { continue }
             let isComplete: Bool
             do throws(HTTP1Error) {
                 isComplete = try advanceKept(limits, leniency)

@@ -67,7 +67,14 @@ public struct ResponseParser: Sendable {
         into head: inout ResponseHead
     ) throws(HTTP1Error) -> ParseStep {
         switch state {
-        case .body: return try parseBody(input)
+        case .body:
+            var isLast = false
+            if let taken = body.takeData(input.count, &isLast) {
+                offset &+= UInt64(taken)
+                if isLast { state = .done }
+                return ParseStep(taken, taken > 0 ? .body(0..<taken) : .needsInput)
+            }
+            return try parseBody(input)
         case .head where reader.isInside: return try continueHead(input, &head)
         case .head: return try parseHead(input, &head)
         case .idle, .done: return ParseStep(0, .end)
@@ -140,9 +147,6 @@ public struct ResponseParser: Sendable {
             return ParseStep(position, .body(slice))
         case .needsInput:
             return ParseStep(position, .needsInput)
-        case .lastData(let slice):
-            state = .done
-            return ParseStep(position, .body(slice))
         case .end:
             state = .done
             hasTrailers = true
@@ -173,6 +177,16 @@ public struct ResponseParser: Sendable {
     /// The same inside a head that came in parts. Apart, for it is short where the other is not.
     @inline(never)
     private mutating func continueHead(
+        _ input: Span<UInt8>,
+        _ head: inout ResponseHead
+    ) throws(HTTP1Error) -> ParseStep {
+        guard reader.takePartOfValue(input, limits) else { return try continueLines(input, &head) }
+        offset &+= UInt64(input.count)
+        return ParseStep(input.count, .needsInput)
+    }
+
+    @inline(never)
+    private mutating func continueLines(
         _ input: Span<UInt8>,
         _ head: inout ResponseHead
     ) throws(HTTP1Error) -> ParseStep {

@@ -89,6 +89,16 @@ extension Span<UInt8> {
         return position
     }
 
+    /// The same where most often there is no such octet: blocks are looked at in pairs.
+    @inline(__always)
+    func endOfLongValue(_ start: Int, _ end: Int) -> Int {
+        var position = start
+        while position &+ 32 <= end, valueStops(position).isEmpty(with: valueStops(position &+ 16)) {
+            position &+= 32
+        }
+        return position == end ? end : endOfValue(position, end)
+    }
+
     @inline(__always)
     private func valueStops(_ index: Int) -> Lanes {
         let octets = vector(index)
@@ -121,6 +131,16 @@ extension Span<UInt8> {
         }
         return position
     }
+
+    /// The end of `start..<end` without the blanks before it.
+    @inline(__always)
+    func trimmedEnd(_ start: Int, _ end: Int) -> Int {
+        var end = end
+        while end > start, ASCII.isBlank(at(end &- 1)) {
+            end &-= 1
+        }
+        return end
+    }
 }
 
 /// An array of the same octets.
@@ -145,6 +165,11 @@ private struct Lanes {
         let halves = unsafe unsafeBitCast(mask, to: SIMD2<UInt64>.self)
         low = halves[0]
         high = halves[1]
+    }
+
+    @inline(__always)
+    func isEmpty(with other: Lanes) -> Bool {
+        (low | other.low) | (high | other.high) == 0
     }
 
     @inline(__always)
@@ -218,6 +243,13 @@ struct StopWalk {
         let stop = base &+ word.trailingZeroBitCount &>> 3
         word &= word &- 1
         return stop
+    }
+
+    /// Leaves out the LF behind the stop just found, a CR, where both were read together; else it is the next stop.
+    @inline(__always)
+    mutating func passLineFeed(_ stop: Int) {
+        // Behind the last of the eight there is nothing: the shift empties the mask.
+        word &= ~(0x100 &<< UInt64(truncatingIfNeeded: (stop &- base) &* 8))
     }
 
     /// Goes on to the next block with a stop in it.
