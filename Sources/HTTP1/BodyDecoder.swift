@@ -128,11 +128,11 @@ struct BodyDecoder: Sendable {
         _ offset: UInt64
     ) throws(HTTP1Error) -> Output {
         guard case .trailers(var lines) = state else { return .end }
-        if trailers.used == 0, input.count >= position &+ 2, input.pair(position) == 0x0A0D {
+        let limit = Int(limits.trailerBytes)
+        if trailers.used == 0, limit >= 2, input.count >= position &+ 2, input.pair(position) == 0x0A0D {
             position &+= 2
             return .end
         }
-        let limit = Int(limits.trailerBytes)
         let origin = offset &+ UInt64(position) &- UInt64(trailers.used)
         while position < input.count {
             let piece = min(input.count &- position, limit &- trailers.used)
