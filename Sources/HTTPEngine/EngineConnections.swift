@@ -7,7 +7,11 @@ extension Engine {
 
     func host(for destination: Destination) -> Host {
         if let lastHost, lastHost.destination == destination { return lastHost }
-        let host = hosts[destination] ?? Host(destination, limit: configuration.connectionsPerHost)
+        if let host = hosts[destination] {
+            lastHost = host
+            return host
+        }
+        let host = Host(destination, limit: configuration.connectionsPerHost)
         hosts[destination] = host
         lastHost = host
         return host
