@@ -26,6 +26,21 @@ let package = Package(
             path: "Benchmarks/Parser",
             plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]
         ),
+        // What a request costs the engine: mallocs by an interposer, CPU of its own thread.
+        .target(name: "CMallocCounter", path: "Sources/CMallocCounter"),
+        .executableTarget(
+            name: "EngineBenchmarks",
+            dependencies: [
+                "CMallocCounter",
+                .product(name: "HTTPEngine", package: "uncurl"),
+                .product(name: "HTTP1", package: "uncurl"),
+                .product(name: "Reactor", package: "uncurl"),
+                .product(name: "TestServer", package: "uncurl"),
+                .product(name: "Benchmark", package: "benchmark"),
+            ],
+            path: "Benchmarks/Engine",
+            plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]
+        ),
         // The loop's own steps: letters, wake-ups, timers, tasks.
         .executableTarget(
             name: "LoopBenchmarks",

@@ -107,7 +107,9 @@ final class Connection: ReadinessHandler, TimerHandler {
     /// the kernel's news and our next wait, for connections that have been idle long enough for the race to matter.
     var isAlive: Bool {
         guard case .idle(let since) = state, !isTooOld else { return false }
-        return loop.sinceBoot.nanoseconds(since: since) < 1_000_000_000 || probe() == .quiet
+        let age = loop.sinceBoot.nanoseconds(since: since)
+        // The timer stood still if the machine slept.
+        return age < idleLimit && (age < 1_000_000_000 || probe() == .quiet)
     }
 
     /// For the choice of which one makes room.
@@ -158,10 +160,9 @@ final class Connection: ReadinessHandler, TimerHandler {
     func note(_ head: ResponseHead) {
         guard head.contains(.keepAlive), let hint = KeepAliveHint(head.fields) else { return }
         if let seconds = hint.timeout {
-            hintedIdle = (Int64(seconds) - 1) * 1_000_000_000
-            // It may be armed for later than that.
-            if let timer { loop.cancel(timer) }
-            timer = nil
+            let limit = (Int64(seconds) - 1) * 1_000_000_000
+            if limit < hintedIdle, let timer = timer.take() { loop.cancel(timer) }
+            hintedIdle = limit
         }
         if let count = hint.max { hintedExchanges = count }
     }

@@ -5,7 +5,8 @@ public import Reactor
 /// cookies, redirects, caches or Foundation.
 ///
 /// An engine lives on one loop, and everything here but ``handle`` is called on it. Dropped without
-/// ``shutdown(within:then:)`` it stays until its exchanges and idle connections have ended by themselves.
+/// ``shutdown(within:then:)`` it stays until its exchanges and idle connections have ended by themselves. A loop that
+/// ends before tells them nothing: shut the engine down first.
 @safe public final class Engine {
     public let loop: EventLoop
     public let configuration: EngineConfiguration

@@ -4,47 +4,32 @@ public import Reactor
 public struct ExchangeTimings: Hashable, Sendable {
     /// ``Engine/start(_:delegate:)``.
     public internal(set) var start: Instant
-    // Zero for "not yet": an optional instant takes 16 bytes, and ten thousand exchanges hold five each.
-    private var marks: (Int64, Int64, Int64, Int64, Int64) = (0, 0, 0, 0, 0)
-
     /// The exchange got its connection: the wait in the pool, dial included, is over.
-    public internal(set) var leased: Instant? {
-        get { ExchangeTimings.instant(marks.0) }
-        set { marks.0 = newValue?.nanoseconds ?? 0 }
-    }
-    public internal(set) var requestStart: Instant? {
-        get { ExchangeTimings.instant(marks.1) }
-        set { marks.1 = newValue?.nanoseconds ?? 0 }
-    }
+    @CompactInstant public internal(set) var leased: Instant?
+    @CompactInstant public internal(set) var requestStart: Instant?
     /// The kernel had taken the last byte of the request.
-    public internal(set) var requestEnd: Instant? {
-        get { ExchangeTimings.instant(marks.2) }
-        set { marks.2 = newValue?.nanoseconds ?? 0 }
-    }
+    @CompactInstant public internal(set) var requestEnd: Instant?
     /// The first byte of the response, informational heads included.
-    public internal(set) var responseStart: Instant? {
-        get { ExchangeTimings.instant(marks.3) }
-        set { marks.3 = newValue?.nanoseconds ?? 0 }
-    }
-    public internal(set) var responseEnd: Instant? {
-        get { ExchangeTimings.instant(marks.4) }
-        set { marks.4 = newValue?.nanoseconds ?? 0 }
-    }
+    @CompactInstant public internal(set) var responseStart: Instant?
+    @CompactInstant public internal(set) var responseEnd: Instant?
 
     init(start: Instant) { self.start = start }
 
     /// A retry begins anew; what is kept is when it all started.
-    mutating func forgetRequest() { marks = (0, 0, 0, 0, 0) }
+    mutating func forgetRequest() { self = ExchangeTimings(start: start) }
+}
 
-    private static func instant(_ mark: Int64) -> Instant? { mark == 0 ? nil : Instant(nanoseconds: mark) }
+/// An instant that may not have come, in eight bytes: an optional one takes sixteen, and ten thousand exchanges hold
+/// five each.
+@propertyWrapper
+public struct CompactInstant: Hashable, Sendable {
+    private var nanoseconds: Int64 = 0
 
-    public static func == (left: ExchangeTimings, right: ExchangeTimings) -> Bool {
-        left.start == right.start && left.marks == right.marks
-    }
+    public init() {}
 
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(start)
-        hasher.combine(marks.4)
+    public var wrappedValue: Instant? {
+        get { nanoseconds == 0 ? nil : Instant(nanoseconds: nanoseconds) }
+        set { nanoseconds = newValue?.nanoseconds ?? 0 }
     }
 }
 

@@ -145,7 +145,7 @@ public final class EventLoop: @unchecked Sendable {
         _ = consume former
     }
 
-    /// The handler is called again next turn, with `.again`: for work left over when its budget ended,
+    /// The handler is called again when this turn's events are dealt with, with `.again`: for work left over when its budget ended,
     /// and for bytes that wait in a layer epoll does not see. Asked for twice, it comes twice.
     public func again(_ token: Token) { unfinished.append(token) }
 
@@ -223,7 +223,7 @@ public final class EventLoop: @unchecked Sendable {
         slots[slot].handler?.ready(readiness)
     }
 
-    /// Those that asked during this turn wait for the next: nobody can hold the loop.
+    /// Those that ask while they are served wait for the next turn: nobody can hold the loop.
     private func serveUnfinished() {
         guard !unfinished.isEmpty else { return }
         swap(&unfinished, &served)

@@ -73,8 +73,9 @@ final class Worker: TimerHandler {
     /// Begins; `begun` is the instant common to all threads.
     func start(at begun: Instant) {
         self.begun = begun
+        tally.begin(at: UInt64(clamping: begun.nanoseconds))
+        // The letter that brought us here may be older than the run.
         loop.stamp()
-        tally.beginMeasurement(at: UInt64(clamping: begun.nanoseconds))
         let warmup = begun.advanced(byNanoseconds: Int64(clamping: plan.warmup))
         if plan.warmup > 0 { phase = .warmingUp(until: warmup) } else { measure(from: begun) }
         tick = loop.arm(at: loop.now.advanced(byNanoseconds: Self.tickSpan), self)

@@ -101,11 +101,14 @@
         unsafe rate.pointee = RateMark(since: now, completed: tally.pointee.completed)
     }
 
+    /// The run begins: rates count from here.
+    func begin(at now: UInt64) { unsafe rate.pointee = RateMark(since: now, completed: 0) }
+
     /// The warm-up is over: what was counted so far goes, except for the connections and the requests under
     /// way, which are carried over as sent.
     func beginMeasurement(at now: UInt64) {
         unsafe tally.pointee = Self.afterWarmUp(tally.pointee)
-        unsafe rate.pointee = RateMark(since: now, completed: 0)
+        begin(at: now)
     }
 
     /// Puts the numbers of the live line into a slot of the board; once a second or so.

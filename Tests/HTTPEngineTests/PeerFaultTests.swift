@@ -17,7 +17,8 @@ struct PeerFaultTests {
             [[.receive(.headEnd), .send(ok), .wait(gate), .reset]],
             otherwise: [.receive(.headEnd), .receive(.bytes(4)), .send(ok)]
         )
-        let engine = try EngineHarness()
+        // Time stands still: after a second of idleness the engine would look at the socket before it sends.
+        let engine = try EngineHarness(clock: ManualClock())
         #expect(await engine.run(try get(server.port)).succeeded)
         let request = try EngineRequest(method: "POST", origin: origin(server.port), body: .bytes(bytes("once")))
         let result = await withCheckedContinuation { continuation in
@@ -41,7 +42,8 @@ struct PeerFaultTests {
             [[.receive(.headEnd), .send(ok), .wait(gate), .reset]],
             otherwise: .answering(ok)
         )
-        let engine = try EngineHarness()
+        // Time stands still: after a second of idleness the engine would look at the socket before it sends.
+        let engine = try EngineHarness(clock: ManualClock())
         let request = try get(server.port)
         #expect(await engine.run(request).succeeded)
         let statistics = Mutex(EngineStatistics())

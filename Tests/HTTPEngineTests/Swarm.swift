@@ -71,9 +71,11 @@ final class Swarm: ExchangeDelegate {
         result.outcomes[number, default: 0] += 1
         if case .failed(let error) = outcome { result.failures.append(error) }
         ended += 1
+        // Asked before meddling, which may end others from within this call.
+        let isLast = ended == total
         startNext()
         meddle(self)
-        if ended == total { done(result) }
+        if isLast { done(result) }
     }
 }
 

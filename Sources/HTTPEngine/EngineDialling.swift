@@ -1,0 +1,92 @@
+internal import HTTP1
+internal import Reactor
+
+/// Opening connections for hosts that have waiters and room.
+extension Engine {
+    func startDial(_ host: Host, _ purpose: Dial.Purpose) {
+        if case .pool = purpose, !hasRoom, !closeEldestIdle() {
+            host.pool.dialAbandoned()
+            if !host.isStarved {
+                host.isStarved = true
+                starved.append(host)
+            }
+            return
+        }
+        let dial = Dial(engine: self, host: host, purpose: purpose)
+        dials[ObjectIdentifier(dial)] = dial
+        dial.start(timeout: configuration.timeouts.connect)
+    }
+
+    func dialled(_ dial: Dial, _ socket: consuming Socket, _ token: Token, _ timings: ConnectTimings) {
+        dials[ObjectIdentifier(dial)] = nil
+        let record = ConnectionRecord(timings: timings)
+        let connection = makeConnection(consume socket, token, record, dial.host)
+        if case .retry(let id) = dial.purpose, let exchange = exchange(id) {
+            dial.host.pool.redialled()
+            assign(connection, to: exchange)
+        } else {
+            perform(dial.host.pool.dialled(connection.id), dial.host)
+        }
+        endIfDrained()
+    }
+
+    private func makeConnection(
+        _ socket: consuming Socket,
+        _ token: Token,
+        _ record: ConnectionRecord,
+        _ host: Host
+    ) -> Connection {
+        let id = connections.reserve()
+        let connection = Connection(consume socket, token: token, record: record, id: id, host: host, engine: self)
+        connections.fill(id, with: connection)
+        return connection
+    }
+
+    func dialFailed(_ dial: Dial, _ error: EngineError) {
+        dials[ObjectIdentifier(dial)] = nil
+        let host = dial.host
+        // Out of descriptors while some lie parked: give one back and try once more.
+        if case .connect(let cause) = error, cause.isResourceExhaustion, closeEldestIdle() {
+            return startDial(host, dial.purpose)
+        }
+        switch dial.purpose {
+        case .pool:
+            if let waiter = host.pool.dialFailed(), let exchange = exchange(waiter) { fail(exchange, error) }
+            feedStarved()
+            perform(host.pool.dialIfNeeded(), host)
+        case .retry(let id):
+            host.pool.dialAbandoned()
+            if let exchange = exchange(id) { fail(exchange, error) }
+            feedStarved()
+            perform(host.pool.dialIfNeeded(), host)
+        }
+        tidy(host)
+        endIfDrained()
+    }
+
+    func abandon(_ dial: Dial) {
+        dials[ObjectIdentifier(dial)] = nil
+        dial.cancel()
+        dial.host.pool.dialAbandoned()
+        tidy(dial.host)
+    }
+
+    func connectorOptions(to target: Connector.Target) -> Connector.Options {
+        var options = Connector.Options()
+        options.localAddress = localAddress(reaching: target.family)
+        return options
+    }
+
+    /// The next in turn that can reach the family, where that is known before any look-up. With none of it, one that
+    /// makes the dial fail: leaving by an address nobody asked for would be worse.
+    private func localAddress(reaching family: SocketAddress.Family?) -> SocketAddress? {
+        let candidates = configuration.localAddresses
+        guard !candidates.isEmpty, family != .unix else { return nil }
+        for _ in candidates {
+            let candidate = candidates[nextLocalAddress]
+            nextLocalAddress = (nextLocalAddress + 1) % candidates.count
+            if family == nil || candidate.family == family { return candidate }
+        }
+        return candidates[nextLocalAddress]
+    }
+}

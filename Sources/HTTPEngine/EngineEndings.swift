@@ -1,0 +1,144 @@
+internal import HTTP1
+internal import Reactor
+
+/// How exchanges end, and what becomes of their connections.
+extension Engine {
+    func complete(_ exchange: Exchange, on connection: Connection, trailers: HTTPFields?, surplus: Bool) {
+        // While other hosts wait for any place at all, a connection is given up after each exchange: hosts take turns.
+        let reusable = !surplus && !isDraining && starved.isEmpty && connection.isReusable(after: exchange)
+        connection.endReading()
+        if let decoder = exchange.decoder { spareDecoders.keep(decoder) }
+        let farewell = exchange.takeFarewell()
+        giveBack(exchange)
+        if reusable, connection.host.pool.waiting == 0 {
+            warm = connection
+            farewell.deliver(.completed(trailers: trailers))
+            guard let left = warm else { return }
+            warm = nil
+            perform(left.host.pool.released(left.id), left.host)
+        } else {
+            untold += 1
+            if reusable {
+                perform(connection.host.pool.released(connection.id), connection.host)
+            } else {
+                // A request not sent to its end must not look whole to the server.
+                retire(connection, abruptly: farewell.unsent || configuration.closing == .rst)
+            }
+            farewell.deliver(.completed(trailers: trailers))
+            untold -= 1
+        }
+        endIfDrained()
+    }
+
+    /// One response of a burst is whole and others follow. False if the delegate ended the exchange.
+    func continueBurst(
+        _ exchange: Exchange,
+        on connection: Connection,
+        trailers: HTTPFields?,
+        surplus: Int
+    ) -> Bool {
+        guard let request = exchange.request, let reading = connection.reading else { return false }
+        let persists = reading.parser.persistence == .keepAlive
+        reading.parser.begin(answering: request.context)
+        exchange.report.bytesReceived -= min(UInt64(surplus), exchange.report.bytesReceived)
+        exchange.delegate?.exchange(exchange.id, didFinish: .completed(trailers: trailers), report: exchange.report)
+        guard connection.isServing(exchange) else { return false }
+        exchange.nextOfBurst(received: surplus, at: loop.now)
+        guard persists else {
+            fail(exchange, .closedBeforeResponse(nil))
+            return false
+        }
+        return true
+    }
+
+    func fail(_ exchange: Exchange, _ error: EngineError) {
+        if isStarting {
+            detach(exchange)
+            return failLater(exchange, error)
+        }
+        switch exchange.phase {
+        case .free:
+            return
+        case .starting:
+            conclude(exchange, error)
+        case .waiting(let host, let ticket, _):
+            if let ticket { host.pool.leave(ticket) }
+            conclude(exchange, error)
+            tidy(host)
+        case .running(let connection):
+            let facts = retryFacts(exchange, error)
+            if RetryRule.allows(facts), !isDraining {
+                return retry(exchange, instead: connection)
+            }
+            let farewell = exchange.takeFarewell()
+            giveBack(exchange)
+            retire(connection, abruptly: true)
+            farewell.deliver(.failed(error))
+        }
+        endIfDrained()
+    }
+
+    /// Takes an exchange off its connection, or out of the queue: it hears nothing more but its outcome.
+    private func detach(_ exchange: Exchange) {
+        switch exchange.phase {
+        case .free, .starting:
+            return
+        case .waiting(let host, let ticket, _):
+            if let ticket { host.pool.leave(ticket) }
+            tidy(host)
+        case .running(let connection):
+            retire(connection, abruptly: true)
+        }
+        exchange.phase = .starting
+    }
+
+    private func conclude(_ exchange: Exchange, _ error: EngineError) {
+        let farewell = exchange.takeFarewell()
+        giveBack(exchange)
+        farewell.deliver(.failed(error))
+    }
+
+    private func retryFacts(_ exchange: Exchange, _ error: EngineError) -> RetryRule.Facts {
+        var peerClosed = false
+        if case .closedBeforeResponse(let cause) = error { peerClosed = cause?.isPeerClosure ?? true }
+        // A burst of which an answer came has been acted on, whatever became of the rest.
+        let begun = exchange.request.map { exchange.expected < $0.burst } ?? false
+        return RetryRule.Facts(
+            reusedConnection: exchange.report.reusedConnection,
+            responseStarted: begun || exchange.report.timings.responseStart != nil,
+            peerClosed: peerClosed,
+            bytesSent: exchange.report.bytesSent,
+            idempotent: exchange.request?.isIdempotent ?? false,
+            replayable: exchange.request?.isReplayable ?? false,
+            alreadyRetried: exchange.report.retried
+        )
+    }
+
+    private func retry(_ exchange: Exchange, instead connection: Connection) {
+        let host = connection.host
+        connections.remove(connection.id)
+        connection.close(abruptly: true)
+        host.pool.redial()
+        exchange.restart(waitingFor: host, at: loop.now)
+        startDial(host, .retry(exchange.id))
+    }
+
+    /// An idle connection's end: its peer finished, spoke unasked, or it grew too old.
+    func connectionDied(_ connection: Connection) {
+        guard case .idle = connection.state else { return }
+        connection.host.pool.closedIdle(connection.id)
+        connections.remove(connection.id)
+        connection.close(abruptly: false)
+        tidy(connection.host)
+        feedStarved()
+        endIfDrained()
+    }
+
+    private func retire(_ connection: Connection, abruptly: Bool) {
+        connections.remove(connection.id)
+        connection.close(abruptly: abruptly)
+        feedStarved()
+        perform(connection.host.pool.closedBusy(), connection.host)
+        tidy(connection.host)
+    }
+}
