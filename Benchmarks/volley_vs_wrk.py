@@ -60,7 +60,7 @@ def main():
         print(f"CPU a request, volley over wrk, median of {PAIRS} pairs: {peers.median(cpu_ratios):.3f}")
         print(f"requests a second, volley over wrk, median of {PAIRS} pairs: {peers.median(rate_ratios):.3f}")
         for name in commands:
-            short = [part if not part.startswith("-d") else "-d3s" for part in commands[name]]
+            short = [part if not part.startswith("-d") else "-d8s" for part in commands[name]]
             total, detail = calls(short, None)
             print(f"system calls a request, {name}: {total:.3f} ({detail})")
 
