@@ -8,7 +8,7 @@ internal import Reactor
 ///                   │                  │
 ///                   └────▶ closed ◀────┘
 /// ```
-/// busy: the parser stands inside that exchange's response, or before it. idle: between messages, nothing queued to
+/// busy: that exchange's response is awaited, or coming in (`reading`). idle: between messages, nothing queued to
 /// send, nothing unread that we know of; any news from the socket closes it (RFC 9112 §9.5). closed: no descriptor,
 /// no registration, no timer.
 final class Connection: ReadinessHandler, TimerHandler {

@@ -137,6 +137,9 @@ struct ConnectionPool {
         return .park(connection)
     }
 
+    /// Who is served next.
+    var firstWaiter: ExchangeID? { queue[head...].lazy.compactMap { $0 }.first }
+
     private mutating func nextWaiter() -> ExchangeID? {
         while head < queue.count {
             let waiter = queue[head]

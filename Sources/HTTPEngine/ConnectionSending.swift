@@ -13,7 +13,7 @@ extension Connection {
         case .stream(let length, _):
             queue.append(request.wire, isContent: false)
             exchange.sending = .stream(BodyEncoder(length: length))
-            // Next turn: the source is not asked before whoever starts this knows its id.
+            // Once the turn's events are dealt with: the source is not asked before whoever starts this knows its id.
             loop.again(token)
         }
     }

@@ -14,7 +14,18 @@ extension Engine {
         }
         let dial = Dial(engine: self, host: host, purpose: purpose)
         dials[ObjectIdentifier(dial)] = dial
-        dial.start(timeout: configuration.timeouts.connect)
+        dial.start(timeout: connectLimit(host, purpose))
+    }
+
+    /// A dial belongs to the pool; its limit is that of whom it would serve if it were done now.
+    private func connectLimit(_ host: Host, _ purpose: Dial.Purpose) -> Duration? {
+        let id =
+            switch purpose {
+            case .pool: host.pool.firstWaiter
+            case .retry(let id): id
+            }
+        let request = id.flatMap { exchange($0) }?.request
+        return (request?.options.timeouts ?? configuration.timeouts).connect
     }
 
     func dialled(_ dial: Dial, _ socket: consuming Socket, _ token: Token, _ timings: ConnectTimings) {

@@ -21,7 +21,8 @@ public final class EngineRequest: Sendable {
         /// Instead of the origin's authority, in the Host field alone.
         public var host: String?
         public var endpoint = Endpoint.origin
-        /// Instead of the engine's. All but ``Timeouts/connect``: a dial is the pool's, and serves whoever is first.
+        /// Instead of the engine's. ``Timeouts/connect`` holds for the dial started while this request is first in
+        /// the queue; a dial already under way keeps the limit it began with.
         public var timeouts: Timeouts?
         /// Sends the request so many times at once on one connection (pipelining, RFC 9112 §9.3.2) and
         /// expects as many responses. For load tests: one lost response loses the rest.

@@ -38,7 +38,7 @@ import Testing
         for _ in 0..<50 {
             parser.begin(answering: .head)
             _ = try parser.parse(input.span, into: &head)
-            head.storage.block.withUnsafeBufferPointer { places.insert(UInt(bitPattern: $0.baseAddress)) }
+            _ = head.storage.block.withUnsafeBufferPointer { places.insert(UInt(bitPattern: $0.baseAddress)) }
         }
         #expect(places.count == 1)
         places = []
@@ -46,7 +46,7 @@ import Testing
             parser.begin(answering: .head)
             _ = try parser.parse(input.span.extracting(first: 20), into: &head)
             _ = try parser.parse(input.span.extracting(20..<input.count), into: &head)
-            head.storage.block.withUnsafeBufferPointer { places.insert(UInt(bitPattern: $0.baseAddress)) }
+            _ = head.storage.block.withUnsafeBufferPointer { places.insert(UInt(bitPattern: $0.baseAddress)) }
         }
         // The two storages change places twice a head.
         #expect(places.count == 1)

@@ -76,6 +76,22 @@ struct TimeoutTests {
         #expect(await engine.statistics == EngineStatistics())
     }
 
+    @Test("a request's own connect limit holds for the dial it waits for")
+    func ownConnect() async throws {
+        let server = try RawServer.neverAccepting()
+        let clock = ManualClock()
+        let engine = try EngineHarness(configuration(Timeouts(connect: .seconds(100))), clock: clock)
+        var options = EngineRequest.Options()
+        options.timeouts = Timeouts(connect: .seconds(1))
+        let pending = await engine.begin(try EngineRequest(origin: origin(server.port), options: options))
+        #expect(await engine.statistics.dialling == 1)
+        clock.advance(by: .milliseconds(1_100), waking: engine.loop)
+        _ = await engine.statistics
+        #expect(pending.isFinished)
+        pending.cancel()
+        #expect(await pending.outcome().error == .timedOut(.connect))
+    }
+
     @Test("the wait for a place in the pool is named as such")
     func poolWait() async throws {
         let server = try RawServer.start(otherwise: .silent)
