@@ -1,5 +1,6 @@
 internal import HTTP1
 public import Reactor
+internal import TLS
 
 /// Sends requests and tells delegates what comes back: connections, pool, deadlines, retries. Knows nothing of
 /// cookies, redirects, caches or Foundation.
@@ -33,6 +34,12 @@ public import Reactor
     var spareDecoders = DecoderShelf()
     var readings: ReadingShelf
     var nextLocalAddress = 0
+    /// What TLS works with; nothing in an engine that never speaks it. The second is for TLS inside of TLS.
+    var layerBuffers: [TLSBuffers] = []
+    var trustWaiters: [ObjectIdentifier: [() -> Void]] = [:]
+    var trustQuestions = TrustQuestions()
+    /// For what may wait for disks.
+    let blocking: BlockingPool
     private var exchanges: [Exchange] = []
     private var freeExchanges: [UInt32] = []
     /// Failures found while ``start(_:delegate:)`` was still running, to be told once it has returned.
@@ -46,13 +53,17 @@ public import Reactor
         case ended
     }
 
-    /// - Parameter resolver: shared by engines that should share look-ups; one of its own otherwise.
+    /// - Parameters:
+    ///   - resolver: shared by engines that should share look-ups; one of its own otherwise.
+    ///   - blocking: threads for files and the like; its own otherwise. They start when there is work.
     public init(
         on loop: EventLoop,
         configuration: EngineConfiguration = EngineConfiguration(),
-        resolver: Resolver? = nil
+        resolver: Resolver? = nil,
+        blocking: BlockingPool? = nil
     ) {
         self.loop = loop
+        self.blocking = blocking ?? BlockingPool(name: "engine-io")
         self.configuration = configuration
         self.resolver = resolver ?? Resolver()
         readings = ReadingShelf(configuration)

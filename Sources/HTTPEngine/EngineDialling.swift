@@ -28,10 +28,9 @@ extension Engine {
         return (request?.options.timeouts ?? configuration.timeouts).connect
     }
 
-    func dialled(_ dial: Dial, _ socket: consuming Socket, _ token: Token, _ timings: ConnectTimings) {
+    func dialled(_ dial: Dial, _ wire: consuming Wire, _ token: Token, _ record: ConnectionRecord) {
         dials[ObjectIdentifier(dial)] = nil
-        let record = ConnectionRecord(timings: timings)
-        let connection = makeConnection(consume socket, token, record, dial.host)
+        let connection = makeConnection(consume wire, token, record, dial.host)
         if case .retry(let id) = dial.purpose, let exchange = exchange(id) {
             dial.host.pool.redialled()
             assign(connection, to: exchange)
@@ -42,13 +41,13 @@ extension Engine {
     }
 
     private func makeConnection(
-        _ socket: consuming Socket,
+        _ wire: consuming Wire,
         _ token: Token,
         _ record: ConnectionRecord,
         _ host: Host
     ) -> Connection {
         let id = connections.reserve()
-        let connection = Connection(consume socket, token: token, record: record, id: id, host: host, engine: self)
+        let connection = Connection(consume wire, token: token, record: record, id: id, host: host, engine: self)
         connections.fill(id, with: connection)
         return connection
     }

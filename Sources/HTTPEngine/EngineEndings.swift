@@ -66,7 +66,7 @@ extension Engine {
             conclude(exchange, error)
             tidy(host)
         case .running(let connection):
-            let facts = retryFacts(exchange, error)
+            let facts = retryFacts(exchange, on: connection, error)
             if RetryRule.allows(facts), !isDraining {
                 return retry(exchange, instead: connection)
             }
@@ -98,7 +98,11 @@ extension Engine {
         farewell.deliver(.failed(error))
     }
 
-    private func retryFacts(_ exchange: Exchange, _ error: EngineError) -> RetryRule.Facts {
+    private func retryFacts(
+        _ exchange: Exchange,
+        on connection: Connection,
+        _ error: EngineError
+    ) -> RetryRule.Facts {
         var peerClosed = false
         if case .closedBeforeResponse(let cause) = error { peerClosed = cause?.isPeerClosure ?? true }
         // A burst of which an answer came has been acted on, whatever became of the rest.
@@ -107,7 +111,7 @@ extension Engine {
             reusedConnection: exchange.report.reusedConnection,
             responseStarted: begun || exchange.report.timings.responseStart != nil,
             peerClosed: peerClosed,
-            bytesSent: exchange.report.bytesSent,
+            sent: exchange.report.bytesSent > 0 || connection.hasUncountedBytes,
             idempotent: exchange.request?.isIdempotent ?? false,
             replayable: exchange.request?.isReplayable ?? false,
             alreadyRetried: exchange.report.retried

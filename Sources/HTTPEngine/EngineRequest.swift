@@ -1,4 +1,5 @@
 public import HTTP1
+public import TLS
 
 /// One request, checked and serialised once. Immutable, so it may be started any number of times, from any loop.
 public final class EngineRequest: Sendable {
@@ -21,6 +22,13 @@ public final class EngineRequest: Sendable {
         /// Instead of the origin's authority, in the Host field alone.
         public var host: String?
         public var endpoint = Endpoint.origin
+        /// Instead of the engine's, for https. Connections made with one context never serve another.
+        public var tls: TLSContext?
+        /// The name to send and to verify instead of the origin's host (SNI, RFC 6066 §3).
+        public var serverName: String?
+        /// Over TLS, content that only the connection's end delimits counts as whole though the peer sent no
+        /// close_notify before it closed. Anyone on the way can then cut it short unseen.
+        public var toleratesMissingCloseNotify = false
         /// Instead of the engine's. ``Timeouts/connect`` holds for the dial started while this request is first in
         /// the queue; a dial already under way keeps the limit it began with.
         public var timeouts: Timeouts?
@@ -68,7 +76,12 @@ public final class EngineRequest: Sendable {
         self.target = target
         self.body = body
         self.options = options
-        destination = Destination(origin: origin, endpoint: options.endpoint)
+        destination = Destination(
+            origin: origin,
+            endpoint: options.endpoint,
+            context: options.tls,
+            serverName: options.serverName
+        )
         spans = options.timeouts.map(Timeouts.Spans.init)
         isIdempotent = options.isIdempotent || RetryRule.isIdempotent(method)
         decodesContent =
