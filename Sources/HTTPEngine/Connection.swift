@@ -28,6 +28,8 @@ final class Connection: ReadinessHandler, TimerHandler {
     let loop: EventLoop
     let host: Host
     let record: ConnectionRecord
+    /// In the order of their opening, for observers.
+    let number: Int
 
     var state: State
     var queue = SendQueue()
@@ -54,6 +56,7 @@ final class Connection: ReadinessHandler, TimerHandler {
         _ wire: consuming Wire,
         token: Token,
         record: ConnectionRecord,
+        number: Int,
         id: ConnectionID,
         host: Host,
         engine: Engine
@@ -61,6 +64,7 @@ final class Connection: ReadinessHandler, TimerHandler {
         self.wire = consume wire
         self.token = token
         self.record = record
+        self.number = number
         self.id = id
         self.host = host
         self.engine = engine
@@ -82,7 +86,7 @@ final class Connection: ReadinessHandler, TimerHandler {
             if secure != nil { return idleNews(readiness) }
             // FIN, or bytes nobody asked for: either way not ours to use again (RFC 9112 §9.2). What an exchange that
             // has ended asked the loop for is no news.
-            if readiness != .again { engine.connectionDied(self) }
+            if readiness != .again { engine.closeIdle(self, .peer) }
         case .busy(let exchange):
             if !readiness.isDisjoint(with: [.peerFinished, .hungUp]) { peerFinished = true }
             if readiness.contains(.writable) { flushSecure() }
@@ -154,6 +158,7 @@ final class Connection: ReadinessHandler, TimerHandler {
 
     func park() {
         state = .idle(since: loop.sinceBoot)
+        engine.observe(.parked(connection: number))
         secure?.releaseBuffers()
         // The timer of an earlier parking is left armed: it re-arms itself when it finds us younger.
         if timer == nil { timer = loop.arm(at: loop.now.advanced(byNanoseconds: idleLimit), self) }
@@ -176,7 +181,7 @@ final class Connection: ReadinessHandler, TimerHandler {
         let age = loop.sinceBoot.nanoseconds(since: since)
         let left = idleLimit - age
         if left <= 0 {
-            engine.connectionDied(self)
+            engine.closeIdle(self, .expired)
         } else {
             timer = loop.arm(at: loop.now.advanced(byNanoseconds: left), self)
         }
@@ -235,9 +240,10 @@ final class Connection: ReadinessHandler, TimerHandler {
     }
 
     /// Lets go of everything. `abruptly` sends RST: after a cut request, so that the peer cannot take it for whole.
-    func close(abruptly: Bool) {
+    func close(_ reason: EngineEvent.Closing, abruptly: Bool) {
         if case .closed = state { return }
         state = .closed
+        engine.observe(.closed(connection: number, reason))
         if let timer { loop.cancel(timer) }
         timer = nil
         loop.deregister(token)

@@ -46,7 +46,7 @@ extension Connection {
         }
         guard !readiness.isDisjoint(with: [.readable, .peerFinished, .hungUp, .failed]) else { return }
         if readiness.isDisjoint(with: [.peerFinished, .hungUp, .failed]), staysIdle() { return }
-        engine.connectionDied(self)
+        engine.closeIdle(self, .peer)
     }
 
     /// Reads what came. False: data that nobody asked for, or the end.

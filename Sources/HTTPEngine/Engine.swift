@@ -11,6 +11,8 @@ internal import TLS
 @safe public final class Engine {
     public let loop: EventLoop
     public let configuration: EngineConfiguration
+    /// Hears what goes on; nil by default. It may be changed at any time, on the loop.
+    public var observer: (any EngineObserver)?
     let resolver: Resolver
     /// The configuration's limits, in the clock's unit.
     let spans: Timeouts.Spans
@@ -34,6 +36,7 @@ internal import TLS
     var spareDecoders = DecoderShelf()
     var readings: ReadingShelf
     var nextLocalAddress = 0
+    var connectionsOpened = 0
     /// What TLS works with; nothing in an engine that never speaks it. The second is for TLS inside of TLS.
     var layerBuffers: [TLSBuffers] = []
     var trustWaiters: [ObjectIdentifier: [() -> Void]] = [:]
@@ -166,6 +169,11 @@ internal import TLS
 
     // MARK: State, for users and tests
 
+    @inline(__always)
+    func observe(_ event: @autoclosure () -> EngineEvent) {
+        if let observer { observer.engine(self, didObserve: event()) }
+    }
+
     public var statistics: EngineStatistics {
         var result = EngineStatistics()
         for host in hosts.values {
@@ -195,7 +203,7 @@ internal import TLS
         if limit > .zero { limits.append(loop.arm(at: loop.now.advanced(by: limit), ShutdownTimer(self))) }
         life = .draining(limits: limits, then: waiting)
         for connection in connections.entries {
-            if case .idle = connection.state { connectionDied(connection) }
+            if case .idle = connection.state { closeIdle(connection, .shutDown) }
         }
         if limit <= .zero { abortEverything() }
         endIfDrained()

@@ -12,6 +12,7 @@ extension Engine {
             }
             return
         }
+        observe(.dialling(host.destination.origin))
         let dial = Dial(engine: self, host: host, purpose: purpose)
         dials[ObjectIdentifier(dial)] = dial
         dial.start(timeout: connectLimit(host, purpose))
@@ -47,14 +48,26 @@ extension Engine {
         _ host: Host
     ) -> Connection {
         let id = connections.reserve()
-        let connection = Connection(consume wire, token: token, record: record, id: id, host: host, engine: self)
+        connectionsOpened += 1
+        let connection = Connection(
+            consume wire,
+            token: token,
+            record: record,
+            number: connectionsOpened,
+            id: id,
+            host: host,
+            engine: self
+        )
         connections.fill(id, with: connection)
+        if let info = record.security { observe(.secured(host.destination.origin, info)) }
+        observe(.opened(connectionsOpened, host.destination.origin, record))
         return connection
     }
 
     func dialFailed(_ dial: Dial, _ error: EngineError) {
         dials[ObjectIdentifier(dial)] = nil
         let host = dial.host
+        observe(.dialFailed(host.destination.origin, error))
         // Out of descriptors while some lie parked: give one back and try once more.
         if case .connect(let cause) = error, cause.isResourceExhaustion, closeEldestIdle() {
             return startDial(host, dial.purpose)

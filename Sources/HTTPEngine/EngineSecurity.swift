@@ -84,9 +84,10 @@ extension Engine {
             handle.post { $0.trustQuestions.take(number)?(verdict) }
         }
         if let evaluator = configuration.trustEvaluator {
+            observe(.askingForTrust(origin))
             evaluator.evaluate(trust, of: origin, answer: answer)
         } else {
-            answer(trust.verdict)
+            answer(.builtIn)
         }
         return number
     }
