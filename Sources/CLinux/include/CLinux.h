@@ -180,6 +180,10 @@ static inline socklen_t uncurl_unix_length(const struct sockaddr_un *address, si
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + count + terminator);
 }
 
+/* What the system calls of the calling thread are to meet (Reactor's FaultPlan). Debug builds only. */
+void *uncurl_thread_faults(void);
+void uncurl_set_thread_faults(void *plan);
+
 static inline int64_t uncurl_thread_cpu_ns(void) { return uncurl_clock_ns(CLOCK_THREAD_CPUTIME_ID); }
 
 static inline int uncurl_nofile(uint64_t *soft, uint64_t *hard) {
