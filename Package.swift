@@ -41,7 +41,7 @@ let package = Package(
         .target(name: "HTTP1", swiftSettings: strict),
         .target(name: "Reactor", dependencies: ["CLinux"], swiftSettings: strict),
         .target(name: "HTTPEngine", dependencies: ["Reactor", "HTTP1", "CZlib"], swiftSettings: strict),
-        .target(name: "TestServer", dependencies: ["Reactor", "HTTP1", "CZlib"], swiftSettings: strict),
+        .target(name: "TestServer", dependencies: ["Reactor", "HTTP1", "CZlib", "COpenSSL"], swiftSettings: strict),
         .executableTarget(
             name: "httpbin",
             dependencies: [

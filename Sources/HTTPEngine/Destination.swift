@@ -1,3 +1,4 @@
+internal import Reactor
 internal import TLS
 
 /// What tells one group of interchangeable connections from another: everything that decides who is at the other end,
@@ -8,14 +9,23 @@ internal import TLS
 final class Destination: Hashable, Sendable {
     let origin: Origin
     let endpoint: Endpoint
+    /// Nil: one of the engine's, or the system's choice.
+    let localAddress: SocketAddress?
     /// For https; nil: the engine's own.
     let context: TLSContext?
     /// The name to ask for and to verify instead of the origin's host.
     let serverName: String?
 
-    init(origin: Origin, endpoint: Endpoint = .origin, context: TLSContext? = nil, serverName: String? = nil) {
+    init(
+        origin: Origin,
+        endpoint: Endpoint = .origin,
+        localAddress: SocketAddress? = nil,
+        context: TLSContext? = nil,
+        serverName: String? = nil
+    ) {
         self.origin = origin
         self.endpoint = endpoint
+        self.localAddress = localAddress
         // A plain origin's connections are the same whatever its requests say about TLS.
         let isSecure = origin.scheme == .https
         self.context = isSecure ? context : nil
@@ -24,13 +34,15 @@ final class Destination: Hashable, Sendable {
 
     static func == (one: Destination, other: Destination) -> Bool {
         one === other
-            || one.origin == other.origin && one.endpoint == other.endpoint && one.context === other.context
+            || one.origin == other.origin && one.endpoint == other.endpoint
+                && one.localAddress == other.localAddress && one.context === other.context
                 && one.serverName == other.serverName
     }
 
     func hash(into hasher: inout Hasher) {
         hasher.combine(origin)
         hasher.combine(endpoint)
+        hasher.combine(localAddress)
         hasher.combine(serverName)
     }
 }

@@ -43,7 +43,7 @@ final class Dial: ConnectorDelegate, TimerHandler {
             on: engine.loop,
             resolver: engine.resolver,
             to: target,
-            options: engine.connectorOptions(to: target),
+            options: engine.connectorOptions(to: target, for: host),
             delegate: self
         )
         state = .connecting(connector)

@@ -69,8 +69,7 @@ extension Engine {
         case .running(let connection):
             let facts = retryFacts(exchange, on: connection, error)
             if RetryRule.allows(facts), !isDraining {
-                observe(.retrying(exchange.id, after: error))
-                return retry(exchange, instead: connection, error)
+                return retry(exchange, instead: connection, .failed(error))
             }
             let (farewell, id) = (exchange.takeFarewell(), exchange.id)
             giveBack(exchange)
@@ -108,7 +107,10 @@ extension Engine {
         _ error: EngineError
     ) -> RetryRule.Facts {
         var peerClosed = false
-        if case .closedBeforeResponse(let cause) = error { peerClosed = cause?.isPeerClosure ?? true }
+        switch error {
+        case .closedBeforeResponse(let cause), .uploadAborted(_, let cause): peerClosed = cause?.isPeerClosure ?? true
+        default: break
+        }
         // A burst of which an answer came has been acted on, whatever became of the rest.
         let begun = exchange.request.map { exchange.expected < $0.burst } ?? false
         return RetryRule.Facts(
@@ -122,10 +124,24 @@ extension Engine {
         )
     }
 
-    private func retry(_ exchange: Exchange, instead connection: Connection, _ error: EngineError) {
+    /// RFC 9110 §15.5.18: the 417 concerns the expectation alone. False if there was none, or the content is gone.
+    func retryWithoutExpectation(_ exchange: Exchange, instead connection: Connection) -> Bool {
+        guard let request = exchange.request, request.continueWait > 0, !exchange.expectationFailed, !isDraining else {
+            return false
+        }
+        var isUntouched = false
+        if case .awaitingContinue = exchange.sending { isUntouched = true }
+        guard isUntouched || request.isReplayable else { return false }
+        exchange.expectationFailed = true
+        retry(exchange, instead: connection, .used)
+        return true
+    }
+
+    private func retry(_ exchange: Exchange, instead connection: Connection, _ reason: EngineEvent.Closing) {
+        observe(.retrying(exchange.id))
         let host = connection.host
         connections.remove(connection.id)
-        connection.close(.failed(error), abruptly: true)
+        connection.close(reason, abruptly: true)
         host.pool.redial()
         exchange.restart(waitingFor: host, at: loop.now)
         startDial(host, .retry(exchange.id))

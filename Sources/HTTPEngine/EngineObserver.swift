@@ -22,8 +22,8 @@ public enum EngineEvent: Sendable {
     case opened(Int, Origin, ConnectionRecord)
     /// The exchange has the connection of that number. `reused`: others had it before.
     case leased(ExchangeID, connection: Int, reused: Bool)
-    /// A stale connection swallowed the request: it is sent again on a fresh one (``ExchangeReport/retried``).
-    case retrying(ExchangeID, after: EngineError)
+    /// The request is sent again on a fresh connection (``ExchangeReport/retried``); why, its last one's end says next.
+    case retrying(ExchangeID)
     /// Idle, until the next exchange or its limit.
     case parked(connection: Int)
     case closed(connection: Int, Closing)

@@ -25,13 +25,14 @@ extension Engine {
         inside outer: TLSLayer?
     ) throws(TLSError) -> TLSLayer {
         let buffers = tlsBuffers(inside: outer)
+        let context = try context(for: destination)
         let session = try TLSSession(
-            client: try context(for: destination),
+            client: context,
             name: try ServerName(host),
             resumptionScope: scope,
             output: buffers.output
         )
-        return TLSLayer(session, inside: outer, buffers)
+        return TLSLayer(session, context.trust, inside: outer, buffers)
     }
 
     private func tlsBuffers(inside outer: TLSLayer?) -> TLSBuffers {

@@ -145,7 +145,7 @@ final class Opening: ReadinessHandler {
             break
         case .success(.needsRoots):
             wait(holding: rest)
-            engine.loadTrust(layer.session.trust) { [weak self] in self?.goOn() }
+            engine.loadTrust(layer.trust) { [weak self] in self?.goOn() }
         case .success(.trust(let trust)):
             wait(holding: rest)
             dial.ask(about: trust) { [weak self] verdict in

@@ -7,11 +7,11 @@ internal import TLS
     private static let slack = 17 * 1024
 
     let output = CiphertextBuffer()
-    private let storage: UnsafeMutableRawBufferPointer
+    private let storage: UnsafeMutableBufferPointer<UInt8>
 
     /// - Parameter capacity: of what is decrypted at a time.
     init(decrypting capacity: Int) {
-        unsafe storage = .allocate(byteCount: capacity + TLSBuffers.slack, alignment: 64)
+        unsafe storage = .allocate(capacity: capacity + TLSBuffers.slack)
     }
 
     deinit { unsafe storage.deallocate() }
@@ -19,8 +19,8 @@ internal import TLS
     /// What one layer's plaintext needs when it is the next layer's ciphertext.
     var capacity: Int { storage.count }
 
-    @unsafe func room(after count: Int) -> UnsafeMutableRawBufferPointer {
-        unsafe UnsafeMutableRawBufferPointer(rebasing: storage[count...])
+    @unsafe func room(after count: Int) -> UnsafeMutableBufferPointer<UInt8> {
+        unsafe UnsafeMutableBufferPointer<UInt8>(rebasing: storage[count...])
     }
 
     /// The first `count` bytes, as the last ``TLSLayer/decrypt(_:)`` left them.
@@ -28,7 +28,6 @@ internal import TLS
         _ count: Int,
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        let bytes = unsafe UnsafeRawBufferPointer(storage).bindMemory(to: UInt8.self)
-        return try unsafe body(bytes.span.extracting(first: count))
+        try unsafe body(UnsafeBufferPointer(rebasing: storage[..<count]).span)
     }
 }

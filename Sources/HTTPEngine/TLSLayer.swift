@@ -15,6 +15,8 @@ final class TLSLayer {
     private static let sealedAtOnce = 64 * 1024
 
     let session: TLSSession
+    /// What the handshake may have to wait for.
+    let trust: TrustStore
     private let outer: TLSLayer?
     private let buffers: TLSBuffers
     private(set) var ending: Ending?
@@ -24,8 +26,9 @@ final class TLSLayer {
     /// Plaintext accepted whose ciphertext has not all left: it counts as taken once it has.
     private(set) var owed = 0
 
-    init(_ session: TLSSession, inside outer: TLSLayer?, _ buffers: TLSBuffers) {
+    init(_ session: TLSSession, _ trust: TrustStore, inside outer: TLSLayer?, _ buffers: TLSBuffers) {
         self.session = session
+        self.trust = trust
         self.outer = outer
         self.buffers = buffers
     }
@@ -132,31 +135,30 @@ final class TLSLayer {
     /// True once nothing waits any more.
     func flush(to socket: borrowing Socket) throws(Errno) -> Bool {
         if let outer { return try outer.flush(to: socket) }
+        var taken = 0
+        // Whatever happens, what is in the buffer of all leaves it now.
+        defer { keepOutput(from: taken) }
         while sent < unsent.count {
-            guard let count = try socket.write(unsent.span.extracting(droppingFirst: sent)) else {
-                keepOutput(from: 0)
-                return false
-            }
+            guard let count = try socket.write(unsent.span.extracting(droppingFirst: sent)) else { return false }
             sent += count
         }
         if !unsent.isEmpty { (unsent, sent) = ([], 0) }
-        var offset = 0
-        while offset < buffers.output.bytes.count {
-            guard let count = try socket.write(buffers.output.bytes.extracting(droppingFirst: offset)) else {
-                keepOutput(from: offset)
-                return false
+        while taken < buffers.output.count {
+            let count = try buffers.output.withBytes { output throws(Errno) in
+                try socket.write(output.extracting(droppingFirst: taken))
             }
-            offset += count
+            guard let count else { return false }
+            taken += count
         }
-        buffers.output.removeAll()
         return true
     }
 
     /// The output buffer is everybody's: what the kernel does not take moves to this connection's own.
     private func keepOutput(from offset: Int) {
-        let output = buffers.output.bytes
-        if offset < output.count {
-            unsafe output.extracting(droppingFirst: offset).withUnsafeBufferPointer { unsafe unsent += $0 }
+        guard !buffers.output.isEmpty else { return }
+        buffers.output.withBytes { output in
+            let rest = output.extracting(droppingFirst: offset)
+            unsafe rest.withUnsafeBufferPointer { unsafe unsent += $0 }
         }
         buffers.output.removeAll()
     }

@@ -1,0 +1,64 @@
+#ifndef UNCURL_COPENSSL_CERTIFICATES_H
+#define UNCURL_COPENSSL_CERTIFICATES_H
+/* Certificates: what the headers give as macros, typed stacks or variadic functions, as functions. */
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/ocsp.h>
+#include <openssl/pem.h>
+#include <openssl/pkcs12.h>
+#include <openssl/provider.h>
+#include <openssl/rsa.h>
+#include <openssl/x509.h>
+#include <openssl/x509v3.h>
+#include <openssl/x509_vfy.h>
+
+static inline EVP_PKEY *uncurl_new_ec_key(const char *curve) { return EVP_EC_gen(curve); }
+static inline EVP_PKEY *uncurl_new_rsa_key(size_t bits) { return EVP_RSA_gen(bits); }
+static inline EVP_PKEY *uncurl_new_named_key(const char *type) { return EVP_PKEY_Q_keygen(NULL, NULL, type); }
+static inline long uncurl_bio_data(BIO *bio, char **data) { return BIO_get_mem_data(bio, data); }
+
+static inline STACK_OF(X509) *uncurl_new_certificates(void) { return sk_X509_new_null(); }
+/* Takes the reference over only if it returns more than 0. */
+static inline int uncurl_push_certificate(STACK_OF(X509) *stack, X509 *one) { return sk_X509_push(stack, one); }
+static inline int uncurl_certificate_count(const STACK_OF(X509) *stack) {
+    return stack == NULL ? 0 : sk_X509_num(stack);
+}
+/* Borrowed: the stack keeps its reference. */
+static inline X509 *uncurl_certificate_at(const STACK_OF(X509) *stack, int index) {
+    return sk_X509_value(stack, index);
+}
+/* Gives the stack's reference to the caller. */
+static inline X509 *uncurl_remove_certificate(STACK_OF(X509) *stack, int index) {
+    return sk_X509_delete(stack, index);
+}
+static inline void uncurl_free_certificates(STACK_OF(X509) *stack) { sk_X509_pop_free(stack, X509_free); }
+
+static inline STACK_OF(X509_CRL) *uncurl_new_crls(void) { return sk_X509_CRL_new_null(); }
+static inline int uncurl_push_crl(STACK_OF(X509_CRL) *stack, X509_CRL *one) { return sk_X509_CRL_push(stack, one); }
+static inline void uncurl_free_crls(STACK_OF(X509_CRL) *stack) { sk_X509_CRL_pop_free(stack, X509_CRL_free); }
+
+static inline int uncurl_name_count(const GENERAL_NAMES *names) {
+    return names == NULL ? 0 : sk_GENERAL_NAME_num(names);
+}
+/* The kind (GEN_DNS, GEN_IPADD …) of one name; its octets if it is a string or an address, else none. */
+static inline int uncurl_name_at(const GENERAL_NAMES *names, int index, const unsigned char **data, int *count) {
+    const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, index);
+    int kind = 0;
+    const ASN1_STRING *value = (const ASN1_STRING *)GENERAL_NAME_get0_value(name, &kind);
+    *data = NULL;
+    *count = 0;
+    if (value != NULL && (kind == GEN_DNS || kind == GEN_IPADD || kind == GEN_EMAIL || kind == GEN_URI)) {
+        *data = ASN1_STRING_get0_data(value);
+        *count = ASN1_STRING_length(value);
+    }
+    return kind;
+}
+
+/* The certificates of an OCSP response's signer that came with it. */
+static inline int uncurl_ocsp_basic_sign(
+    OCSP_BASICRESP *basic, X509 *signer, EVP_PKEY *key, const EVP_MD *digest, unsigned long flags
+) {
+    return OCSP_basic_sign(basic, signer, key, digest, NULL, flags);
+}
+#endif

@@ -1,0 +1,174 @@
+internal import COpenSSL
+
+/// Says what is to stand in a certificate, right or wrong, and signs it.
+///
+/// Extension values are in OpenSSL's notation (x509v3_config): `DNS:a.test`, `IP:::1`, `critical,keyCertSign`,
+/// `permitted;DNS:.a.test`. The lifetime is fixed, 2020 to 2049, so that what is made does not depend on today.
+public struct CertificateBuilder: Sendable {
+    public enum Authority: Sendable {
+        /// No basicConstraints at all.
+        case unstated
+        case no
+        case yes(pathLength: Int?)
+    }
+
+    public struct RawExtension: Sendable {
+        public var oid: String
+        public var isCritical: Bool
+        public var value: [UInt8]
+
+        public init(oid: String, isCritical: Bool, value: [UInt8] = [0x05, 0x00]) {
+            self.oid = oid
+            self.isCritical = isCritical
+            self.value = value
+        }
+    }
+
+    /// Nil for none; with nil for both, the subject is empty.
+    public var commonName: String?
+    public var organization: String?
+    /// `DNS:…`, `IP:…`, `email:…`, `URI:…`; none: no extension.
+    public var alternativeNames: [String] = []
+    public var notBefore = TestDate.unix(1_577_836_800)
+    public var notAfter = TestDate.unix(2_493_072_000)
+    public var authority = Authority.no
+    public var keyUsage: String?
+    public var extendedKeyUsage: String?
+    public var nameConstraints: String?
+    public var hasSubjectKeyIdentifier = true
+    public var hasAuthorityKeyIdentifier = true
+    public var extensions: [RawExtension] = []
+    public var digest = TestDigest.sha256
+    public var serial: UInt64 = 1
+
+    public init(commonName: String? = nil, alternativeNames: [String] = []) {
+        self.commonName = commonName
+        self.alternativeNames = alternativeNames
+    }
+
+    /// A server's certificate for these names, each `DNS:…` or `IP:…`; the common name is the first's.
+    public static func server(_ names: [String]) -> CertificateBuilder {
+        var builder = CertificateBuilder(alternativeNames: names)
+        builder.commonName = names.first.map { String($0.drop { $0 != ":" }.dropFirst().prefix(64)) }
+        builder.keyUsage = "critical,digitalSignature"
+        builder.extendedKeyUsage = "serverAuth"
+        return builder
+    }
+
+    /// A certificate for a client that shows one.
+    public static func client(_ name: String) -> CertificateBuilder {
+        var builder = CertificateBuilder(commonName: name)
+        builder.keyUsage = "critical,digitalSignature"
+        builder.extendedKeyUsage = "clientAuth"
+        return builder
+    }
+
+    /// A certificate that may sign others.
+    public static func authority(_ name: String, pathLength: Int? = nil) -> CertificateBuilder {
+        var builder = CertificateBuilder(commonName: name)
+        builder.authority = .yes(pathLength: pathLength)
+        builder.keyUsage = "critical,keyCertSign,cRLSign"
+        return builder
+    }
+
+    /// Signs with the key it certifies.
+    public func selfSigned(_ key: TestKey? = nil) throws(TestCertificateError) -> TestCertificate {
+        let key = if let key { key } else { try TestKey() }
+        return try make(key, issuer: nil, signer: key)
+    }
+
+    /// Signs with the issuer's key. An issuer made of one certificate and another's key gives a wrong signature.
+    public func issued(by issuer: TestCertificate, key: TestKey? = nil) throws(TestCertificateError) -> TestCertificate
+    {
+        let key = if let key { key } else { try TestKey() }
+        return try make(key, issuer: issuer, signer: issuer.key)
+    }
+
+    // MARK: Private
+
+    private func make(
+        _ key: TestKey,
+        issuer: TestCertificate?,
+        signer: TestKey
+    ) throws(TestCertificateError) -> TestCertificate {
+        let certificate = try unsafe checked(X509_new(), "certificate")
+        defer { unsafe X509_free(certificate) }
+        let parent: OpaquePointer
+        if let issuer { unsafe parent = try issuer.handle() } else { unsafe parent = certificate }
+        defer { if issuer != nil { unsafe X509_free(parent) } }
+        try check(unsafe X509_set_version(certificate, 2), "version")
+        try check(unsafe ASN1_INTEGER_set_uint64(X509_get_serialNumber(certificate), serial), "serial number")
+        try unsafe name(X509_get_subject_name(certificate))
+        try check(unsafe X509_set_issuer_name(certificate, X509_get_subject_name(parent)), "issuer")
+        try unsafe notBefore.set(X509_getm_notBefore(certificate))
+        try unsafe notAfter.set(X509_getm_notAfter(certificate))
+        try check(unsafe X509_set_pubkey(certificate, key.pointer), "public key")
+        for (nid, value) in extensionValues(isSelfIssued: issuer == nil) {
+            try unsafe add(nid, value, to: certificate, issuer: parent)
+        }
+        for one in extensions { try unsafe add(one, to: certificate) }
+        try check(unsafe X509_sign(certificate, signer.pointer, signer.digest(digest)), "signature")
+        return unsafe TestCertificate(der: try checked(encoded { unsafe i2d_X509(certificate, $0) }, "DER"), key: key)
+    }
+
+    private func name(_ name: OpaquePointer?) throws(TestCertificateError) {
+        for (field, value) in [("O", organization), ("CN", commonName)] {
+            guard let value else { continue }
+            let bytes = Array(value.utf8)
+            try check(
+                unsafe X509_NAME_add_entry_by_txt(name, field, MBSTRING_UTF8, bytes, CInt(bytes.count), -1, 0),
+                "name"
+            )
+        }
+    }
+
+    private func extensionValues(isSelfIssued: Bool) -> [(CInt, String)] {
+        var values: [(CInt, String)] = []
+        switch authority {
+        case .unstated: break
+        case .no: values.append((NID_basic_constraints, "critical,CA:FALSE"))
+        case .yes(let length):
+            values.append((NID_basic_constraints, "critical,CA:TRUE" + (length.map { ",pathlen:\($0)" } ?? "")))
+        }
+        if let keyUsage { values.append((NID_key_usage, keyUsage)) }
+        if let extendedKeyUsage { values.append((NID_ext_key_usage, extendedKeyUsage)) }
+        if let nameConstraints { values.append((NID_name_constraints, nameConstraints)) }
+        if !alternativeNames.isEmpty {
+            values.append((NID_subject_alt_name, alternativeNames.joined(separator: ",")))
+        }
+        if hasSubjectKeyIdentifier { values.append((NID_subject_key_identifier, "hash")) }
+        if hasAuthorityKeyIdentifier, !isSelfIssued { values.append((NID_authority_key_identifier, "keyid")) }
+        return values
+    }
+
+    private func add(
+        _ nid: CInt,
+        _ value: String,
+        to certificate: OpaquePointer,
+        issuer: OpaquePointer
+    ) throws(TestCertificateError) {
+        var context = unsafe X509V3_CTX()
+        unsafe X509V3_set_ctx(&context, issuer, certificate, nil, nil, 0)
+        // An issuer without a key identifier cannot be named by one: OpenSSL gives no extension then, and none is due.
+        guard let made = unsafe X509V3_EXT_nconf_nid(nil, &context, nid, value) else {
+            if nid == NID_authority_key_identifier { return ERR_clear_error() }
+            throw TestCertificateError(what: "extension \(value)")
+        }
+        defer { unsafe X509_EXTENSION_free(made) }
+        try check(unsafe X509_add_ext(certificate, made, -1), "extension \(value)")
+    }
+
+    private func add(_ raw: RawExtension, to certificate: OpaquePointer) throws(TestCertificateError) {
+        let object = try unsafe checked(OBJ_txt2obj(raw.oid, 1), "identifier \(raw.oid)")
+        defer { unsafe ASN1_OBJECT_free(object) }
+        let value = try unsafe checked(ASN1_OCTET_STRING_new(), "octets")
+        defer { unsafe ASN1_OCTET_STRING_free(value) }
+        try check(unsafe ASN1_OCTET_STRING_set(value, raw.value, CInt(raw.value.count)), "octets")
+        let made = try unsafe checked(
+            unsafe X509_EXTENSION_create_by_OBJ(nil, object, raw.isCritical ? 1 : 0, value),
+            "extension \(raw.oid)"
+        )
+        defer { unsafe X509_EXTENSION_free(made) }
+        try check(unsafe X509_add_ext(certificate, made, -1), "extension \(raw.oid)")
+    }
+}

@@ -1,0 +1,59 @@
+internal import COpenSSL
+
+/// Ready-made certificates for tests over loopback, made in memory once a process.
+public enum TestCertificates {
+    /// What a server needs and what its client must trust.
+    public struct Identity: Sendable {
+        public let authority: TestCertificate
+        public let leaf: TestCertificate
+        /// The authority alone: what a client trusts.
+        public let authorityPEM: String
+        /// The leaf, and what is between it and the authority: what a server sends.
+        public let chainPEM: String
+        /// The leaf's private key.
+        public let keyPEM: String
+
+        public init(
+            authority: TestCertificate,
+            leaf: TestCertificate,
+            intermediates: [TestCertificate] = []
+        ) throws(TestCertificateError) {
+            self.authority = authority
+            self.leaf = leaf
+            authorityPEM = authority.pem
+            chainPEM = leaf.pem + intermediates.map(\.pem).joined()
+            keyPEM = try leaf.key.pem()
+        }
+    }
+
+    /// For `localhost`, `127.0.0.1` and `::1`; P-256.
+    public static var localhost: Identity { get throws(TestCertificateError) { try madeLocalhost.get() } }
+
+    /// A client's certificate of another authority than `localhost`'s.
+    public static var client: Identity { get throws(TestCertificateError) { try madeClient.get() } }
+
+    /// A server's certificate for these names (`DNS:…`, `IP:…`), by an authority of its own.
+    public static func identity(_ names: [String], kind: TestKey.Kind = .p256) throws(TestCertificateError) -> Identity
+    {
+        let authority = try CertificateBuilder.authority("Test Authority").selfSigned(try TestKey(kind))
+        return try Identity(
+            authority: authority,
+            leaf: CertificateBuilder.server(names).issued(by: authority, key: try TestKey(kind))
+        )
+    }
+
+    private static let madeLocalhost = made { () throws(TestCertificateError) in
+        try identity(["DNS:localhost", "IP:127.0.0.1", "IP:::1"])
+    }
+
+    private static let madeClient = made { () throws(TestCertificateError) in
+        let authority = try CertificateBuilder.authority("Test Client Authority").selfSigned()
+        return try Identity(authority: authority, leaf: CertificateBuilder.client("client").issued(by: authority))
+    }
+
+    private static func made(
+        _ make: () throws(TestCertificateError) -> Identity
+    ) -> Result<Identity, TestCertificateError> {
+        do throws(TestCertificateError) { return .success(try make()) } catch { return .failure(error) }
+    }
+}

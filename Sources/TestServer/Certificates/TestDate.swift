@@ -1,0 +1,31 @@
+internal import COpenSSL
+
+/// A date as a certificate states it.
+public enum TestDate: Sendable, Hashable {
+    /// Seconds since 1970, written as RFC 5280 §4.1.2.5 asks: UTCTime until 2049, GeneralizedTime from 2050.
+    case unix(Int64)
+    /// These very characters, as a UTCTime (tag 23), right or wrong.
+    case utc(String)
+    /// These very characters, as a GeneralizedTime (tag 24).
+    case generalized(String)
+
+    func set(_ field: UnsafeMutablePointer<ASN1_TIME>?) throws(TestCertificateError) {
+        switch self {
+        case .unix(let seconds):
+            _ = try unsafe checked(ASN1_TIME_set(field, time_t(seconds)), "date")
+        case .utc(let text): try unsafe set(text, V_ASN1_UTCTIME, field)
+        case .generalized(let text): try unsafe set(text, V_ASN1_GENERALIZEDTIME, field)
+        }
+    }
+
+    private func set(
+        _ text: String,
+        _ kind: CInt,
+        _ field: UnsafeMutablePointer<ASN1_TIME>?
+    ) throws(TestCertificateError) {
+        let field = try unsafe checked(field, "date")
+        let bytes = Array(text.utf8)
+        try check(unsafe ASN1_STRING_set(field, bytes, CInt(bytes.count)), "date \(text)")
+        unsafe field.pointee.type = kind
+    }
+}
