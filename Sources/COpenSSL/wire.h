@@ -78,8 +78,10 @@ static inline long uncurl_wire_ctrl(BIO *bio, int command, long number, void *po
     }
 }
 
-static BIO_METHOD *uncurl_wire_method_made;
-static CRYPTO_ONCE uncurl_wire_once = CRYPTO_ONCE_STATIC_INIT;
+static inline BIO_METHOD **uncurl_wire_method(void) {
+    static BIO_METHOD *method;
+    return &method;
+}
 
 static inline void uncurl_wire_make_method(void) {
     BIO_METHOD *method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "uncurl wire");
@@ -87,13 +89,14 @@ static inline void uncurl_wire_make_method(void) {
     BIO_meth_set_read_ex(method, uncurl_wire_read);
     BIO_meth_set_write_ex(method, uncurl_wire_write);
     BIO_meth_set_ctrl(method, uncurl_wire_ctrl);
-    uncurl_wire_method_made = method;
+    *uncurl_wire_method() = method;
 }
 
 /* Gives `ssl` its transport; `wire` must outlive it. */
 static inline int uncurl_wire_attach(SSL *ssl, struct uncurl_wire *wire) {
-    if (!CRYPTO_THREAD_run_once(&uncurl_wire_once, uncurl_wire_make_method) || !uncurl_wire_method_made) return 0;
-    BIO *bio = BIO_new(uncurl_wire_method_made);
+    static CRYPTO_ONCE once = CRYPTO_ONCE_STATIC_INIT;
+    if (!CRYPTO_THREAD_run_once(&once, uncurl_wire_make_method) || !*uncurl_wire_method()) return 0;
+    BIO *bio = BIO_new(*uncurl_wire_method());
     if (!bio) return 0;
     BIO_set_data(bio, wire);
     BIO_set_init(bio, 1);
