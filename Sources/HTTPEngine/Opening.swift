@@ -153,7 +153,7 @@ final class Opening: ReadinessHandler {
                 self?.goOn()
             }
         case .success(.done):
-            dial.handshakeEnded(layer.session.info)
+            if let info = layer.session.info { dial.handshakeEnded(info) }
             if wire?.secure == nil { layer.adopt(outbox, from: sent) }
             wire?.wrap(in: layer)
             // Behind a server's last handshake bytes may come its tickets; its data may not.

@@ -28,6 +28,6 @@ internal import TLS
         _ count: Int,
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try unsafe body(UnsafeBufferPointer(rebasing: storage[..<count]).span)
+        try unsafe body(unsafe UnsafeBufferPointer(rebasing: storage[..<count]).span)
     }
 }
