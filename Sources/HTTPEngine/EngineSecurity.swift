@@ -63,7 +63,11 @@ extension Engine {
         trustWaiters[key] = [then]
         let bound = LoopBound(self, on: loop)
         do throws(BlockingPool.Refusal) {
-            try blocking.run(on: loop) { trust.load() } then: { bound.value.trustLoaded(key) }
+            try blocking.run(on: loop) {
+                trust.load()
+            } then: {
+                bound.value.trustLoaded(key)
+            }
         } catch {
             // No thread to be had: better a pause than an exchange without an answer.
             trust.load()

@@ -114,7 +114,9 @@ final class Opening: ReadinessHandler {
         switch steps.popLast() {
         case .secure(let host):
             do throws(TLSError) {
-                step = .secure(try engine.makeLayer(dial.host.destination, host, scope: dial.scope, inside: wire?.secure))
+                step = .secure(
+                    try engine.makeLayer(dial.host.destination, host, scope: dial.scope, inside: wire?.secure)
+                )
                 dial.handshakeBegins()
             } catch {
                 return fail(.tls(error))
