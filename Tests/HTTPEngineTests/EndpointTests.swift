@@ -75,10 +75,34 @@ struct EndpointTests {
         #expect(hosts == ["127.0.0.2:0", "127.0.0.3:0", "127.0.0.2:0", "127.0.0.3:0"])
     }
 
-    @Test("a closed port is a refusal with its address, and the next address is tried")
+    @Test("a request's own local address comes before the engine's, and is never shared with another's connection")
+    func ownLocalAddress() async throws {
+        let server = try RawServer.start(otherwise: .answering(ok))
+        var configuration = EngineConfiguration()
+        configuration.localAddresses = [try #require(SocketAddress(numericHost: "127.0.0.2", port: 0))]
+        let engine = try EngineHarness(configuration)
+        func from(_ host: String?) throws -> EngineRequest {
+            var options = EngineRequest.Options()
+            options.localAddress = host.flatMap { SocketAddress(numericHost: $0, port: 0) }
+            return try EngineRequest(origin: origin(server.port), options: options)
+        }
+        for host in [nil, "127.0.0.3", "127.0.0.4", "127.0.0.3", nil] {
+            #expect(await engine.run(try from(host)).text == "ok")
+        }
+        let hosts = server.connections.compactMap { $0.peer?.withPort(0).description }
+        #expect(hosts == ["127.0.0.2:0", "127.0.0.3:0", "127.0.0.4:0"])
+        // Of the wrong family: no address of the peer's is left to dial.
+        guard case .connect? = await engine.run(try from("::1")).error else {
+            Issue.record("a v4 peer was reached from a v6 address")
+            return
+        }
+    }
+
+    @Test("Scenario 1: a closed port is a refusal with its address, told at once, and the next address is tried")
     func refused() async throws {
         let port = try closedPort()
-        let engine = try EngineHarness()
+        // Time stands still: what comes has waited for nothing.
+        let engine = try EngineHarness(clock: ManualClock())
         let address = SocketAddress.loopback(port: port)
         let attempt = ConnectError.Attempt(address: address, errno: .connectionRefused)
         #expect(await engine.run(try get(port)).error == .connect(ConnectError(attempts: [attempt], resolution: nil)))
@@ -92,7 +116,7 @@ struct EndpointTests {
         #expect(await engine.statistics == EngineStatistics())
     }
 
-    @Test("an address without a route keeps its errno")
+    @Test("Scenario 3: an address without a route keeps its errno")
     func unreachable() async throws {
         // The kernel refuses TCP to the broadcast address by itself; nothing leaves the machine.
         let address = try #require(SocketAddress(numericHost: "255.255.255.255", port: 9))
@@ -105,7 +129,10 @@ struct EndpointTests {
         #expect([.networkUnreachable, .accessDenied, .hostUnreachable].contains(error.errno))
     }
 
-    @Test("what the name look-up came to is told", arguments: [ResolveError.noSuchHost, .temporaryFailure, .noAddress])
+    @Test(
+        "Scenario 7: what the name look-up came to is told",
+        arguments: [ResolveError.noSuchHost, .temporaryFailure, .noAddress]
+    )
     func lookupFails(failure: ResolveError) async throws {
         let engine = try EngineHarness(
             resolver: resolver { _, _ throws(ResolveError) in
@@ -118,7 +145,7 @@ struct EndpointTests {
         #expect(await engine.remains.hosts == 0)
     }
 
-    @Test("of a name with many addresses, only some are tried")
+    @Test("Scenario 7: of a name with 64 addresses, only some are tried")
     func manyAddresses() async throws {
         let engine = try EngineHarness(
             resolver: resolver { _, family in
@@ -132,7 +159,7 @@ struct EndpointTests {
         #expect((1...16).contains(error.attempts.count))
     }
 
-    @Test("one family's look-up that hangs does not hold back the other's answer")
+    @Test("Scenario 6: one family's look-up that hangs does not hold back the other's answer")
     func slowFamily() async throws {
         let server = try RawServer.start(otherwise: .answering(ok))
         let hang = Gate()
@@ -146,7 +173,7 @@ struct EndpointTests {
         #expect(await engine.run(try request("slow.test", server.port)).text == "ok")
     }
 
-    @Test("cancelled while its name is looked up, an exchange ends at once and holds nothing up")
+    @Test("Scenario 8: cancelled while its name is looked up, an exchange ends at once and holds nothing up")
     func cancelLookup() async throws {
         let (hang, asked) = (Gate(), Counter())
         let engine = try EngineHarness(
@@ -165,7 +192,7 @@ struct EndpointTests {
         for _ in 0..<2 { hang.open() }
     }
 
-    @Test("cancelled while connecting, then shut down: the descriptor and its timers are gone")
+    @Test("Scenario 8: cancelled while connecting, then shut down: the descriptor and its timers are gone")
     func cancelConnect() async throws {
         let server = try RawServer.neverAccepting()
         let engine = try EngineHarness()
