@@ -42,8 +42,12 @@ let package = Package(
         .target(name: "HTTP1", swiftSettings: strict),
         .target(name: "Reactor", dependencies: ["CLinux"], swiftSettings: strict),
         .target(name: "TLS", dependencies: ["COpenSSL"], swiftSettings: strict),
-        .target(name: "HTTPEngine", dependencies: ["Reactor", "HTTP1", "CZlib"], swiftSettings: strict),
-        .target(name: "TestServer", dependencies: ["TLS", "Reactor", "HTTP1", "CZlib", "COpenSSL"], swiftSettings: strict),
+        .target(name: "HTTPEngine", dependencies: ["Reactor", "HTTP1", "TLS", "CZlib"], swiftSettings: strict),
+        .target(
+            name: "TestServer",
+            dependencies: ["TLS", "Reactor", "HTTP1", "CZlib", "COpenSSL"],
+            swiftSettings: strict
+        ),
         .executableTarget(
             name: "httpbin",
             dependencies: [
@@ -70,7 +74,7 @@ let package = Package(
         .testTarget(name: "TLSTests", dependencies: ["TLS", "TestSupport"], swiftSettings: testing),
         .testTarget(
             name: "HTTPEngineTests",
-            dependencies: ["HTTPEngine", "TestServer", "TestSupport"],
+            dependencies: ["HTTPEngine", "TLS", "TestServer", "TestSupport"],
             swiftSettings: testing
         ),
         .testTarget(
