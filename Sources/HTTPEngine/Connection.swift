@@ -22,6 +22,9 @@ final class Connection: ReadinessHandler, TimerHandler {
     static let readsPerTurn = 4
     /// Parts of a streamed body a turn, so that a source of small ones cannot hold the loop.
     static let partsPerTurn = 16
+    /// A file's turn where `sendfile` takes it, and its bites where it is read: sixteen of these are a turn.
+    static let slice = 1 << 20
+    static let bite = 64 << 10
 
     let id: ConnectionID
     let engine: Engine
@@ -194,6 +197,13 @@ final class Connection: ReadinessHandler, TimerHandler {
         return try socket?.write(first, second)
     }
 
+    /// Whether the kernel may take files as they are: nothing stands between us and the socket.
+    var sendsFiles: Bool { true }
+
+    func write(_ file: OpenFile, at offset: UInt64, atMost count: Int) throws(Errno) -> Int? {
+        try socket?.send(file, at: offset, atMost: count)
+    }
+
     func flush() throws(Errno) -> SendQueue.Progress {
         try queue.flush { first, second throws(Errno) in try write(first, second) }
     }
@@ -210,12 +220,15 @@ final class Connection: ReadinessHandler, TimerHandler {
         try? loop.setInterest(token, wanted)
     }
 
+    /// Something waits to be sent: bytes in the queue, or a file that is in none.
+    var awaitsRoom: Bool { interest.contains(.write) }
+
     func resumeReading(_ exchange: Exchange) {
         if isSuspended {
             isSuspended = false
             try? loop.resume(token)
         }
-        updateInterest(reading: true, writing: !queue.isEmpty)
+        updateInterest(reading: true, writing: awaitsRoom)
         loop.again(token)
     }
 
