@@ -42,6 +42,8 @@ final class Connection: ReadinessHandler, TimerHandler {
     private var socket: Socket?
     let token: Token
     private var interest: Interest = [.read, .peerFinish]
+    /// Epoll refused to wait for what we wait for: no event will bring an exchange here to its end.
+    private var refusal: Errno?
     /// Left the epoll set because a paused connection's peer reset it: HUP cannot be masked and would spin.
     private var isSuspended = false
     private let opened: Instant
@@ -87,6 +89,7 @@ final class Connection: ReadinessHandler, TimerHandler {
             if readiness != .again { engine.connectionDied(self) }
         case .busy(let exchange):
             if !readiness.isDisjoint(with: [.peerFinished, .hungUp]) { peerFinished = true }
+            if let refusal { return engine.fail(exchange, .system(refusal)) }
             if case .broken(let error) = exchange.sending, !error.isPeerClosure {
                 return engine.fail(exchange, .sendFailed(error))
             }
@@ -129,7 +132,9 @@ final class Connection: ReadinessHandler, TimerHandler {
     /// Whether another exchange may follow the one just completed.
     func isReusable(after exchange: Exchange) -> Bool {
         guard case .done = exchange.sending, exchange.request?.closes == false else { return false }
-        guard reading?.parser.persistence == .keepAlive, !peerFinished, hintedExchanges > 0 else { return false }
+        guard reading?.parser.persistence == .keepAlive, !peerFinished, hintedExchanges > 0, refusal == nil else {
+            return false
+        }
         return Int(exchanges) < engine.configuration.exchangesPerConnection && !isTooOld
     }
 
@@ -210,14 +215,13 @@ final class Connection: ReadinessHandler, TimerHandler {
 
     private func probe() -> Socket.Liveness { socket?.probe() ?? .ended }
 
-    /// Reads unless paused, and hears of room to write while something waits to be sent. A change that
-    /// the kernel refuses (out of memory) surfaces as the exchange's idle timeout.
+    /// Reads unless paused, and hears of room to write while something waits to be sent.
     func updateInterest(reading: Bool, writing: Bool) {
         var wanted: Interest = reading ? [.read, .peerFinish] : []
         if writing { wanted.insert(.write) }
         guard wanted != interest else { return }
         interest = wanted
-        try? loop.setInterest(token, wanted)
+        do throws(Errno) { try loop.setInterest(token, wanted) } catch { refused(error) }
     }
 
     /// Something waits to be sent: bytes in the queue, or a file that is in none.
@@ -226,9 +230,15 @@ final class Connection: ReadinessHandler, TimerHandler {
     func resumeReading(_ exchange: Exchange) {
         if isSuspended {
             isSuspended = false
-            try? loop.resume(token)
+            do throws(Errno) { try loop.resume(token) } catch { refused(error) }
         }
         updateInterest(reading: true, writing: awaitsRoom)
+        loop.again(token)
+    }
+
+    /// Out of memory, for epoll. The exchange hears of it next turn: not from within a call of its own.
+    private func refused(_ error: Errno) {
+        refusal = error
         loop.again(token)
     }
 

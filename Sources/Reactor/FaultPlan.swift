@@ -8,7 +8,8 @@ internal import CLinux
 /// reads and writes through the same sockets. Other loops of the process, a test's server for instance, see nothing
 /// of it. Made, installed (``EventLoop/faults``) and read on the loop's thread.
 ///
-/// A call that is made to fail never reaches the kernel. An injected EAGAIN leaves the socket ready, so epoll reports it
+/// A call that is made to fail never reaches the kernel. An error that means the end of a connection ends it, though: the
+/// kernel reports that end to everybody else who asks, and so must we. An injected EAGAIN leaves the socket ready, so epoll reports it
 /// again and the loop spins: chances are kept below one, and such a run ends.
 public final class FaultPlan {
     /// A call that fails for certain.
@@ -64,7 +65,14 @@ public final class FaultPlan {
         unsafe uncurl_set_thread_faults(plan.map { unsafe Unmanaged.passUnretained($0).toOpaque() })
     }
 
-    func strike(_ kind: SystemCall) -> Errno? {
+    /// - Parameter descriptor: a connection that does not outlive an error of its end.
+    func strike(_ kind: SystemCall, on descriptor: CInt? = nil) -> Errno? {
+        let error = decide(kind)
+        if let error, error.isPeerClosure, let descriptor { _ = shutdown(descriptor, CInt(SHUT_RDWR)) }
+        return error
+    }
+
+    private func decide(_ kind: SystemCall) -> Errno? {
         calls += 1
         let ofKind = callsByKind[kind, default: 0] + 1
         callsByKind[kind] = ofKind

@@ -128,6 +128,11 @@ extension Listener: TimerHandler {
         timer = nil
         guard let token else { return }
         if reserve == nil { reserve = Listener.openReserve() }
-        try? loop.setInterest(token, .read)
+        do throws(Errno) {
+            try loop.setInterest(token, .read)
+        } catch {
+            // Still out of memory: later.
+            timer = loop.arm(at: loop.now.advanced(by: Listener.pauseLength), self)
+        }
     }
 }

@@ -83,7 +83,7 @@ public struct Socket: ~Copyable {
     /// One `recv` into the loop's buffer. Fewer bytes than its capacity mean that the socket is drained:
     /// level-triggered readiness reports anything that comes later.
     public func read(into buffer: ReadBuffer) throws(Errno) -> Read {
-        let count = try retryingInterruptsOrBlocking(.receive) {
+        let count = try retryingInterruptsOrBlocking(.receive, on: number) {
             unsafe uncurl_recv(number, buffer.storage.baseAddress, allowance(ReadBuffer.capacity))
         }
         guard let count else { return .wouldBlock }
@@ -93,7 +93,7 @@ public struct Socket: ~Copyable {
     /// One `send`; returns how many bytes the kernel took, or nil if it took none for lack of room.
     public func write(_ bytes: Span<UInt8>) throws(Errno) -> Int? {
         try unsafe bytes.withUnsafeBufferPointer { bytes throws(Errno) in
-            try retryingInterruptsOrBlocking(.send) {
+            try retryingInterruptsOrBlocking(.send, on: number) {
                 unsafe uncurl_send(number, bytes.baseAddress, allowance(bytes.count))
             }
         }
@@ -104,7 +104,7 @@ public struct Socket: ~Copyable {
         try unsafe first.withUnsafeBufferPointer { first throws(Errno) in
             try unsafe second.withUnsafeBufferPointer { second throws(Errno) in
                 let (one, two) = (allowance(first.count), allowance(first.count + second.count))
-                return try retryingInterruptsOrBlocking(.send) {
+                return try retryingInterruptsOrBlocking(.send, on: number) {
                     unsafe uncurl_send2(number, first.baseAddress, one, second.baseAddress, two - one)
                 }
             }

@@ -17,9 +17,9 @@ public enum SystemCall: Hashable, Sendable, CaseIterable {
 /// What a plan wants this call to meet instead of the kernel; nil goes on to the kernel. In release builds always nil,
 /// and nothing of the question is left.
 @inline(__always)
-func injectedFault(_ kind: SystemCall) -> Errno? {
+func injectedFault(_ kind: SystemCall, on descriptor: CInt? = nil) -> Errno? {
     #if DEBUG
-    FaultPlan.current?.strike(kind)
+    FaultPlan.current?.strike(kind, on: descriptor)
     #else
     nil
     #endif
@@ -39,11 +39,12 @@ func allowance(_ count: Int) -> Int {
 @inline(__always)
 func retryingInterrupts<Result: SignedInteger>(
     _ kind: SystemCall? = nil,
+    on descriptor: CInt? = nil,
     _ call: () -> Result
 ) throws(Errno) -> Result {
     while true {
         let error: Errno
-        if let kind, let fault = injectedFault(kind) {
+        if let kind, let fault = injectedFault(kind, on: descriptor) {
             error = fault
         } else {
             let result = call()
@@ -56,9 +57,13 @@ func retryingInterrupts<Result: SignedInteger>(
 
 /// The same for a call that may have to wait: nil where it would block.
 @inline(__always)
-func retryingInterruptsOrBlocking(_ kind: SystemCall, _ call: () -> Int) throws(Errno) -> Int? {
+func retryingInterruptsOrBlocking(
+    _ kind: SystemCall,
+    on descriptor: CInt,
+    _ call: () -> Int
+) throws(Errno) -> Int? {
     do throws(Errno) {
-        return try retryingInterrupts(kind, call)
+        return try retryingInterrupts(kind, on: descriptor, call)
     } catch .wouldBlock {
         return nil
     }
