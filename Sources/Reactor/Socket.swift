@@ -115,7 +115,7 @@ public struct Socket: ~Copyable {
     /// none for lack of room, and 0 where the file ends at or before `offset`.
     public func send(_ file: OpenFile, at offset: UInt64, atMost count: Int) throws(Errno) -> Int? {
         guard let offset = Int64(exactly: offset) else { throw .invalidArgument }
-        return try retryingInterruptsOrBlocking(.sendFile) {
+        return try retryingInterruptsOrBlocking(.sendFile, on: number) {
             uncurl_sendfile(number, file.number, offset, allowance(count))
         }
     }

@@ -77,3 +77,13 @@ public struct FileBody: Sendable {
         }
     }
 }
+
+extension FileBody.Problem: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .unreadable(let error): "the file cannot be read: \(error)"
+        case .notRegular: "not a regular file"
+        case .outOfRange(let size): "the range ends behind the file’s \(size) bytes"
+        }
+    }
+}
