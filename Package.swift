@@ -43,11 +43,15 @@ let package = Package(
         .target(name: "Reactor", dependencies: ["CLinux"], swiftSettings: strict),
         .target(name: "TLS", dependencies: ["COpenSSL"], swiftSettings: strict),
         .target(name: "HTTPEngine", dependencies: ["Reactor", "HTTP1", "TLS", "CZlib"], swiftSettings: strict),
-        .target(name: "TestServer", dependencies: ["Reactor", "HTTP1", "CZlib", "COpenSSL"], swiftSettings: strict),
+        .target(
+            name: "TestServer",
+            dependencies: ["TLS", "Reactor", "HTTP1", "CZlib", "COpenSSL"],
+            swiftSettings: strict
+        ),
         .executableTarget(
             name: "httpbin",
             dependencies: [
-                "TestServer", "Reactor",
+                "TestServer", "TLS", "Reactor",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict
@@ -75,7 +79,7 @@ let package = Package(
         ),
         .testTarget(
             name: "TestServerTests",
-            dependencies: ["TestServer", "Reactor", "HTTP1", "httpbin"],
+            dependencies: ["TestServer", "TLS", "Reactor", "HTTP1", "httpbin", "TestSupport"],
             swiftSettings: testing
         ),
         .testTarget(
