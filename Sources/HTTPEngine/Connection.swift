@@ -210,10 +210,10 @@ final class Connection: ReadinessHandler, TimerHandler {
     func write(_ first: Span<UInt8>, _ second: Span<UInt8>) throws(Errno) -> Int? { try wire?.write(first, second) }
 
     /// Whether the kernel may take files as they are: nothing stands between us and the socket.
-    var sendsFiles: Bool { true }
+    var sendsFiles: Bool { secure == nil }
 
     func write(_ file: OpenFile, at offset: UInt64, atMost count: Int) throws(Errno) -> Int? {
-        try socket?.send(file, at: offset, atMost: count)
+        try wire?.socket.send(file, at: offset, atMost: count)
     }
 
     func flush() throws(Errno) -> SendQueue.Progress {
