@@ -18,6 +18,15 @@ static inline EVP_PKEY *uncurl_new_rsa_key(size_t bits) { return EVP_RSA_gen(bit
 static inline EVP_PKEY *uncurl_new_named_key(const char *type) { return EVP_PKEY_Q_keygen(NULL, NULL, type); }
 static inline long uncurl_bio_data(BIO *bio, char **data) { return BIO_get_mem_data(bio, data); }
 
+static inline size_t uncurl_bio_pending(BIO *bio) { return BIO_ctrl_pending(bio); }
+static inline int uncurl_error_library(unsigned long code) { return ERR_GET_LIB(code); }
+static inline int uncurl_unsupported_reason(void) { return ERR_R_UNSUPPORTED; }
+static inline int uncurl_error_reason(unsigned long code) { return ERR_GET_REASON(code); }
+
+/* RFC 4514, with UTF-8 left readable. */
+static inline unsigned long uncurl_name_text_flags(void) { return XN_FLAG_RFC2253 & ~ASN1_STRFLGS_ESC_MSB; }
+static inline const EVP_MD *uncurl_digest_of(const ASN1_OBJECT *algorithm) { return EVP_get_digestbyobj(algorithm); }
+
 static inline STACK_OF(X509) *uncurl_new_certificates(void) { return sk_X509_new_null(); }
 /* Takes the reference over only if it returns more than 0. */
 static inline int uncurl_push_certificate(STACK_OF(X509) *stack, X509 *one) { return sk_X509_push(stack, one); }
@@ -55,7 +64,6 @@ static inline int uncurl_name_at(const GENERAL_NAMES *names, int index, const un
     return kind;
 }
 
-/* The certificates of an OCSP response's signer that came with it. */
 static inline int uncurl_ocsp_basic_sign(
     OCSP_BASICRESP *basic, X509 *signer, EVP_PKEY *key, const EVP_MD *digest, unsigned long flags
 ) {
