@@ -23,6 +23,7 @@ let package = Package(
     products: [
         .library(name: "HTTP1", targets: ["HTTP1"]),
         .library(name: "Reactor", targets: ["Reactor"]),
+        .library(name: "TLS", targets: ["TLS"]),
         .library(name: "HTTPEngine", targets: ["HTTPEngine"]),
         .library(name: "TestServer", targets: ["TestServer"]),
         .executable(name: "volley", targets: ["volley"]),
@@ -40,6 +41,7 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .target(name: "HTTP1", swiftSettings: strict),
         .target(name: "Reactor", dependencies: ["CLinux"], swiftSettings: strict),
+        .target(name: "TLS", dependencies: ["COpenSSL"], swiftSettings: strict),
         .target(name: "HTTPEngine", dependencies: ["Reactor", "HTTP1", "CZlib"], swiftSettings: strict),
         .target(name: "TestServer", dependencies: ["Reactor", "HTTP1", "CZlib", "COpenSSL"], swiftSettings: strict),
         .executableTarget(
@@ -65,6 +67,7 @@ let package = Package(
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: testing),
         .testTarget(name: "HTTP1Tests", dependencies: ["HTTP1", "TestSupport"], swiftSettings: testing),
         .testTarget(name: "ReactorTests", dependencies: ["Reactor", "CLinux", "TestSupport"], swiftSettings: testing),
+        .testTarget(name: "TLSTests", dependencies: ["TLS", "TestSupport"], swiftSettings: testing),
         .testTarget(
             name: "HTTPEngineTests",
             dependencies: ["HTTPEngine", "TestServer", "TestSupport"],

@@ -39,6 +39,8 @@ final class Connection: ReadinessHandler, TimerHandler {
     private var socket: Socket?
     let token: Token
     private var interest: Interest = [.read, .peerFinish]
+    /// Epoll refused to wait for what we wait for: no event will bring an exchange here to its end.
+    private var refusal: Errno?
     /// Left the epoll set because a paused connection's peer reset it: HUP cannot be masked and would spin.
     private var isSuspended = false
     private let opened: Instant
@@ -84,6 +86,7 @@ final class Connection: ReadinessHandler, TimerHandler {
             if readiness != .again { engine.connectionDied(self) }
         case .busy(let exchange):
             if !readiness.isDisjoint(with: [.peerFinished, .hungUp]) { peerFinished = true }
+            if let refusal { return engine.fail(exchange, .system(refusal)) }
             if case .broken(let error) = exchange.sending, !error.isPeerClosure {
                 return engine.fail(exchange, .sendFailed(error))
             }
@@ -126,7 +129,9 @@ final class Connection: ReadinessHandler, TimerHandler {
     /// Whether another exchange may follow the one just completed.
     func isReusable(after exchange: Exchange) -> Bool {
         guard case .done = exchange.sending, exchange.request?.closes == false else { return false }
-        guard reading?.parser.persistence == .keepAlive, !peerFinished, hintedExchanges > 0 else { return false }
+        guard reading?.parser.persistence == .keepAlive, !peerFinished, hintedExchanges > 0, refusal == nil else {
+            return false
+        }
         return Int(exchanges) < engine.configuration.exchangesPerConnection && !isTooOld
     }
 
@@ -200,22 +205,27 @@ final class Connection: ReadinessHandler, TimerHandler {
 
     private func probe() -> Socket.Liveness { socket?.probe() ?? .ended }
 
-    /// Reads unless paused, and hears of room to write while something waits to be sent. A change that
-    /// the kernel refuses (out of memory) surfaces as the exchange's idle timeout.
+    /// Reads unless paused, and hears of room to write while something waits to be sent.
     func updateInterest(reading: Bool, writing: Bool) {
         var wanted: Interest = reading ? [.read, .peerFinish] : []
         if writing { wanted.insert(.write) }
         guard wanted != interest else { return }
         interest = wanted
-        try? loop.setInterest(token, wanted)
+        do throws(Errno) { try loop.setInterest(token, wanted) } catch { refused(error) }
     }
 
     func resumeReading(_ exchange: Exchange) {
         if isSuspended {
             isSuspended = false
-            try? loop.resume(token)
+            do throws(Errno) { try loop.resume(token) } catch { refused(error) }
         }
         updateInterest(reading: true, writing: !queue.isEmpty)
+        loop.again(token)
+    }
+
+    /// Out of memory, for epoll. The exchange hears of it next turn: not from within a call of its own.
+    private func refused(_ error: Errno) {
+        refusal = error
         loop.again(token)
     }
 

@@ -80,6 +80,7 @@ extension Connection {
             case .informational:
                 exchange.delegate?.exchange(exchange.id, didReceive: head)
                 goesOn = isServing(exchange)
+                if goesOn, head.status == 100 { sendAwaitedContent(exchange) }
             case .head:
                 goesOn = begin(exchange, head)
             case .body(let range):
@@ -99,6 +100,8 @@ extension Connection {
     }
 
     private func begin(_ exchange: Exchange, _ head: ResponseHead) -> Bool {
+        if head.status == 417, engine.retryWithoutExpectation(exchange, instead: self) { return false }
+        answeredEarly(exchange, status: head.status)
         exchange.report.code = UInt16(clamping: head.status)
         exchange.receiving = .content
         note(head)
@@ -184,7 +187,8 @@ extension Connection {
         guard exchange.report.timings.responseStart != nil else {
             var cause = error
             if case .broken(let sendError) = exchange.sending { cause = cause ?? sendError }
-            return engine.fail(exchange, .closedBeforeResponse(cause))
+            guard exchange.isMidUpload else { return engine.fail(exchange, .closedBeforeResponse(cause)) }
+            return engine.fail(exchange, .uploadAborted(sent: exchange.report.contentSent, cause))
         }
         guard exchange.receiving == .content, let reading else { return engine.fail(exchange, .truncatedHead(error)) }
         let received = exchange.report.contentReceived

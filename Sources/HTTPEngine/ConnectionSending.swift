@@ -7,19 +7,58 @@ extension Connection {
         guard let request = exchange.request else { return }
         exchange.report.timings.requestStart = loop.now
         switch request.body {
-        case .none, .bytes:
-            exchange.sending = .memory
-            sendFromMemory(exchange, request)
-        case .stream(let length, _):
-            queue.append(request.wire, isContent: false)
-            exchange.sending = .stream(BodyEncoder(length: length))
-            // Once the turn's events are dealt with: the source is not asked before whoever starts this knows its id.
-            loop.again(token)
+        case .none:
+            return sendFromMemory(exchange, request)
+        case .bytes where request.continueWait == 0:
+            return sendFromMemory(exchange, request)
+        case .bytes, .stream:
+            break
         }
+        if request.continueWait > 0, !exchange.expectationFailed {
+            queue.append(request.wire, isContent: false)
+            exchange.sending = .awaitingContinue(until: loop.now.advanced(byNanoseconds: request.continueWait))
+        } else {
+            queue.append(request.wireWithoutExpectation, isContent: false)
+            beginContent(exchange, request)
+        }
+        // Once the turn's events are dealt with: the source is not asked before whoever starts this knows its id.
+        loop.again(token)
+    }
+
+    /// The server's 100, or the end of our patience with it.
+    func sendAwaitedContent(_ exchange: Exchange) {
+        guard case .awaitingContinue = exchange.sending, let request = exchange.request else { return }
+        beginContent(exchange, request)
+        loop.again(token)
+    }
+
+    private func beginContent(_ exchange: Exchange, _ request: EngineRequest) {
+        switch request.body {
+        case .none, .bytes:
+            queue.append(request.content, isContent: true)
+            exchange.sending = .memory
+        case .stream(let length, _):
+            exchange.sending = .stream(BodyEncoder(length: length))
+        }
+    }
+
+    /// The final answer came before the request had left. A server that was asked whether it wants the content, and answers
+    /// otherwise, does not; nor does one that refuses. Under a status of success the answer may be made of the very content, as
+    /// an echo is, and sending goes on.
+    func answeredEarly(_ exchange: Exchange, status: Int) {
+        switch exchange.sending {
+        case .idle, .done, .stopped, .broken: return
+        case .awaitingContinue: break
+        case .memory, .stream: guard status >= 300 else { return }
+        }
+        exchange.sending = .stopped
+        queue.removeAll()
+        updateInterest(reading: !exchange.isPaused, writing: false)
     }
 
     /// The common case in one call and no state: head and content leave together.
     private func sendFromMemory(_ exchange: Exchange, _ request: EngineRequest) {
+        exchange.sending = .memory
         let (head, content) = (request.wire, request.content)
         let taken: Int
         do throws(Errno) {
@@ -43,9 +82,9 @@ extension Connection {
     func pump(_ exchange: Exchange) {
         for _ in 0..<Connection.partsPerTurn {
             switch exchange.sending {
-            case .idle, .done, .broken:
+            case .idle, .done, .stopped, .broken:
                 return updateInterest(reading: !exchange.isPaused, writing: false)
-            case .memory, .stream:
+            case .awaitingContinue, .memory, .stream:
                 break
             }
             let progress: SendQueue.Progress
@@ -62,6 +101,9 @@ extension Connection {
             }
             guard progress.finished else {
                 return updateInterest(reading: !exchange.isPaused, writing: true)
+            }
+            if case .awaitingContinue = exchange.sending {
+                return updateInterest(reading: !exchange.isPaused, writing: false)
             }
             guard case .stream(var encoder) = exchange.sending else {
                 sendingEnded(exchange, content: unreportedContent(exchange))

@@ -22,7 +22,7 @@ final class Dial: ConnectorDelegate, TimerHandler {
             on: engine.loop,
             resolver: engine.resolver,
             to: target,
-            options: engine.connectorOptions(to: target),
+            options: engine.connectorOptions(to: target, for: host),
             delegate: self
         )
         self.connector = connector

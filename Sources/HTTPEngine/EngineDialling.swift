@@ -82,9 +82,10 @@ extension Engine {
         tidy(dial.host)
     }
 
-    func connectorOptions(to target: Connector.Target) -> Connector.Options {
+    func connectorOptions(to target: Connector.Target, for host: Host) -> Connector.Options {
         var options = Connector.Options()
-        options.localAddress = localAddress(reaching: target.family)
+        let asked = target.family == .unix ? nil : host.destination.localAddress
+        options.localAddress = asked ?? localAddress(reaching: target.family)
         return options
     }
 

@@ -100,7 +100,10 @@ extension Engine {
 
     private func retryFacts(_ exchange: Exchange, _ error: EngineError) -> RetryRule.Facts {
         var peerClosed = false
-        if case .closedBeforeResponse(let cause) = error { peerClosed = cause?.isPeerClosure ?? true }
+        switch error {
+        case .closedBeforeResponse(let cause), .uploadAborted(_, let cause): peerClosed = cause?.isPeerClosure ?? true
+        default: break
+        }
         // A burst of which an answer came has been acted on, whatever became of the rest.
         let begun = exchange.request.map { exchange.expected < $0.burst } ?? false
         return RetryRule.Facts(
@@ -112,6 +115,19 @@ extension Engine {
             replayable: exchange.request?.isReplayable ?? false,
             alreadyRetried: exchange.report.retried
         )
+    }
+
+    /// RFC 9110 §15.5.18: the 417 concerns the expectation alone. False if there was none, or the content is gone.
+    func retryWithoutExpectation(_ exchange: Exchange, instead connection: Connection) -> Bool {
+        guard let request = exchange.request, request.continueWait > 0, !exchange.expectationFailed, !isDraining else {
+            return false
+        }
+        var isUntouched = false
+        if case .awaitingContinue = exchange.sending { isUntouched = true }
+        guard isUntouched || request.isReplayable else { return false }
+        exchange.expectationFailed = true
+        retry(exchange, instead: connection)
+        return true
     }
 
     private func retry(_ exchange: Exchange, instead connection: Connection) {

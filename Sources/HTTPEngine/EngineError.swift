@@ -10,6 +10,8 @@ public enum EngineError: Error, Hashable, Sendable {
     case timedOut(TimeoutPhase)
     /// The connection ended before any byte of the response. `error` is nil for a FIN.
     case closedBeforeResponse(Errno?)
+    /// The same while the content was on its way: so much of it had left.
+    case uploadAborted(sent: UInt64, Errno?)
     /// The connection ended inside the response's head.
     case truncatedHead(Errno?)
     /// The connection ended inside the response's content. `expected` is nil where only framing could tell.
@@ -39,6 +41,8 @@ public enum EngineError: Error, Hashable, Sendable {
         /// A field that the engine derives from the request and the caller may not contradict.
         case reservedField(String)
         case burstOfStreams
+        /// A burst leaves at once; a request with an expectation waits for an answer in its middle.
+        case burstThatWaits
         /// All requests of a burst are held in memory: so many would take more than 256 MiB.
         case burstTooLarge(Int)
     }
@@ -53,6 +57,8 @@ extension EngineError: CustomStringConvertible {
             "invalid request: \(name) follows from the request and cannot be set"
         case .invalidRequest(.burstOfStreams):
             "invalid request: a burst repeats its request, and a streamed body cannot be repeated"
+        case .invalidRequest(.burstThatWaits):
+            "invalid request: a burst leaves at once, and this request waits for an answer in its middle"
         case .invalidRequest(.burstTooLarge(let count)):
             "invalid request: a burst of \(count) does not fit into memory"
         case .connect(let error): "connect: \(error)"
@@ -63,6 +69,8 @@ extension EngineError: CustomStringConvertible {
         case .timedOut(.total): "timed out: the whole exchange took too long"
         case .closedBeforeResponse(nil): "connection closed before any response"
         case .closedBeforeResponse(let error?): "connection lost before any response: \(error)"
+        case .uploadAborted(let sent, let error):
+            "connection ended after \(sent) bytes of the request's content, before any response\(EngineError.suffix(error))"
         case .truncatedHead(let error): "connection ended inside the response head\(EngineError.suffix(error))"
         case .truncatedBody(let expected?, let received, let error):
             "connection ended after \(received) of \(expected) bytes of content\(EngineError.suffix(error))"

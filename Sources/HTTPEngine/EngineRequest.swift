@@ -1,4 +1,5 @@
 public import HTTP1
+public import Reactor
 
 /// One request, checked and serialised once. Immutable, so it may be started any number of times, from any loop.
 public final class EngineRequest: Sendable {
@@ -21,9 +22,17 @@ public final class EngineRequest: Sendable {
         /// Instead of the origin's authority, in the Host field alone.
         public var host: String?
         public var endpoint = Endpoint.origin
+        /// Where the connection is dialled from, instead of ``EngineConfiguration/localAddresses``; only addresses
+        /// of its family are then reached. Port 0: any. Requests with different ones never share a connection. Means
+        /// nothing to a unix socket.
+        public var localAddress: SocketAddress?
         /// Instead of the engine's. ``Timeouts/connect`` holds for the dial started while this request is first in
         /// the queue; a dial already under way keeps the limit it began with.
         public var timeouts: Timeouts?
+        /// Whether the content waits for the server's 100 (Continue).
+        public var expectation = Expectation.never
+        /// How long it does.
+        public var continueWait = Duration.seconds(1)
         /// Sends the request so many times at once on one connection (pipelining, RFC 9112 §9.3.2) and
         /// expects as many responses. For load tests: one lost response loses the rest.
         public var burst = 1
@@ -48,13 +57,15 @@ public final class EngineRequest: Sendable {
     let decodesContent: Bool
     /// The caller asked for the connection to close (RFC 9112 §9.6).
     let closes: Bool
+    /// In nanoseconds, how long the content waits for the server's 100; 0 if it does not.
+    let continueWait: Int64
     /// Content in the whole of ``wire`` and ``content``, for progress.
     let contentBytes: Int
 
     /// - Parameters:
     ///   - target: origin-form, with its query and without a fragment; `*` for OPTIONS.
-    ///   - fields: the caller's own. Host (unless by ``Options/host``), Content-Length and Transfer-Encoding follow
-    ///     from the request and are refused.
+    ///   - fields: the caller's own. Host (unless by ``Options/host``), Content-Length, Transfer-Encoding and Expect
+    ///     follow from the request and are refused.
     public init(
         method: String = "GET",
         origin: Origin,
@@ -68,7 +79,11 @@ public final class EngineRequest: Sendable {
         self.target = target
         self.body = body
         self.options = options
-        destination = Destination(origin: origin, endpoint: options.endpoint)
+        destination = Destination(
+            origin: origin,
+            endpoint: options.endpoint,
+            localAddress: options.localAddress
+        )
         spans = options.timeouts.map(Timeouts.Spans.init)
         isIdempotent = options.isIdempotent || RetryRule.isIdempotent(method)
         decodesContent =
@@ -80,12 +95,17 @@ public final class EngineRequest: Sendable {
             case "CONNECT": .connect
             default: .other(offeredUpgrade: false)
             }
-        for name in ["Host", "Content-Length", "Transfer-Encoding"] where fields.contains(name) {
+        for name in ["Host", "Content-Length", "Transfer-Encoding", "Expect"] where fields.contains(name) {
             throw .invalidRequest(.reservedField(name))
         }
         var bytes: [UInt8] = []
         if case .bytes(let memory) = body { bytes = memory }
         if case .stream(nil, _) = body { chunked = true } else { chunked = false }
+        let expects =
+            if case .none = body { false } else {
+                options.expectation.applies(toContentOf: EngineRequest.declaredLength(body, method))
+            }
+        continueWait = expects ? max(1, options.continueWait.wholeNanoseconds) : 0
         var head: [UInt8] = []
         do throws(HTTP1Error) {
             var all = HTTPFields()
@@ -97,6 +117,8 @@ public final class EngineRequest: Sendable {
             } else if chunked {
                 try all.append("Transfer-Encoding", "chunked")
             }
+            // Last: where it has failed, the head ends before it.
+            if expects { try all.append(EngineRequest.expect.name, EngineRequest.expect.value) }
             let request = try RequestHead(method: method, target: target, fields: all)
             try MessageSerializer.append(request, to: &head)
         } catch {
@@ -108,6 +130,7 @@ public final class EngineRequest: Sendable {
             return
         }
         if case .stream = body { throw .invalidRequest(.burstOfStreams) }
+        guard !expects else { throw .invalidRequest(.burstThatWaits) }
         let (size, overflow) = count.multipliedReportingOverflow(by: head.count + bytes.count)
         guard !overflow, size <= EngineRequest.maximumBurstBytes else { throw .invalidRequest(.burstTooLarge(count)) }
         contentBytes = bytes.count * count
@@ -117,6 +140,14 @@ public final class EngineRequest: Sendable {
         for _ in 0..<count { all += one }
         wire = all
         content = []
+    }
+
+    private static let expect = (name: "Expect", value: "100-continue")
+
+    /// The head of the second try, after a 417.
+    var wireWithoutExpectation: [UInt8] {
+        let line = "\(EngineRequest.expect.name): \(EngineRequest.expect.value)\r\n\r\n".utf8.count
+        return continueWait > 0 ? wire.dropLast(line) + [13, 10] : wire
     }
 
     /// A burst is built in memory at once; pipelines worth measuring take kilobytes.

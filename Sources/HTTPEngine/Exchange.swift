@@ -34,6 +34,8 @@ internal import Reactor
     /// Responses still to come, the current one included.
     var expected = 0
     var isPaused = false
+    /// A 417 has come: the expectation is not sent again.
+    var expectationFailed = false
     var lastActivity = Instant.never
     /// The total limit's instant. The other limits are asked of the request each time: ten thousand exchanges
     /// hold no copies of them.
@@ -44,10 +46,14 @@ internal import Reactor
     /// The request's way out.
     enum Sending {
         case idle
+        /// The head is on its way or there; the content waits for a 100, and at most until then.
+        case awaitingContinue(until: Instant)
         /// Memory is on its way; `queued` bytes wait for the socket.
         case memory
         case stream(BodyEncoder)
         case done
+        /// The final answer came first, and nobody wants the rest.
+        case stopped
         /// The connection takes nothing more, but an answer may have been sent before it broke.
         case broken(Errno)
     }
@@ -60,6 +66,14 @@ internal import Reactor
         self.slot = slot
     }
 
+    /// Some of the content has left, and not all.
+    var isMidUpload: Bool {
+        switch sending {
+        case .idle, .done: false
+        case .awaitingContinue, .memory, .stream, .stopped, .broken: report.contentSent > 0
+        }
+    }
+
     var id: ExchangeID { ExchangeID(slot: slot, generation: generation) }
 
     func begin(_ request: EngineRequest, _ delegate: any ExchangeDelegate, _ timeouts: Timeouts.Spans, at now: Instant)
@@ -70,6 +84,7 @@ internal import Reactor
         deadline = Deadlines(timeouts, start: now).end
         expected = request.burst
         isPaused = false
+        expectationFailed = false
         lastActivity = now
         sending = .idle
         receiving = .head
@@ -81,6 +96,7 @@ internal import Reactor
         report.retried = true
         report.bytesSent = 0
         report.contentSent = 0
+        report.bytesReceived = 0
         report.timings.forgetRequest()
         sending = .idle
         phase = .waiting(host, nil, since: now)
@@ -137,7 +153,11 @@ internal import Reactor
         timerInstant = .never
         // Left armed by an exchange that has ended: the engine may be gone by now.
         if case .free = phase { return }
-        switch unsafe verdict(at: engine.loop.now) {
+        let now = unsafe engine.loop.now
+        if case .awaitingContinue(let end) = sending, now >= end, case .running(let connection) = phase {
+            connection.sendAwaitedContent(self)
+        }
+        switch verdict(at: now) {
         case .passed(let phase): unsafe engine.fail(self, .timedOut(phase))
         case .next(let instant): arm(instant)
         }
@@ -158,7 +178,9 @@ internal import Reactor
             return deadlines.check(.forConnection(since: since), at: now)
         case .running:
             let sent = receiving == .head ? report.timings.requestEnd : nil
-            return deadlines.check(.onWire(lastActivity: lastActivity, sent: sent, paused: isPaused), at: now)
+            let verdict = deadlines.check(.onWire(lastActivity: lastActivity, sent: sent, paused: isPaused), at: now)
+            guard case .awaitingContinue(let end) = sending, case .next(let instant) = verdict else { return verdict }
+            return .next(min(instant, end))
         }
     }
 }

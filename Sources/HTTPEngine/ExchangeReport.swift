@@ -63,7 +63,8 @@ public struct ExchangeReport: Sendable {
     public internal(set) var contentDelivered: UInt64 = 0
     /// The connection had carried an exchange before.
     public internal(set) var reusedConnection = false
-    /// The request was sent a second time, on a fresh connection (``RetryRule``).
+    /// The request was sent a second time, on a fresh connection: the first had been closed meanwhile
+    /// (``RetryRule``), or a 417 had refused the expectation (``Expectation``).
     public internal(set) var retried = false
     /// Responses of a burst that had not come when this one ended; 0 for ordinary requests.
     public internal(set) var remaining = 0

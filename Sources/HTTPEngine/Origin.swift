@@ -56,4 +56,6 @@ public enum Endpoint: Hashable, Sendable {
 struct Destination: Hashable {
     let origin: Origin
     let endpoint: Endpoint
+    /// Nil: one of the engine's, or the system's choice.
+    var localAddress: SocketAddress?
 }

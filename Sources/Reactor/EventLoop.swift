@@ -65,6 +65,13 @@ public final class EventLoop: @unchecked Sendable {
         try poller.add(mailbox.wakeup.number, .edgeTriggeredRead, Self.mailboxToken)
     }
 
+    #if DEBUG
+    /// The faults this loop's system calls meet from here on; nil for none. Loop thread only, while the loop runs.
+    public var faults: FaultPlan? {
+        didSet { FaultPlan.install(faults) }
+    }
+    #endif
+
     // MARK: From any thread
 
     /// Whether the caller runs on this loop's thread.
@@ -181,6 +188,9 @@ public final class EventLoop: @unchecked Sendable {
         mailbox.close()
         deliverLetters()
         releaseEverything()
+        #if DEBUG
+        faults = nil
+        #endif
         mailbox.thread.abandon()
     }
 

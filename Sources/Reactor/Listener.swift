@@ -56,7 +56,7 @@ public final class Listener: ReadinessHandler {
         self.address = socket.localAddress ?? address
         reserve = Listener.openReserve()
         do throws(Errno) {
-            _ = try callingOnce { listen(number, backlog) }
+            _ = try callingOnce(.listen) { listen(number, backlog) }
             token = try loop.register(number, accepting ? .read : [], self)
         } catch {
             removePath()
@@ -69,7 +69,8 @@ public final class Listener: ReadinessHandler {
             // The call-back may have closed the listener.
             guard token != nil else { return }
             do throws(Errno) {
-                let socket = Socket(taking: try retryingInterrupts { uncurl_accept(self.socket.number, nil, nil) })
+                let number = try retryingInterrupts(.accept) { uncurl_accept(self.socket.number, nil, nil) }
+                let socket = Socket(taking: number)
                 accept(socket)
             } catch .wouldBlock {
                 return
@@ -127,6 +128,11 @@ extension Listener: TimerHandler {
         timer = nil
         guard let token else { return }
         if reserve == nil { reserve = Listener.openReserve() }
-        try? loop.setInterest(token, .read)
+        do throws(Errno) {
+            try loop.setInterest(token, .read)
+        } catch {
+            // Still out of memory: later.
+            timer = loop.arm(at: loop.now.advanced(by: Listener.pauseLength), self)
+        }
     }
 }

@@ -14,6 +14,7 @@ final class LoopThread: Sendable {
     private let thread: Mutex<pthread_t?>
 
     init(name: String, _ body: @escaping @Sendable () -> Void) throws(Errno) {
+        if let fault = injectedFault(.thread) { throw fault }
         let start = unsafe Unmanaged.passRetained(Start(body))
         var thread = pthread_t()
         var previous = sigset_t()

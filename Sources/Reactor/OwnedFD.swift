@@ -8,13 +8,26 @@ public struct OwnedFD: ~Copyable, Sendable {
     public let number: CInt
 
     /// Takes over `number`; nobody else may close it from here on.
-    public init(taking number: CInt) { self.number = number }
+    public init(taking number: CInt) {
+        self.number = number
+        #if DEBUG
+        FaultPlan.current?.opened(number)
+        #endif
+    }
 
-    deinit { _ = close(number) }
+    deinit {
+        #if DEBUG
+        FaultPlan.current?.closed(number)
+        #endif
+        _ = close(number)
+    }
 
     /// Gives the descriptor away without closing it.
     public consuming func release() -> CInt {
         let number = number
+        #if DEBUG
+        FaultPlan.current?.closed(number)
+        #endif
         discard self
         return number
     }

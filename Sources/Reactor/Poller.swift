@@ -20,11 +20,15 @@ internal import CLinux
     deinit { unsafe events.deallocate() }
 
     func add(_ fd: CInt, _ interest: Interest, _ token: Token) throws(Errno) {
-        _ = try callingOnce { uncurl_epoll_ctl(epoll.number, EPOLL_CTL_ADD, fd, interest.rawValue, token.packed) }
+        _ = try callingOnce(.epollAdd) {
+            uncurl_epoll_ctl(epoll.number, EPOLL_CTL_ADD, fd, interest.rawValue, token.packed)
+        }
     }
 
     func change(_ fd: CInt, _ interest: Interest, _ token: Token) throws(Errno) {
-        _ = try callingOnce { uncurl_epoll_ctl(epoll.number, EPOLL_CTL_MOD, fd, interest.rawValue, token.packed) }
+        _ = try callingOnce(.epollModify) {
+            uncurl_epoll_ctl(epoll.number, EPOLL_CTL_MOD, fd, interest.rawValue, token.packed)
+        }
     }
 
     /// Before the close, always: a description shared with a forked child would go on reporting for ever.
@@ -35,11 +39,14 @@ internal import CLinux
     /// Waits for at most `milliseconds` (-1: no limit) and says how many events lie ready for ``event(_:)``.
     /// A signal counts as no event: the turn then computes its timeout anew.
     func wait(milliseconds: CInt) throws(Errno) -> Int {
-        let count = unsafe epoll_wait(epoll.number, events, CInt(Poller.batch), milliseconds)
-        if count >= 0 { return Int(count) }
-        let error = Errno.last
-        if error == .interrupted { return 0 }
-        throw error
+        do throws(Errno) {
+            let count = try callingOnce(.epollWait) {
+                unsafe epoll_wait(epoll.number, events, CInt(Poller.batch), milliseconds)
+            }
+            return Int(count)
+        } catch .interrupted {
+            return 0
+        }
     }
 
     /// `index` lies below what the last ``wait(milliseconds:)`` returned.

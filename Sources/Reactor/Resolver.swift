@@ -114,6 +114,9 @@ public final class Resolver: Sendable {
     }
 
     private func ask(_ question: Question, _ waiter: Waiter) {
+        if let fault = injectedFault(.lookup) {
+            return Resolver.tell([waiter], question.family, .failure(.system(fault)))
+        }
         enum Standing { case first, joined, closed }
         let standing = state.withLock { state -> Standing in
             guard !state.closed else { return .closed }

@@ -32,7 +32,7 @@ public struct Socket: ~Copyable {
             case .v6: AF_INET6
             case .unix: AF_UNIX
             }
-        fd = OwnedFD(taking: try callingOnce { uncurl_socket(domain) })
+        fd = OwnedFD(taking: try callingOnce(.socket) { uncurl_socket(domain) })
     }
 
     /// What a started connect came to.
@@ -40,10 +40,13 @@ public struct Socket: ~Copyable {
 
     /// Starts to connect. EINTR means in progress as well: calling again would fail with EALREADY (connect(2)).
     public func connect(to address: SocketAddress) throws(Errno) -> Connect {
+        let fault = injectedFault(.connect)
+        if let fault, fault != .interrupted { throw fault }
         let result = unsafe address.withKernelForm { unsafe CLinux.connect(number, $0, $1) }
         if result == 0 { return .connected }
         let error = Errno.last
-        switch error {
+        // A signal interrupts a connect that is under way; so does the fault.
+        switch error == .inProgress ? fault ?? error : error {
         case .inProgress, .interrupted: return .inProgress
         default: throw error
         }
@@ -54,16 +57,14 @@ public struct Socket: ~Copyable {
     /// A connect to a free port of the loopback's ephemeral range can meet itself (simultaneous open with
     /// its own port); no server is there, so that is a refusal.
     public func finishConnect() throws(Errno) {
-        let error = uncurl_socket_error(number)
-        if error != 0 { throw Errno(code: error) }
+        if let error = pendingError { throw error }
         if let local = localAddress, local.port != nil, local == peerAddress { throw .connectionRefused }
     }
 
     /// The same, with the question for the peer's name saved wherever the ports tell already.
     func finishConnect(to address: SocketAddress) throws(Errno) {
         guard let port = address.port, localAddress?.port != port else { return try finishConnect() }
-        let error = uncurl_socket_error(number)
-        if error != 0 { throw Errno(code: error) }
+        if let error = pendingError { throw error }
     }
 
     /// Binds the local end. The port is chosen at connect, for the whole four-tuple, not reserved now
@@ -74,7 +75,7 @@ public struct Socket: ~Copyable {
     }
 
     func bind(_ address: SocketAddress) throws(Errno) {
-        _ = try callingOnce { unsafe address.withKernelForm { unsafe CLinux.bind(number, $0, $1) } }
+        _ = try callingOnce(.bind) { unsafe address.withKernelForm { unsafe CLinux.bind(number, $0, $1) } }
     }
 
     // MARK: Bytes
@@ -82,8 +83,8 @@ public struct Socket: ~Copyable {
     /// One `recv` into the loop's buffer. Fewer bytes than its capacity mean that the socket is drained:
     /// level-triggered readiness reports anything that comes later.
     public func read(into buffer: ReadBuffer) throws(Errno) -> Read {
-        let count = try retryingInterruptsOrBlocking {
-            unsafe uncurl_recv(number, buffer.storage.baseAddress, ReadBuffer.capacity)
+        let count = try retryingInterruptsOrBlocking(.receive, on: number) {
+            unsafe uncurl_recv(number, buffer.storage.baseAddress, allowance(ReadBuffer.capacity))
         }
         guard let count else { return .wouldBlock }
         return count == 0 ? .endOfStream : .bytes(count)
@@ -92,7 +93,9 @@ public struct Socket: ~Copyable {
     /// One `send`; returns how many bytes the kernel took, or nil if it took none for lack of room.
     public func write(_ bytes: Span<UInt8>) throws(Errno) -> Int? {
         try unsafe bytes.withUnsafeBufferPointer { bytes throws(Errno) in
-            try retryingInterruptsOrBlocking { unsafe uncurl_send(number, bytes.baseAddress, bytes.count) }
+            try retryingInterruptsOrBlocking(.send, on: number) {
+                unsafe uncurl_send(number, bytes.baseAddress, allowance(bytes.count))
+            }
         }
     }
 
@@ -100,8 +103,9 @@ public struct Socket: ~Copyable {
     public func write(_ first: Span<UInt8>, _ second: Span<UInt8>) throws(Errno) -> Int? {
         try unsafe first.withUnsafeBufferPointer { first throws(Errno) in
             try unsafe second.withUnsafeBufferPointer { second throws(Errno) in
-                try retryingInterruptsOrBlocking {
-                    unsafe uncurl_send2(number, first.baseAddress, first.count, second.baseAddress, second.count)
+                let (one, two) = (allowance(first.count), allowance(first.count + second.count))
+                return try retryingInterruptsOrBlocking(.send, on: number) {
+                    unsafe uncurl_send2(number, first.baseAddress, one, second.baseAddress, two - one)
                 }
             }
         }
@@ -112,7 +116,8 @@ public struct Socket: ~Copyable {
 
     /// Looks without taking: nothing may have come on a connection that nobody asked anything.
     public func probe() -> Liveness {
-        switch uncurl_peek(number) {
+        if let fault = injectedFault(.peek) { return fault == .wouldBlock ? .quiet : .ended }
+        return switch uncurl_peek(number) {
         case 1: .strayBytes
         case 0: .ended
         default: Errno.last == .wouldBlock ? .quiet : .ended
@@ -125,10 +130,11 @@ public struct Socket: ~Copyable {
     public func shutdownWrite() { _ = uncurl_shutdown_write(number) }
 
     /// Makes the coming close send RST: for aborts, and for load tests that must leave no TIME_WAIT.
-    public func resetOnClose() { _ = uncurl_linger_zero(number) }
+    public func resetOnClose() { _ = try? callingOnce(.setsockopt) { uncurl_linger_zero(number) } }
 
     /// The error that EPOLLERR announced, taken from the socket.
     public var pendingError: Errno? {
+        if let fault = injectedFault(.getsockopt) { return fault }
         let code = uncurl_socket_error(number)
         return code == 0 ? nil : Errno(code: code)
     }
@@ -136,40 +142,28 @@ public struct Socket: ~Copyable {
     // MARK: Options and names
 
     /// Small writes leave at once; Nagle's wait meets the peer's delayed ACK at 40 ms.
-    public func disableNagle() { _ = uncurl_set_int_option(number, uncurl_SOL_TCP, uncurl_TCP_NODELAY, 1) }
+    public func disableNagle() { try? setOption(uncurl_SOL_TCP, uncurl_TCP_NODELAY, 1) }
 
     /// Probes after 60 s of silence, every 15 s, four times: a peer that vanished is noticed in two minutes.
     public func enableKeepAlive() {
-        _ = uncurl_set_int_option(number, uncurl_SOL_SOCKET, uncurl_SO_KEEPALIVE, 1)
-        _ = uncurl_set_int_option(number, uncurl_SOL_TCP, uncurl_TCP_KEEPIDLE, 60)
-        _ = uncurl_set_int_option(number, uncurl_SOL_TCP, uncurl_TCP_KEEPINTVL, 15)
-        _ = uncurl_set_int_option(number, uncurl_SOL_TCP, uncurl_TCP_KEEPCNT, 4)
+        try? setOption(uncurl_SOL_SOCKET, uncurl_SO_KEEPALIVE, 1)
+        try? setOption(uncurl_SOL_TCP, uncurl_TCP_KEEPIDLE, 60)
+        try? setOption(uncurl_SOL_TCP, uncurl_TCP_KEEPINTVL, 15)
+        try? setOption(uncurl_SOL_TCP, uncurl_TCP_KEEPCNT, 4)
     }
 
     func setOption(_ level: CInt, _ name: CInt, _ value: CInt) throws(Errno) {
-        _ = try callingOnce { uncurl_set_int_option(number, level, name, value) }
+        _ = try callingOnce(.setsockopt) { uncurl_set_int_option(number, level, name, value) }
     }
 
     /// Nil for an unnamed unix socket.
     public var localAddress: SocketAddress? {
-        unsafe SocketAddress(filledBy: { unsafe getsockname(number, $0, &$1) == 0 })
+        unsafe SocketAddress(filledBy: {
+            unsafe injectedFault(.getsockname) == nil && getsockname(number, $0, &$1) == 0
+        })
     }
 
     public var peerAddress: SocketAddress? {
         unsafe SocketAddress(filledBy: { unsafe getpeername(number, $0, &$1) == 0 })
-    }
-}
-
-/// Nil where the call would block.
-@inline(__always)
-private func retryingInterruptsOrBlocking(_ call: () -> Int) throws(Errno) -> Int? {
-    while true {
-        let count = call()
-        if count >= 0 { return count }
-        switch Errno.last {
-        case .wouldBlock: return nil
-        case .interrupted: continue
-        case let error: throw error
-        }
     }
 }

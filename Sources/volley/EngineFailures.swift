@@ -10,6 +10,7 @@ extension Failure {
         case .timedOut(.connect), .timedOut(.poolWait): self.init(.connect, .timeout)
         case .timedOut(.responseHead), .timedOut(.idle), .timedOut(.total): self.init(Self.phase(of: report), .timeout)
         case .closedBeforeResponse(let cause): self.init(.firstByte, ended: .closedBeforeAnswer, by: cause)
+        case .uploadAborted(_, let cause): self.init(.write, ended: .closedBeforeAnswer, by: cause)
         case .truncatedHead(let cause): self.init(.head, ended: .closedInHead, by: cause)
         case .truncatedBody(_, _, let cause): self.init(.body, ended: .closedInBody, by: cause)
         case .malformedResponse(let cause): self.init(malformed: cause.kind, in: report.status == nil ? .head : .body)

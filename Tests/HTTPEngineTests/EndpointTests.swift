@@ -75,6 +75,29 @@ struct EndpointTests {
         #expect(hosts == ["127.0.0.2:0", "127.0.0.3:0", "127.0.0.2:0", "127.0.0.3:0"])
     }
 
+    @Test("a request's own local address comes before the engine's, and is never shared with another's connection")
+    func ownLocalAddress() async throws {
+        let server = try RawServer.start(otherwise: .answering(ok))
+        var configuration = EngineConfiguration()
+        configuration.localAddresses = [try #require(SocketAddress(numericHost: "127.0.0.2", port: 0))]
+        let engine = try EngineHarness(configuration)
+        func from(_ host: String?) throws -> EngineRequest {
+            var options = EngineRequest.Options()
+            options.localAddress = host.flatMap { SocketAddress(numericHost: $0, port: 0) }
+            return try EngineRequest(origin: origin(server.port), options: options)
+        }
+        for host in [nil, "127.0.0.3", "127.0.0.4", "127.0.0.3", nil] {
+            #expect(await engine.run(try from(host)).text == "ok")
+        }
+        let hosts = server.connections.compactMap { $0.peer?.withPort(0).description }
+        #expect(hosts == ["127.0.0.2:0", "127.0.0.3:0", "127.0.0.4:0"])
+        // Of the wrong family: no address of the peer's is left to dial.
+        guard case .connect? = await engine.run(try from("::1")).error else {
+            Issue.record("a v4 peer was reached from a v6 address")
+            return
+        }
+    }
+
     @Test("a closed port is a refusal with its address, and the next address is tried")
     func refused() async throws {
         let port = try closedPort()

@@ -86,9 +86,10 @@ struct PeerFaultTests {
         if orderly || result.succeeded {
             #expect(result.status == 413 && result.text == "big" && result.error == nil)
         } else {
+            let sent = result.report?.contentSent ?? 0
             #expect(
-                result.error == .closedBeforeResponse(.connectionReset)
-                    || result.error == .closedBeforeResponse(.brokenPipe)
+                result.error == .uploadAborted(sent: sent, .connectionReset)
+                    || result.error == .uploadAborted(sent: sent, .brokenPipe)
             )
         }
         #expect(result.outcomes == 1)

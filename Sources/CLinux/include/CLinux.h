@@ -18,6 +18,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -178,6 +179,10 @@ static inline socklen_t uncurl_unix_length(const struct sockaddr_un *address, si
     size_t terminator = address->sun_path[0] == 0 ? 0 : 1;
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + count + terminator);
 }
+
+/* What the system calls of the calling thread are to meet (Reactor's FaultPlan). Debug builds only. */
+void *uncurl_thread_faults(void);
+void uncurl_set_thread_faults(void *plan);
 
 static inline int64_t uncurl_thread_cpu_ns(void) { return uncurl_clock_ns(CLOCK_THREAD_CPUTIME_ID); }
 

@@ -1,0 +1,31 @@
+public import HTTP1
+
+/// One challenge of a WWW-Authenticate or Proxy-Authenticate field (RFC 9110 §11.3): how a server, or a proxy, wants
+/// to be shown who asks.
+public struct AuthenticationChallenge: Hashable, Sendable {
+    /// Lower case: `basic`, `digest`, `negotiate`.
+    public let scheme: String
+    /// What stands in place of parameters with schemes that have one blob of data.
+    public let token68: String?
+    /// Values by names in lower case, quotes undone.
+    public let parameters: [String: String]
+
+    init(scheme: String, token68: String? = nil, parameters: [String: String] = [:]) {
+        self.scheme = scheme
+        self.token68 = token68
+        self.parameters = parameters
+    }
+
+    /// The protection space (RFC 9110 §11.5).
+    public var realm: String? { parameters["realm"] }
+
+    /// The challenges in all lines of the field of that name, in their order.
+    ///
+    /// A challenge that names a parameter twice is left out, as no two readers agree on it. Broken syntax ends its line:
+    /// what comes after it could be read as anybody's parameters.
+    public static func all(in fields: HTTPFields, _ name: String) -> [AuthenticationChallenge] {
+        var result: [AuthenticationChallenge] = []
+        for line in fields.values(of: name) { result += ChallengeParser.parse(line) }
+        return result
+    }
+}

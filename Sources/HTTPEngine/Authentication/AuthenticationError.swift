@@ -1,0 +1,32 @@
+/// Why no credentials could be written for a challenge.
+public enum AuthenticationError: Error, Hashable, Sendable {
+    /// A control character in user name or password (RFC 7617 §2, RFC 7616 §3.4).
+    case controlCharacter
+    /// A colon in the user name, which Basic ends there (RFC 7617 §2).
+    case colonInUser
+    /// The challenge protects the content too (`qop=auth-int`), which is not in memory.
+    case contentNeeded
+    /// The system's OpenSSL refuses the hash function (MD5 under FIPS).
+    case hashUnavailable
+}
+
+extension AuthenticationError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .controlCharacter: "user name or password hold a control character"
+        case .colonInUser: "a user name for Basic authentication cannot hold a colon"
+        case .contentNeeded: "the challenge wants the content hashed, which is not in memory"
+        case .hashUnavailable: "the system's OpenSSL refuses the hash function of the challenge"
+        }
+    }
+}
+
+extension Credentials {
+    /// RFC 7617 §2 forbids them, and a line end would be a second field.
+    func checkControls() throws(AuthenticationError) {
+        let isControl: (UInt8) -> Bool = { $0 < 0x20 || $0 == 0x7F }
+        guard !user.utf8.contains(where: isControl), !password.utf8.contains(where: isControl) else {
+            throw .controlCharacter
+        }
+    }
+}

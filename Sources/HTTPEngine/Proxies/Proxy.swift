@@ -1,0 +1,51 @@
+/// A proxy: where it is, how it is spoken to, and who speaks.
+///
+/// Equal only if the credentials are: connections of one user are not lent to another.
+public struct Proxy: Hashable, Sendable {
+    public enum Kind: String, Hashable, Sendable {
+        /// HTTP: absolute-form for http URLs, a CONNECT tunnel for https ones.
+        case http
+        /// The same under TLS.
+        case https
+        /// SOCKS5 (RFC 1928), told addresses that we look up.
+        case socks5
+        /// SOCKS5, told names that it looks up.
+        case socks5h
+
+        /// curl's. 1080 for HTTP is its choice, not the world's 8080 or 3128: who means another port names it.
+        public var defaultPort: UInt16 {
+            switch self {
+            case .http, .socks5, .socks5h: 1080
+            case .https: 443
+            }
+        }
+    }
+
+    public let kind: Kind
+    public let host: URLHost
+    public let port: UInt16
+    /// For this proxy only; nothing of them goes to an origin.
+    public let credentials: Credentials?
+    /// Send `credentials` by Basic before being asked. SOCKS5 offers them in any case.
+    public let isPreemptive: Bool
+
+    /// - Parameter port: nil for the kind's own.
+    public init(
+        _ kind: Kind,
+        host: URLHost,
+        port: UInt16? = nil,
+        credentials: Credentials? = nil,
+        isPreemptive: Bool = false
+    ) {
+        self.kind = kind
+        self.host = host
+        self.port = port ?? kind.defaultPort
+        self.credentials = credentials
+        self.isPreemptive = isPreemptive
+    }
+}
+
+extension Proxy: CustomStringConvertible {
+    /// As a URL, without the credentials.
+    public var description: String { "\(kind.rawValue)://\(host):\(port)" }
+}

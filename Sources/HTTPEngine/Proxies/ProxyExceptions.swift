@@ -1,0 +1,89 @@
+internal import Reactor
+
+/// Hosts that are reached without a proxy: what `no_proxy` lists, by curl's rules, parsed once.
+///
+/// - Members are parted by commas or blanks. `*` counts only as the whole list: then no host is proxied.
+/// - A name covers itself and all names below it: `example.com`, `.example.com` and `example.com.` alike. Labels are
+///   whole and compare without case.
+/// - An address covers itself, `10.0.0.0/8` and `fd00::/8` their networks; IPv6 stands without brackets. They are compared
+///   with hosts that are addresses: a name is never looked up to find out.
+/// - There are no ports and no other wildcards: `host:8080` and `*.example.com` cover nothing, as with curl.
+public struct ProxyExceptions: Hashable, Sendable {
+    private var coversAll = false
+    /// Lower case, without dots at either end.
+    private var names: Set<String> = []
+    private var networks: [Network] = []
+
+    /// Covers nothing.
+    public init() {}
+
+    public init(_ list: String) {
+        coversAll = list == "*"
+        guard !coversAll else { return }
+        for member in list.utf8.split(whereSeparator: { ", \t".utf8.contains($0) }) {
+            let text = String(decoding: member, as: UTF8.self)
+            if let network = Network(text) {
+                networks.append(network)
+            } else {
+                let name = Self.withoutDots(text, leading: true)
+                if !name.isEmpty { names.insert(name) }
+            }
+        }
+    }
+
+    /// - Parameter host: as ``Origin/host`` has it, IPv6 without brackets.
+    public func covers(_ host: String) -> Bool {
+        if coversAll { return true }
+        if let address = IPAddress(host) { return networks.contains { $0.contains(address) } }
+        var rest = Self.withoutDots(host, leading: false)[...]
+        while !rest.isEmpty {
+            if names.contains(String(rest)) { return true }
+            guard let dot = rest.firstIndex(of: ".") else { return false }
+            rest = rest[dot...].dropFirst()
+        }
+        return false
+    }
+
+    private static func withoutDots(_ name: String, leading: Bool) -> String {
+        var bare = name.lowercased()[...]
+        if bare.hasSuffix(".") { bare = bare.dropLast() }
+        if leading, bare.hasPrefix(".") { bare = bare.dropFirst() }
+        return String(bare)
+    }
+}
+
+/// An address with the count of leading bits that matter (RFC 4632 §3.1, RFC 4291 §2.3). Scopes play no part.
+private enum Network: Hashable, Sendable {
+    case v4(UInt32, bits: Int)
+    case v6(high: UInt64, low: UInt64, bits: Int)
+
+    init?(_ text: String) {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let address = IPAddress(String(parts[0])) else { return nil }
+        let width = address.family == .v4 ? 32 : 128
+        var bits = width
+        if parts.count == 2 {
+            guard parts[1].utf8.allSatisfy({ (48...57).contains($0) }), let count = Int(parts[1]), count <= width else {
+                return nil
+            }
+            bits = count
+        }
+        switch address {
+        case .v4(let address): self = .v4(address.bits, bits: bits)
+        case .v6(let address): self = .v6(high: address.high, low: address.low, bits: bits)
+        }
+    }
+
+    func contains(_ address: IPAddress) -> Bool {
+        switch (self, address) {
+        case (.v4(let own, let bits), .v4(let other)):
+            // Shifts by the whole width give 0: then every bit is free.
+            (own ^ other.bits) >> UInt32(32 - bits) == 0
+        case (.v6(let high, let low, let bits), .v6(let other)):
+            (high ^ other.high) >> UInt64(64 - min(bits, 64)) == 0
+                && (low ^ other.low) >> UInt64(64 - max(0, bits - 64)) == 0
+        case (.v4, .v6), (.v6, .v4):
+            false
+        }
+    }
+}

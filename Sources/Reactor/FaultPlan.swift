@@ -1,0 +1,122 @@
+#if DEBUG
+internal import CLinux
+
+/// What the system calls of one loop are to meet: a full socket, a byte at a time, a storm of signals, an errno at the
+/// k-th call. Tests torture a loop with it; a release build has neither the plan nor the question for one.
+///
+/// It holds for every call that the loop's own thread makes (``SystemCall``), through whatever layer: a TLS session
+/// reads and writes through the same sockets. Other loops of the process, a test's server for instance, see nothing
+/// of it. Made, installed (``EventLoop/faults``) and read on the loop's thread.
+///
+/// A call that is made to fail never reaches the kernel. An error that means the end of a connection ends it, though: the
+/// kernel reports that end to everybody else who asks, and so must we. An injected EAGAIN leaves the socket ready, so epoll reports it
+/// again and the loop spins: chances are kept below one, and such a run ends.
+public final class FaultPlan {
+    /// A call that fails for certain.
+    public struct Failure: Sendable {
+        /// Counted from 1; of `kind` alone if there is one.
+        public var call: Int
+        public var kind: SystemCall?
+        public var errno: Errno
+        /// This call and every later one.
+        public var lasts: Bool
+
+        public init(call: Int, of kind: SystemCall? = nil, with errno: Errno, lasts: Bool = false) {
+            self.call = call
+            self.kind = kind
+            self.errno = errno
+            self.lasts = lasts
+        }
+    }
+
+    /// Above this chance a call that is refused time after time would take a test's whole time.
+    private static let highestPercent: UInt64 = 95
+
+    /// How often in a hundred a send, a receive or an accept finds nothing to do (EAGAIN); 95 at most.
+    public var blockPercent: UInt64 = 0
+    /// How often in a hundred a call that may be interrupted is (EINTR); 95 at most.
+    public var interruptPercent: UInt64 = 0
+    /// The most that one send or receive moves.
+    public var maximumBytes = Int.max
+    public var failures: [Failure]
+
+    /// Calls asked for so far, those made to fail included.
+    public private(set) var calls = 0
+    public private(set) var callsByKind: [SystemCall: Int] = [:]
+    /// Calls that met one of ``failures``.
+    public private(set) var failed = 0
+    /// Descriptors opened on this thread since the plan was made, and not closed or given away.
+    public private(set) var descriptors: Set<CInt> = []
+    private var random: UInt64
+
+    public init(seed: UInt64 = 0, failures: [Failure] = []) {
+        random = seed
+        self.failures = failures
+    }
+
+    /// The plan of the calling thread.
+    @safe static var current: FaultPlan? {
+        guard let plan = unsafe uncurl_thread_faults() else { return nil }
+        return unsafe Unmanaged<FaultPlan>.fromOpaque(plan).takeUnretainedValue()
+    }
+
+    /// The loop holds the plan; the thread only points to it.
+    static func install(_ plan: FaultPlan?) {
+        unsafe uncurl_set_thread_faults(plan.map { unsafe Unmanaged.passUnretained($0).toOpaque() })
+    }
+
+    /// - Parameter descriptor: a connection that does not outlive an error of its end.
+    func strike(_ kind: SystemCall, on descriptor: CInt? = nil) -> Errno? {
+        let error = decide(kind)
+        if let error, error.isPeerClosure, let descriptor { _ = shutdown(descriptor, CInt(SHUT_RDWR)) }
+        return error
+    }
+
+    private func decide(_ kind: SystemCall) -> Errno? {
+        calls += 1
+        let ofKind = callsByKind[kind, default: 0] + 1
+        callsByKind[kind] = ofKind
+        for failure in failures where failure.kind == nil || failure.kind == kind {
+            let call = failure.kind == nil ? calls : ofKind
+            guard failure.lasts ? call >= failure.call : call == failure.call else { continue }
+            failed += 1
+            // Its only error on a set of one's own (epoll_wait(2)); a loop could not go on from another.
+            return kind == .epollWait ? .interrupted : failure.errno
+        }
+        if FaultPlan.mayBeInterrupted(kind), comes(interruptPercent) { return .interrupted }
+        if FaultPlan.mayBlock(kind), comes(blockPercent) { return .wouldBlock }
+        return nil
+    }
+
+    func opened(_ descriptor: CInt) { descriptors.insert(descriptor) }
+    func closed(_ descriptor: CInt) { descriptors.remove(descriptor) }
+
+    private static func mayBeInterrupted(_ kind: SystemCall) -> Bool {
+        switch kind {
+        case .connect, .accept, .send, .receive, .epollWait: true
+        case .socket, .setsockopt, .getsockopt, .getsockname, .bind, .listen, .peek, .epollAdd, .epollModify, .lookup,
+            .thread:
+            false
+        }
+    }
+
+    private static func mayBlock(_ kind: SystemCall) -> Bool {
+        switch kind {
+        case .accept, .send, .receive: true
+        case .socket, .setsockopt, .getsockopt, .getsockname, .bind, .listen, .connect, .peek, .epollAdd, .epollModify,
+            .epollWait, .lookup, .thread:
+            false
+        }
+    }
+
+    /// SplitMix64: the same faults for the same seed.
+    private func comes(_ percent: UInt64) -> Bool {
+        guard percent > 0 else { return false }
+        random &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = random
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return (mixed ^ (mixed >> 31)) % 100 < min(percent, FaultPlan.highestPercent)
+    }
+}
+#endif

@@ -1,0 +1,36 @@
+internal import COpenSSL
+internal import Glibc
+
+/// A session of OpenSSL's with what we know of the peer it was made with.
+///
+/// OpenSSL counts references of an `SSL_SESSION` atomically, and nothing changes one that is out of its connection; so it may go
+/// from thread to thread.
+@safe final class CachedSession: Sendable {
+    private let address: UInt
+    /// Of the handshake that the session comes from; pins are held against it on resumption.
+    let chain: VerifiedChain
+
+    /// Takes over one reference.
+    init(taking session: OpaquePointer, chain: VerifiedChain) {
+        address = UInt(bitPattern: session)
+        self.chain = chain
+    }
+
+    deinit { unsafe SSL_SESSION_free(handle) }
+
+    var handle: OpaquePointer? { unsafe OpaquePointer(bitPattern: address) }
+
+    var isForOneUse: Bool { unsafe SSL_SESSION_get_protocol_version(handle) >= TLS1_3_VERSION }
+
+    /// Not marked as spoilt, not past its lifetime, and its certificate has not expired since.
+    var isUsable: Bool {
+        guard unsafe SSL_SESSION_is_resumable(handle) == 1 else { return false }
+        let age = unsafe time(nil) - SSL_SESSION_get_time(handle)
+        guard age >= 0, unsafe age < SSL_SESSION_get_timeout(handle) else { return false }
+        // What the server promised; 0: it did not say (RFC 5077 §3.3, RFC 8446 §4.6.1).
+        let hint = unsafe SSL_SESSION_get_ticket_lifetime_hint(handle)
+        guard hint == 0 || age < Int(clamping: hint) else { return false }
+        guard let certificate = unsafe SSL_SESSION_get0_peer(handle) else { return true }
+        return unsafe X509_cmp_current_time(X509_get0_notAfter(certificate)) > 0
+    }
+}

@@ -1,0 +1,61 @@
+internal import COpenSSL
+internal import Glibc
+
+/// Ciphertext that a session wants sent. One serves all sessions of a loop: its owner sends and empties it after every
+/// call into a session, and keeps elsewhere what the socket did not take.
+///
+/// It grows to the largest piece written in one call and stays so; what a peer can make a session write without being
+/// asked is bounded by ``TLSSession/answerLimit``.
+@safe public final class CiphertextBuffer {
+    let storage: UnsafeMutablePointer<uncurl_ciphertext>
+    /// Where head and content of a request become one record; allocated with the first such request.
+    private var joining: UnsafeMutablePointer<UInt8>?
+
+    public init() {
+        unsafe storage = .allocate(capacity: 1)
+        unsafe storage.initialize(to: uncurl_ciphertext())
+    }
+
+    deinit {
+        unsafe free(storage.pointee.bytes)
+        unsafe storage.deallocate()
+        unsafe joining?.deallocate()
+    }
+
+    public var isEmpty: Bool { unsafe storage.pointee.count == 0 }
+    public var count: Int { unsafe storage.pointee.count }
+
+    /// What waits to be sent. The span must not outlive the closure, which must not call into a session.
+    @inline(__always)
+    public func withBytes<Result, Failure: Error>(
+        _ body: (Span<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let bytes = unsafe UnsafeBufferPointer(start: storage.pointee.bytes, count: storage.pointee.count)
+        return try unsafe body(bytes.span)
+    }
+
+    public func removeAll() { unsafe storage.pointee.count = 0 }
+
+    /// A copy of everything; the buffer is empty afterwards.
+    public func take() -> [UInt8] {
+        let bytes = unsafe Array(UnsafeBufferPointer(start: storage.pointee.bytes, count: storage.pointee.count))
+        removeAll()
+        return bytes
+    }
+
+    /// `first` and `second` side by side. Both together must fit ``TLSSession/recordSize``.
+    func joined(_ first: Span<UInt8>, _ second: Span<UInt8>) -> UnsafeBufferPointer<UInt8> {
+        let room: UnsafeMutablePointer<UInt8>
+        if let joining = unsafe joining {
+            unsafe room = joining
+        } else {
+            unsafe room = .allocate(capacity: TLSSession.recordSize)
+            unsafe joining = unsafe room
+        }
+        let whole = unsafe UnsafeMutableRawBufferPointer(start: room, count: TLSSession.recordSize)
+        unsafe first.withUnsafeBytes { unsafe whole.copyMemory(from: $0) }
+        let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: whole[first.count...])
+        unsafe second.withUnsafeBytes { unsafe rest.copyMemory(from: $0) }
+        return unsafe UnsafeBufferPointer(start: room, count: first.count + second.count)
+    }
+}

@@ -1,0 +1,4 @@
+/// A public key that must be in the chain.
+public struct Pin: Hashable, Sendable {
+    static func failure(_ pins: [Pin], _ chain: VerifiedChain) -> TrustFailure? { nil }
+}

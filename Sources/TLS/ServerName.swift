@@ -1,0 +1,46 @@
+internal import COpenSSL
+
+/// Whom a client means to reach: the name that the certificate must bear, and what SNI says.
+///
+/// One trailing dot is stripped for both, since no certificate bears it. A leading dot is refused: OpenSSL would read ".a.example"
+/// as "any name below". Addresses are checked as addresses and never sent in SNI (RFC 6066 §3).
+public struct ServerName: Hashable, Sendable, CustomStringConvertible {
+    /// Lower-case, without a trailing dot or brackets.
+    public let text: String
+    public let isAddress: Bool
+
+    /// RFC 1035 §2.3.4, without the trailing dot.
+    static let lengthLimit = 253
+
+    /// - Parameter host: as in a URL: a name in A-labels, an IPv4 address, an IPv6 address with or without brackets.
+    public init(_ host: String) throws(TLSError) {
+        var bytes = host.utf8[...]
+        if bytes.first == UInt8(ascii: "["), bytes.last == UInt8(ascii: "]") { bytes = bytes.dropFirst().dropLast() }
+        if bytes.last == UInt8(ascii: ".") { bytes = bytes.dropLast() }
+        guard !bytes.isEmpty, bytes.count <= ServerName.lengthLimit, bytes.first != UInt8(ascii: "."),
+            bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+        else { throw .invalidServerName(host) }
+        let text = String(decoding: bytes, as: UTF8.self).lowercased()
+        self.text = text
+        let address = unsafe a2i_IPADDRESS(text)
+        isAddress = unsafe address != nil
+        unsafe ASN1_OCTET_STRING_free(address)
+        // What no address can hold belongs to a name neither: a zone, a port, a path.
+        guard isAddress || bytes.allSatisfy({ ServerName.isNameByte($0) }) else { throw .invalidServerName(host) }
+    }
+
+    /// What SNI says; nil for an address.
+    public var indication: String? { isAddress ? nil : text }
+
+    public var description: String { text }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+            true
+        default:
+            false
+        }
+    }
+}

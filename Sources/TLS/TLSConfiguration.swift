@@ -1,0 +1,38 @@
+/// How a client's connections are secured. A value; a ``TLSContext`` is made from it once and shared.
+public struct TLSConfiguration: Sendable {
+    /// Whether the server's certificate counts.
+    public enum Verification: Hashable, Sendable {
+        case full
+        /// Any certificate passes, whoever shows it. Pins are still checked.
+        case none
+    }
+
+    /// Who has the last word on a server's certificate.
+    public enum TrustDecision: Hashable, Sendable {
+        case builtIn
+        /// Every full handshake stops at ``TLSSession/Handshake/trust(_:)`` until the session is told.
+        case asks
+    }
+
+    public var minimumVersion = TLSVersion.v1_2
+    public var maximumVersion = TLSVersion.v1_3
+    /// In OpenSSL's notation, for TLS 1.2; nil: its defaults at security level 2.
+    public var ciphers: String?
+    /// In OpenSSL's notation, for TLS 1.3; nil: its defaults.
+    public var cipherSuites: String?
+
+    public var roots = TrustRoots.system
+    public var verification = Verification.full
+    public var trustDecision = TrustDecision.builtIn
+    /// Any one of them must match; empty: no pinning.
+    public var pins: [Pin] = []
+    /// Shown to servers that ask for a client certificate.
+    public var identity: ClientIdentity?
+
+    /// Keeps sessions and resumes them.
+    public var resumes = true
+    /// Where secrets are written for a protocol analyser.
+    public var keyLog: KeyLog?
+
+    public init() {}
+}

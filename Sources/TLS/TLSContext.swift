@@ -1,0 +1,69 @@
+internal import COpenSSL
+
+/// What the connections of one client configuration share: settings, trusted roots, sessions to resume.
+///
+/// Immutable once made, so loops and engines may share it. Making one takes 0.2 ms (the first in a process several) and reads
+/// no trust store: that is ``TrustStore/load()``, to be called off the loop while the network is waited for.
+public final class TLSContext: Sendable {
+    public let configuration: TLSConfiguration
+    /// One for all contexts of the process with the same roots.
+    public let trust: TrustStore
+    public let sessions = SessionCache()
+    let owned: OwnedContext
+
+    /// - Throws: ``TLSError/configuration(_:)`` or ``TLSError/identity(_:)``.
+    public init(_ configuration: TLSConfiguration = .init()) throws(TLSError) {
+        self.configuration = configuration
+        trust = .shared(configuration.roots)
+        owned = try unsafe OwnedContext(
+            TLS_client_method(),
+            minimum: configuration.minimumVersion,
+            maximum: configuration.maximumVersion
+        )
+        try owned.setCiphers(configuration.ciphers, suites: configuration.cipherSuites)
+        try configuration.identity?.install(in: owned)
+        try setApplicationProtocols()
+        setCallbacks()
+    }
+
+    /// The context of the default configuration, made with its first use.
+    public static var standard: TLSContext {
+        get throws(TLSError) { try made.get() }
+    }
+
+    private static let made = Result<TLSContext, TLSError> { () throws(TLSError) in try TLSContext() }
+
+    /// RFC 7301 §3.1, each name after its length.
+    static let applicationProtocols: [UInt8] = [8] + Array("http/1.1".utf8)
+
+    private func setApplicationProtocols() throws(TLSError) {
+        let names = TLSContext.applicationProtocols
+        // Unlike everything else, 0 is success here.
+        guard unsafe SSL_CTX_set_alpn_protos(owned.handle, names, CUnsignedInt(names.count)) == 0 else {
+            throw .outOfMemory
+        }
+    }
+
+    private func setCallbacks() {
+        let context = unsafe owned.handle
+        unsafe SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
+        unsafe SSL_CTX_set_cert_verify_callback(context, { request, _ in unsafe TLSSession.verify(request) }, nil)
+        guard configuration.resumes else {
+            _ = unsafe uncurl_ctx_set_session_cache_mode(context, Int(SSL_SESS_CACHE_OFF))
+            return setKeyLog()
+        }
+        // OpenSSL's own cache knows neither hosts nor tickets for one use.
+        let mode = SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL
+        _ = unsafe uncurl_ctx_set_session_cache_mode(context, Int(mode))
+        unsafe SSL_CTX_sess_set_new_cb(context) { unsafe TLSSession.keep($0, $1) }
+        setKeyLog()
+    }
+
+    private func setKeyLog() {
+        guard configuration.keyLog != nil else { return }
+        unsafe SSL_CTX_set_keylog_callback(owned.handle) { ssl, line in
+            guard let line = unsafe line else { return }
+            unsafe TLSSession.of(ssl)?.keyLog?.append(line)
+        }
+    }
+}

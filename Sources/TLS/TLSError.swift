@@ -1,0 +1,86 @@
+/// What went wrong below HTTP, in words a reader of a log understands.
+public enum TLSError: Error, Hashable, Sendable {
+    /// The peer's certificates were looked at and found wanting.
+    case untrusted(TrustFailure)
+    /// The trust decision that was asked for said no.
+    case refused(reason: String)
+    /// The roots to verify against could not be had. The text names what was tried.
+    case roots(String)
+    /// The client's own certificate or key cannot be used.
+    case identity(String)
+    /// The peer sent a fatal alert.
+    case alert(TLSAlert)
+    /// The peer speaks plain HTTP on this port.
+    case plainHTTP
+    /// The first bytes of the peer are no TLS record.
+    case notTLS(firstBytes: [UInt8])
+    /// No protocol version in common, or the peer chose one below the minimum.
+    case unsupportedVersion
+    /// No cipher suite in common.
+    case noSharedCipher
+    /// The peer selected an application protocol that was not offered (RFC 7301 §3.2).
+    case unexpectedApplicationProtocol(String)
+    /// The transport ended inside the handshake.
+    case closedInHandshake
+    /// The transport ended without close_notify (RFC 8446 §6.1): what came before may have been cut short.
+    case truncated
+    /// A record did not decrypt: changed on the way, or not meant for this connection.
+    case corruptRecord
+    /// Any other breach of the protocol, in OpenSSL's words.
+    case protocolViolation(String)
+    /// Over ``TLSSession/answerLimit`` bytes of answers to key updates without a byte of data between them.
+    case tooManyKeyUpdates
+    /// Used after ``TLSSession/close()`` or ``TLSSession/abandon()``.
+    case closed
+    /// Not a name or an address a certificate can be checked for.
+    case invalidServerName(String)
+    /// OpenSSL refuses a setting; the text says which.
+    case configuration(String)
+    case outOfMemory
+}
+
+extension TLSError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .untrusted(let failure): "the server's certificate is not trusted: \(failure)"
+        case .refused(let reason): "the server was refused: \(reason)"
+        case .roots(let text): "no trusted roots: \(text)"
+        case .identity(let text): "the client's identity cannot be used: \(text)"
+        case .alert(let alert): "the peer ended the connection with the TLS alert \(alert)\(TLSError.hint(alert))"
+        case .plainHTTP: "the peer speaks plain HTTP, not TLS, on this port"
+        case .notTLS(let bytes): "the peer does not speak TLS on this port: it began with \(TLSError.shown(bytes))"
+        case .unsupportedVersion: "the peer speaks no version of TLS that is allowed here"
+        case .noSharedCipher: "the peer and this side have no cipher suite in common"
+        case .unexpectedApplicationProtocol(let name): "the server chose \(name), which was not offered"
+        case .closedInHandshake: "the connection ended inside the TLS handshake"
+        case .truncated: "the connection ended without a TLS close_notify"
+        case .corruptRecord: "a TLS record was damaged on its way"
+        case .protocolViolation(let text): "the peer broke the TLS protocol: \(text)"
+        case .tooManyKeyUpdates: "the peer asks for new keys without end"
+        case .closed: "the TLS session is closed"
+        case .invalidServerName(let name): "“\(name)” is no name a certificate can be checked for"
+        case .configuration(let text): "the TLS configuration cannot be used: \(text)"
+        case .outOfMemory: "out of memory"
+        }
+    }
+
+    /// What an alert mostly means to who reads it.
+    private static func hint(_ alert: TLSAlert) -> String {
+        switch alert.code {
+        case 40: " (nothing in common: versions, cipher suites, or a client certificate is missing)"
+        case 70: " (it accepts none of the TLS versions offered)"
+        case 112: " (it does not know the server name)"
+        case 116: " (it wants a client certificate)"
+        case 120: " (it does not speak HTTP/1.1)"
+        default: ""
+        }
+    }
+
+    /// Printable ASCII as it is, the rest as hexadecimal numbers.
+    private static func shown(_ bytes: [UInt8]) -> String {
+        guard bytes.allSatisfy({ (0x20...0x7E).contains($0) }) else {
+            return bytes.map { "0x" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: " ")
+        }
+        return "“\(String(decoding: bytes, as: UTF8.self))”"
+    }
+}

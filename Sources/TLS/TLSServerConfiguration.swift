@@ -1,0 +1,43 @@
+/// How a server secures its connections.
+public struct TLSServerConfiguration: Sendable {
+    /// PEM texts.
+    public struct Certificate: Sendable {
+        /// The leaf first, then what leads to the root.
+        public var chain: [UInt8]
+        public var key: [UInt8]
+
+        public init(chain: [UInt8], key: [UInt8]) {
+            self.chain = chain
+            self.key = key
+        }
+    }
+
+    /// What clients are asked for; the payload is the PEM text of whom to believe.
+    public enum ClientCertificate: Sendable {
+        case none
+        case optional([UInt8])
+        case required([UInt8])
+    }
+
+    public enum ApplicationProtocol: Hashable, Sendable {
+        case ifOffered(String)
+        /// Answers with it whatever was offered, which no server may (RFC 7301 §3.2).
+        case always(String)
+        /// No ALPN answer.
+        case none
+    }
+
+    public var certificate: Certificate
+    /// For clients that indicate one of these names.
+    public var certificatesByName: [String: Certificate] = [:]
+    public var clientCertificate = ClientCertificate.none
+    public var applicationProtocol = ApplicationProtocol.ifOffered("http/1.1")
+    public var minimumVersion = TLSVersion.v1_2
+    public var maximumVersion = TLSVersion.v1_3
+    /// In OpenSSL's notation, for TLS 1.2.
+    public var ciphers: String?
+    /// TLS 1.3 tickets a handshake; 0: no resumption in either version.
+    public var tickets = 2
+
+    public init(certificate: Certificate) { self.certificate = certificate }
+}

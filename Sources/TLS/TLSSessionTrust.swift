@@ -1,0 +1,206 @@
+internal import COpenSSL
+
+/// Whom the session talks to, and what OpenSSL asks about it.
+extension TLSSession {
+    enum Role {
+        case client(Client)
+        case server(TLSServerContext)
+    }
+
+    struct Client {
+        let context: TLSContext
+        let name: ServerName
+        /// The context's cache holds sessions of one configuration; this is the rest of what must be the same.
+        let sessionKey: String
+    }
+
+    /// What is known of the server's certificates.
+    ///
+    /// OpenSSL asks again as long as the answer is `unknown` or `asked`: the handshake stops meanwhile.
+    enum PeerVerdict {
+        case unknown
+        case asked(PeerTrust)
+        case decided(Result<VerifiedChain, TLSError>)
+    }
+
+    /// The answer to ``Handshake/trust(_:)``; the handshake then goes on with its next call. Anything else is ignored.
+    public func decide(_ verdict: TrustVerdict) {
+        guard case .asked(let question) = trust else { return }
+        switch verdict {
+        case .builtIn: trust = .decided(question.verdict.mapError(TLSError.untrusted))
+        case .accept: trust = .decided(.success(question.chain))
+        case .reject(let reason): trust = .decided(.failure(.refused(reason: reason)))
+        }
+    }
+
+    /// The session that OpenSSL's callbacks mean.
+    static func of(_ ssl: OpaquePointer?) -> TLSSession? {
+        guard let data = unsafe uncurl_get_app_data(ssl) else { return nil }
+        return unsafe Unmanaged<TLSSession>.fromOpaque(data).takeUnretainedValue()
+    }
+
+    var server: TLSServerContext? {
+        switch role {
+        case .client: nil
+        case .server(let context): context
+        }
+    }
+
+    var keyLog: KeyLog? {
+        switch role {
+        case .client(let client): client.context.configuration.keyLog
+        case .server: nil
+        }
+    }
+
+    // MARK: Certificates
+
+    /// In place of X509_verify_cert. 1 lets the handshake go on, or stop where a retry was asked for.
+    static func verify(_ request: OpaquePointer?) -> CInt {
+        let index = SSL_get_ex_data_X509_STORE_CTX_idx()
+        let ssl = unsafe OpaquePointer(X509_STORE_CTX_get_ex_data(request, index))
+        guard let session = unsafe TLSSession.of(ssl), case .client(let client) = session.role,
+            let leaf = unsafe X509_STORE_CTX_get0_cert(request)
+        else {
+            unsafe X509_STORE_CTX_set_error(request, X509_V_ERR_UNSPECIFIED)
+            return 0
+        }
+        let others = unsafe X509_STORE_CTX_get0_untrusted(request)
+        if case .unknown = session.trust { unsafe session.examine(leaf, others, client) }
+        switch session.trust {
+        case .unknown, .asked:
+            unsafe uncurl_set_retry_verify(ssl)
+            return 1
+        case .decided(.success):
+            unsafe X509_STORE_CTX_set_error(request, X509_V_OK)
+            return 1
+        case .decided(.failure(let error)):
+            unsafe X509_STORE_CTX_set_error(request, error.verificationCode)
+            return 0
+        }
+    }
+
+    /// Leaves ``trust`` unknown while the roots are not loaded.
+    private func examine(_ leaf: OpaquePointer, _ others: OpaquePointer?, _ client: Client) {
+        let configuration = client.context.configuration
+        let verdict: Result<VerifiedChain, TrustFailure>
+        let presented = unsafe PeerVerifier.presented(leaf: leaf, untrusted: others)
+        switch configuration.verification {
+        case .none:
+            verdict = Pin.failure(configuration.pins, presented).map { .failure($0) } ?? .success(presented)
+        case .full:
+            guard client.context.trust.isLoaded else { return }
+            if let failure = client.context.trust.failure {
+                trust = .decided(.failure(failure))
+                return
+            }
+            verdict = unsafe PeerVerifier.verify(
+                leaf: leaf,
+                untrusted: others,
+                name: client.name,
+                context: client.context
+            )
+        }
+        switch configuration.trustDecision {
+        case .builtIn:
+            trust = .decided(verdict.mapError(TLSError.untrusted))
+        case .asks:
+            let certificates = unsafe TLSSession.encoded(leaf, others)
+            trust = .asked(
+                PeerTrust(name: client.name, certificates: certificates, verdict: verdict, presented: presented)
+            )
+        }
+    }
+
+    /// In DER, the leaf first and once. It leads the chain as OpenSSL passes it on.
+    private static func encoded(_ leaf: OpaquePointer, _ others: OpaquePointer?) -> [[UInt8]] {
+        var chain: [OpaquePointer] = unsafe [leaf]
+        for index in unsafe 0..<max(0, uncurl_x509_count(others)) {
+            guard let certificate = unsafe uncurl_x509_at(others, index), unsafe X509_cmp(certificate, leaf) != 0 else {
+                continue
+            }
+            unsafe chain.append(certificate)
+        }
+        return unsafe chain.map { certificate in
+            var bytes: UnsafeMutablePointer<UInt8>?
+            let count = unsafe Int(i2d_X509(certificate, &bytes))
+            guard count > 0 else { return [] }
+            defer { unsafe CRYPTO_free(bytes, #file, #line) }
+            return unsafe Array(UnsafeBufferPointer(start: bytes, count: count))
+        }
+    }
+
+    // MARK: Resumption
+
+    func resume(_ client: Client) {
+        guard client.context.configuration.resumes, let session = client.context.sessions.take(client.sessionKey),
+            unsafe SSL_set_session(ssl, session.handle) == 1
+        else { return }
+        offered = session
+    }
+
+    /// A session that did not lead through a handshake is not tried again.
+    func forgetOffered() {
+        guard let offered, case .client(let client) = role else { return }
+        client.context.sessions.remove(offered, client.sessionKey)
+        self.offered = nil
+    }
+
+    /// A ticket or session has come. 1 keeps the reference.
+    static func keep(_ ssl: OpaquePointer?, _ session: OpaquePointer?) -> CInt {
+        guard let owner = unsafe TLSSession.of(ssl), case .client(let client) = owner.role,
+            let session = unsafe session,
+            let chain = owner.chain
+        else { return 0 }
+        unsafe client.context.sessions.put(CachedSession(taking: session, chain: chain), client.sessionKey)
+        return 1
+    }
+
+    /// A resumed handshake shows no certificates; the pins may be stricter than those the session was made under only by
+    /// another configuration, but a check this cheap is made where it counts.
+    func recheckPins() throws(TLSError) {
+        guard case .client(let client) = role, unsafe SSL_session_reused(ssl) == 1, let offered else { return }
+        guard let failure = Pin.failure(client.context.configuration.pins, offered.chain) else { return }
+        throw refuse(.untrusted(failure))
+    }
+
+    // MARK: What was agreed on
+
+    /// nil before the handshake is done.
+    public var info: TLSInfo? {
+        switch state {
+        case .handshaking: return nil
+        case .open, .peerClosed, .closed, .failed: break
+        }
+        guard let version = unsafe TLSVersion(rawValue: UInt16(truncatingIfNeeded: SSL_version(ssl))) else {
+            return nil
+        }
+        let cipher = unsafe SSL_CIPHER_standard_name(SSL_get_current_cipher(ssl))
+        return TLSInfo(
+            version: version,
+            cipherSuite: unsafe cipher.map { unsafe String(cString: $0) } ?? "",
+            applicationProtocol: applicationProtocol,
+            isResumed: unsafe SSL_session_reused(ssl) == 1,
+            chain: chain
+        )
+    }
+
+    var applicationProtocol: String? {
+        var bytes: UnsafePointer<UInt8>?
+        var count: CUnsignedInt = 0
+        unsafe SSL_get0_alpn_selected(ssl, &bytes, &count)
+        guard let bytes = unsafe bytes, count > 0 else { return nil }
+        return unsafe String(decoding: UnsafeBufferPointer(start: bytes, count: Int(count)), as: UTF8.self)
+    }
+
+    private var chain: VerifiedChain? {
+        switch role {
+        case .client:
+            if case .decided(.success(let chain)) = trust { return chain }
+            return offered?.chain
+        case .server:
+            guard let leaf = unsafe SSL_get0_peer_certificate(ssl) else { return nil }
+            return unsafe PeerVerifier.presented(leaf: leaf, untrusted: SSL_get_peer_cert_chain(ssl))
+        }
+    }
+}

@@ -1,0 +1,16 @@
+internal import COpenSSL
+
+/// The protocol versions spoken here. Older ones are gone for good (RFC 8996).
+public enum TLSVersion: UInt16, Comparable, CaseIterable, Sendable, CustomStringConvertible {
+    case v1_2 = 0x0303
+    case v1_3 = 0x0304
+
+    public static func < (left: TLSVersion, right: TLSVersion) -> Bool { left.rawValue < right.rawValue }
+
+    public var description: String {
+        switch self {
+        case .v1_2: "TLS 1.2"
+        case .v1_3: "TLS 1.3"
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import HTTPEngine
+import Testing
+
+@Suite("Proxy exceptions")
+struct ProxyExceptionsTests {
+    @Test(
+        "a host is covered by its own name, by a suffix of whole labels, by its address or its network",
+        arguments: [
+            ("example.com", "example.com"), ("example.com", "www.example.com"), ("example.com", "a.b.example.com"),
+            (".example.com", "example.com"), (".example.com", "www.example.com"), ("example.com.", "example.com"),
+            ("example.com", "example.com."), (".example.com.", "www.example.com."), ("EXAMPLE.com", "www.example.com"),
+            ("com", "example.com"), ("localhost", "localhost"), ("a,b,example.com", "example.com"),
+            ("a b\texample.com", "example.com"), (" , ,example.com, ", "example.com"),
+            ("127.0.0.1", "127.0.0.1"), ("10.0.0.0/8", "10.1.2.3"), ("10.1.2.3/8", "10.9.9.9"),
+            ("192.168.0.0/31", "192.168.0.1"), ("192.168.0.7/32", "192.168.0.7"), ("0.0.0.0/0", "8.8.8.8"),
+            ("::1", "::1"), ("0:0:0:0:0:0:0:1", "::1"), ("fd00::/8", "fdff::1"), ("2001:db8::/33", "2001:db8:7fff::"),
+            ("2001:db8::/127", "2001:db8::1"), ("2001:db8::1/128", "2001:db8::1"), ("::/0", "2001:db8::1"),
+            ("2001:db8::/64", "2001:db8::ffff:0:0:1"),
+            ("*", "anything"), ("*", "10.0.0.1"),
+        ]
+    )
+    func covered(list: String, host: String) { #expect(ProxyExceptions(list).covers(host)) }
+
+    @Test(
+        "nothing else is covered: no part of a label, no port, no wildcard in a list, no name for an address",
+        arguments: [
+            ("example.com", "nonexample.com"), ("example.com", "example.org"), ("www.example.com", "example.com"),
+            ("example.com", "example.com.evil"), ("example.com:80", "example.com"),
+            ("*.example.com", "www.example.com"),
+            ("*,a", "b"), ("a *", "b"), ("", "a"), (".", "a"), (",", "a"), ("..com", "example.com"),
+            ("127.0.0.1", "127.0.0.10"), ("0.1", "10.0.0.1"), ("10.0.0.0/8", "11.0.0.1"), ("10.0.0.0/33", "10.0.0.1"),
+            ("10.0.0.0/", "10.0.0.0"), ("10.0.0.0/-1", "10.0.0.0"), ("10.0.0.0/8/8", "10.0.0.0"),
+            ("10.0.0.0/99999999999999999999", "10.0.0.0"), ("192.168.0.0/31", "192.168.0.2"),
+            ("[::1]", "::1"), ("::1", "::2"), ("fd00::/8", "fe00::1"), ("2001:db8::/33", "2001:db8:8000::"),
+            ("2001:db8::/127", "2001:db8::2"), ("::/0", "10.0.0.1"), ("0.0.0.0/0", "::1"), ("::/129", "::1"),
+            ("127.0.0.1", "localhost"), ("localhost", "127.0.0.1"), ("127.0.0.1", "::ffff:127.0.0.1"),
+        ]
+    )
+    func uncovered(list: String, host: String) { #expect(!ProxyExceptions(list).covers(host)) }
+
+    @Test("an empty list covers nothing")
+    func empty() { #expect(!ProxyExceptions().covers("localhost")) }
+}
