@@ -9,6 +9,7 @@
 #include <openssl/pkcs12.h>
 #include <openssl/provider.h>
 #include <openssl/rsa.h>
+#include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 #include <openssl/x509_vfy.h>
@@ -68,5 +69,22 @@ static inline int uncurl_ocsp_basic_sign(
     OCSP_BASICRESP *basic, X509 *signer, EVP_PKEY *key, const EVP_MD *digest, unsigned long flags
 ) {
     return OCSP_basic_sign(basic, signer, key, digest, NULL, flags);
+}
+/* The callback has the last word on what the server stapled, or did not. */
+static inline void uncurl_ctx_request_staple(SSL_CTX *ctx, int (*callback)(SSL *, void *)) {
+    SSL_CTX_set_tlsext_status_type(ctx, TLSEXT_STATUSTYPE_ocsp);
+    SSL_CTX_set_tlsext_status_cb(ctx, callback);
+}
+static inline void uncurl_ctx_set_status_callback(SSL_CTX *ctx, int (*callback)(SSL *, void *)) {
+    SSL_CTX_set_tlsext_status_cb(ctx, callback);
+}
+/* Borrowed; none, and -1, if nothing came. */
+static inline long uncurl_stapled_response(SSL *ssl, const unsigned char **data) {
+    return SSL_get_tlsext_status_ocsp_resp(ssl, data);
+}
+static inline int uncurl_staple(SSL *ssl, const unsigned char *data, size_t count) {
+    unsigned char *copy = OPENSSL_memdup(data, count);
+    if (copy == NULL) return 0;
+    return SSL_set_tlsext_status_ocsp_resp(ssl, copy, (long)count) == 1;
 }
 #endif
