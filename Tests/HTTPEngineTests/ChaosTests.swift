@@ -12,7 +12,9 @@ import Testing
 struct ChaosTests {
     private let ok = bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 
-    @Test("on connections that close behind an answer or under a request, every GET succeeds and no POST arrives twice")
+    @Test(
+        "Scenario 34: on connections that close behind an answer or under a request, every GET succeeds and no POST arrives twice"
+    )
     func keepAliveRace() async throws {
         var random = SplitMix(seed: 34)
         let scripts = (0..<1_300).map { _ in
@@ -43,7 +45,7 @@ struct ChaosTests {
         #expect(!seen.isEmpty && seen.values.allSatisfy { $0 == 1 })
     }
 
-    @Test("descriptors used again at once never carry another exchange's bytes")
+    @Test("Scenario 39: descriptors used again at once never carry another exchange's bytes")
     func descriptorReuse() async throws {
         let server = try TestServer.start()
         defer { server.stop() }
@@ -61,7 +63,10 @@ struct ChaosTests {
         #expect(server.connectionsAccepted == 2_000)
     }
 
-    @Test("cancelled, paused and reset at random, each exchange ends once and nothing is left", arguments: 0..<2)
+    @Test(
+        "Scenario 40: cancelled, paused and reset at random, each exchange ends once and nothing is left",
+        arguments: 0..<2
+    )
     func random(seed: UInt64) async throws {
         var random = SplitMix(seed: seed)
         let whole = bytes("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n")

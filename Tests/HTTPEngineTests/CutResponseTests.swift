@@ -22,12 +22,12 @@ struct CutResponseTests {
         }
     }
 
-    @Test("FIN", arguments: Framing.allCases)
+    @Test("Scenarios 18, 19, 20 and 21: FIN", arguments: Framing.allCases)
     func fin(framing: Framing) async throws {
         try await everyOffset(framing, .fin)
     }
 
-    @Test("RST", arguments: Framing.allCases)
+    @Test("Scenarios 18, 19, 20, 22 and 23: RST", arguments: Framing.allCases)
     func reset(framing: Framing) async throws {
         try await everyOffset(framing, .reset)
     }
@@ -90,6 +90,11 @@ struct CutResponseTests {
             #expect(result.succeeded, note)
         case .stall:
             #expect(result.error == .timedOut(.idle), note)
+        }
+        if framing == .length, ending == .fin, offset >= framing.headLength, offset < whole {
+            let got = offset - framing.headLength
+            #expect(result.error == .truncatedBody(expected: 12, received: UInt64(got), nil), note)
+            #expect(result.body == Array(framing.bytes[framing.headLength..<offset]), note)
         }
         switch result.error {
         case .closedBeforeResponse?: #expect(offset == 0 || ending == .reset, note)

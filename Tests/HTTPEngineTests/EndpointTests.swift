@@ -98,10 +98,11 @@ struct EndpointTests {
         }
     }
 
-    @Test("a closed port is a refusal with its address, and the next address is tried")
+    @Test("Scenario 1: a closed port is a refusal with its address, told at once, and the next address is tried")
     func refused() async throws {
         let port = try closedPort()
-        let engine = try EngineHarness()
+        // Time stands still: what comes has waited for nothing.
+        let engine = try EngineHarness(clock: ManualClock())
         let address = SocketAddress.loopback(port: port)
         let attempt = ConnectError.Attempt(address: address, errno: .connectionRefused)
         #expect(await engine.run(try get(port)).error == .connect(ConnectError(attempts: [attempt], resolution: nil)))
@@ -115,7 +116,7 @@ struct EndpointTests {
         #expect(await engine.statistics == EngineStatistics())
     }
 
-    @Test("an address without a route keeps its errno")
+    @Test("Scenario 3: an address without a route keeps its errno")
     func unreachable() async throws {
         // The kernel refuses TCP to the broadcast address by itself; nothing leaves the machine.
         let address = try #require(SocketAddress(numericHost: "255.255.255.255", port: 9))
@@ -128,7 +129,10 @@ struct EndpointTests {
         #expect([.networkUnreachable, .accessDenied, .hostUnreachable].contains(error.errno))
     }
 
-    @Test("what the name look-up came to is told", arguments: [ResolveError.noSuchHost, .temporaryFailure, .noAddress])
+    @Test(
+        "Scenario 7: what the name look-up came to is told",
+        arguments: [ResolveError.noSuchHost, .temporaryFailure, .noAddress]
+    )
     func lookupFails(failure: ResolveError) async throws {
         let engine = try EngineHarness(
             resolver: resolver { _, _ throws(ResolveError) in
@@ -141,7 +145,7 @@ struct EndpointTests {
         #expect(await engine.remains.hosts == 0)
     }
 
-    @Test("of a name with many addresses, only some are tried")
+    @Test("Scenario 7: of a name with 64 addresses, only some are tried")
     func manyAddresses() async throws {
         let engine = try EngineHarness(
             resolver: resolver { _, family in
@@ -155,7 +159,7 @@ struct EndpointTests {
         #expect((1...16).contains(error.attempts.count))
     }
 
-    @Test("one family's look-up that hangs does not hold back the other's answer")
+    @Test("Scenario 6: one family's look-up that hangs does not hold back the other's answer")
     func slowFamily() async throws {
         let server = try RawServer.start(otherwise: .answering(ok))
         let hang = Gate()
@@ -169,7 +173,7 @@ struct EndpointTests {
         #expect(await engine.run(try request("slow.test", server.port)).text == "ok")
     }
 
-    @Test("cancelled while its name is looked up, an exchange ends at once and holds nothing up")
+    @Test("Scenario 8: cancelled while its name is looked up, an exchange ends at once and holds nothing up")
     func cancelLookup() async throws {
         let (hang, asked) = (Gate(), Counter())
         let engine = try EngineHarness(
@@ -188,7 +192,7 @@ struct EndpointTests {
         for _ in 0..<2 { hang.open() }
     }
 
-    @Test("cancelled while connecting, then shut down: the descriptor and its timers are gone")
+    @Test("Scenario 8: cancelled while connecting, then shut down: the descriptor and its timers are gone")
     func cancelConnect() async throws {
         let server = try RawServer.neverAccepting()
         let engine = try EngineHarness()

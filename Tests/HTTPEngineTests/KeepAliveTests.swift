@@ -21,7 +21,7 @@ struct KeepAliveTests {
     }
 
     @Test(
-        "a response that ends its connection is not followed by another on it",
+        "Scenario 32: a response that ends its connection, or has bytes behind it, is not followed by another on it",
         arguments: [
             "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok",
             "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: foo, CLOSE\r\n\r\nok",
@@ -77,7 +77,9 @@ struct KeepAliveTests {
         #expect(await engine.run(try get(server.port)).report?.reusedConnection == true)
     }
 
-    @Test("bytes or a FIN on an idle connection close it, and nobody mistakes them for an answer")
+    @Test(
+        "Scenarios 23, 31 and 33: bytes, a FIN or an RST on an idle connection close it, and nobody mistakes them for an answer"
+    )
     func strayBytes() async throws {
         for ending in [RawStep.send("HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n"), .close, .reset] {
             let gate = RawGate()
@@ -97,7 +99,7 @@ struct KeepAliveTests {
         }
     }
 
-    @Test("a GET that meets a closing connection is sent again, once, on a fresh one")
+    @Test("Scenario 14: a GET that meets a closing connection is sent again, once, on a fresh one")
     func staleGet() async throws {
         // The server takes the second request and closes: the race, made certain.
         let server = try RawServer.start(
@@ -114,7 +116,7 @@ struct KeepAliveTests {
         #expect(server.connections[1].receivedText.hasPrefix("GET /2 "))
     }
 
-    @Test("a POST that meets one is not: the server may have acted on it")
+    @Test("Scenario 15: a POST that meets one is not: the server may have acted on it")
     func stalePost() async throws {
         let server = try RawServer.start(
             [[.receive(.headEnd), .send(ok), .receive(.headEnd), .close]],
@@ -128,9 +130,10 @@ struct KeepAliveTests {
             return
         }
         #expect(server.connections.count == 1)
+        #expect(server.connections[0].receivedText.ranges(of: "POST ").count == 1, "seen once")
     }
 
-    @Test("unless the caller calls it idempotent and the body can be replayed")
+    @Test("Scenario 16: unless the caller calls it idempotent and the body can be replayed")
     func idempotentPost() async throws {
         func script() -> [RawScript] {
             [[.receive(.headEnd), .send(ok), .receive(.headEnd), .receive(.bytes(3)), .close]]
@@ -156,7 +159,7 @@ struct KeepAliveTests {
         }
     }
 
-    @Test("one byte of an answer forbids a retry; so does a fresh connection")
+    @Test("Scenarios 13 and 18: one byte of an answer forbids a retry; so does a fresh connection")
     func noRetry() async throws {
         let server = try RawServer.start(
             [[.receive(.headEnd), .send(ok), .receive(.headEnd), .send("H"), .close]],

@@ -10,7 +10,7 @@ import Testing
 struct PeerFaultTests {
     private let ok = bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 
-    @Test("a connection reset before the kernel took a byte: any method is sent again")
+    @Test("Scenario 17: a connection reset before the kernel took a byte: any method is sent again")
     func resetBeforeSend() async throws {
         let gate = RawGate()
         let server = try RawServer.start(
@@ -69,7 +69,7 @@ struct PeerFaultTests {
         #expect(await engine.remains == Remains())
     }
 
-    @Test("an answer that ends the connection during an upload is delivered", arguments: [true, false])
+    @Test("Scenario 28: an answer that ends the connection during an upload is delivered", arguments: [true, false])
     func earlyClose(orderly: Bool) async throws {
         let answer = "HTTP/1.1 413 Content Too Large\r\nContent-Length: 3\r\nConnection: close\r\n\r\nbig"
         let server = try RawServer.start(otherwise: [.receive(.headEnd), .send(answer), orderly ? .finish : .close])
@@ -96,7 +96,7 @@ struct PeerFaultTests {
         #expect(await engine.statistics == EngineStatistics())
     }
 
-    @Test("heads that are not final are taken up to a number, and do not hold off the total limit")
+    @Test("Scenario 30: heads that are not final are taken up to a number, and do not hold off the total limit")
     func informational() async throws {
         let hint = bytes("HTTP/1.1 100 Continue\r\n\r\n")
         let many = try RawServer.start(otherwise: [.receive(.headEnd), .send((0..<1_000).flatMap { _ in hint })])

@@ -12,7 +12,9 @@ struct TimeoutTests {
         return configuration
     }
 
-    @Test("a server that takes the connection and says nothing runs into the idle limit, and is not used again")
+    @Test(
+        "Scenario 24: a server that takes the connection and says nothing runs into the idle limit, and is not used again"
+    )
     func idle() async throws {
         let server = try RawServer.start(otherwise: .silent)
         let clock = ManualClock()
@@ -28,7 +30,7 @@ struct TimeoutTests {
         #expect(try server.waitForEnd(of: 0).sawReset)
     }
 
-    @Test("bytes that keep coming reset the idle limit, and the total limit ends it all the same")
+    @Test("Scenario 25: bytes that keep coming reset the idle limit, and the total limit ends it all the same")
     func total() async throws {
         let gates = (0..<4).map { _ in RawGate() }
         let server = try RawServer.start(
@@ -64,16 +66,20 @@ struct TimeoutTests {
         #expect(await pending.outcome().error == .timedOut(.responseHead))
     }
 
-    @Test("connecting to a host that swallows the SYN ends at the connect limit")
+    @Test("Scenario 2: connecting to a host that swallows the SYN ends at the connect limit")
     func connect() async throws {
         let server = try RawServer.neverAccepting()
         let clock = ManualClock()
         let engine = try EngineHarness(configuration(Timeouts(connect: .seconds(1))), clock: clock)
         let pending = await engine.begin(try get(server.port))
         #expect(await engine.statistics.dialling == 1)
-        clock.advance(by: .milliseconds(1_100), waking: engine.loop)
+        clock.advance(by: .milliseconds(990), waking: engine.loop)
+        _ = await engine.statistics
+        #expect(!pending.isFinished)
+        clock.advance(by: .milliseconds(20), waking: engine.loop)
         #expect(await pending.outcome().error == .timedOut(.connect))
         #expect(await engine.statistics == EngineStatistics())
+        #expect(await engine.remains.registrations == 0)
     }
 
     @Test("a request's own connect limit holds for the dial it waits for")
@@ -109,7 +115,7 @@ struct TimeoutTests {
         #expect(await first.outcome().error == .cancelled)
     }
 
-    @Test("no idle limit runs while the consumer has paused; it starts anew on resuming")
+    @Test("Scenario 26: no idle limit runs while the consumer has paused; it starts anew on resuming")
     func paused() async throws {
         let server = try RawServer.start(otherwise: [
             .receive(.headEnd), .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello"),
@@ -133,7 +139,7 @@ struct TimeoutTests {
         #expect(await pending.outcome().error == .timedOut(.idle))
     }
 
-    @Test("a server that stops reading an upload runs into the idle limit, and the body is reset")
+    @Test("Scenario 27: a server that stops reading an upload runs into the idle limit, and the body is reset")
     func uploadStall() async throws {
         let server = try RawServer.start(otherwise: [.receive(.headEnd), .stall])
         let clock = ManualClock()
@@ -149,6 +155,7 @@ struct TimeoutTests {
         _ = await engine.statistics
         clock.advance(by: .seconds(60), waking: engine.loop)
         #expect(await pending.outcome().error == .timedOut(.idle))
+        #expect(try server.waitForEnd(of: 0).sawReset)
     }
 
     @Test("a parked connection is closed at its idle limit, or earlier by the server's hint")

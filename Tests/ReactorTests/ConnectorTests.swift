@@ -145,7 +145,7 @@ struct ConnectorTests {
 
     // MARK: Races
 
-    @Test("a dead first address costs one attempt delay, and its socket is closed")
+    @Test("Scenario 4: a dead first address costs one attempt delay, and its socket is closed")
     func deadFirst() throws {
         let bench = try LoopBench(manual: true)
         let clock = try #require(bench.clock)
@@ -170,7 +170,38 @@ struct ConnectorTests {
         for socket in held { close(socket) }
     }
 
-    @Test("an AAAA look-up that hangs holds A back for 50 ms and no more")
+    @Test(
+        "Scenario 5: the first address hangs and the second takes 400 ms: it wins at 650, the first not given up before"
+    )
+    func bothSlow() throws {
+        let bench = try LoopBench(manual: true)
+        let clock = try #require(bench.clock)
+        let dead = try Peer(at: .loopback6(), backlog: 0)
+        let slow = try Peer(at: .unix(try #require(UnixName(abstract: "uncurl-slow-\(getpid())"))), backlog: 0)
+        let held = (try dead.fill(), try slow.fill())
+        let owner = Owner(bench.loop)
+        owner.start(.addresses([dead.address, slow.address]), Self.resolver(), Connector.Options())
+        var spent = 0
+        func step() {
+            clock.advance(by: .milliseconds(10), waking: bench.loop)
+            spent += 10
+            bench.after(turns: 2) {
+                guard owner.outcomes == 0, spent < 1_000 else { return }
+                #expect(bench.loop.registrations == 1, "the first address is still being tried")
+                if spent == 640 { for _ in held.1 { _ = try? slow.accept() } }
+                step()
+            }
+        }
+        bench.after(turns: 3) { step() }
+        bench.run()
+        #expect(owner.timings?.address == slow.address)
+        #expect((650...680).contains(spent))
+        owner.close()
+        #expect(bench.loop.registrations == 0)
+        for socket in held.0 + held.1 { close(socket) }
+    }
+
+    @Test("Scenario 6: an AAAA look-up that hangs holds A back for 50 ms and no more")
     func hangingLookup() throws {
         let bench = try LoopBench(manual: true)
         let clock = try #require(bench.clock)
@@ -261,7 +292,7 @@ struct ConnectorTests {
         #expect(try outcome(.host("example.test", port: port), resolver: resolver).error?.attempts.count == 16)
     }
 
-    @Test("out of descriptors the error says so, and the other addresses are not tried")
+    @Test("Scenario 9: out of descriptors the error says so, and the other addresses are not tried")
     func outOfDescriptors() async {
         await #expect(processExitsWith: .success) {
             let loop = try EventLoop()

@@ -23,7 +23,7 @@ struct EventLoopTests {
         #expect(second.seen == [.readable])
     }
 
-    @Test("10,000 times: an event of a batch never reaches the socket that took a closed one's number")
+    @Test("Scenario 39: 10,000 times, an event of a batch never reaches the socket that took a closed one's number")
     func staleTokens() throws {
         let bench = try LoopBench()
         let loop = bench.loop

@@ -1,0 +1,143 @@
+internal import TLS
+
+/// Answers one Digest challenge, request after request (RFC 7616 §3.4; RFC 2069 §2.1.2 where the challenge is of that age).
+///
+/// A challenge holds until the next one; each answer counts one up (`nc`), so that none can be replayed.
+public struct DigestAuthentication: Sendable {
+    public let challenge: DigestChallenge
+    private let credentials: Credentials
+    private var nonce: String
+    private var count: UInt32 = 0
+    private var clientNonce = DigestAuthentication.randomNonce()
+    /// §3.4.2: a session's secret is made once, with the nonces of its first request.
+    private var secret: String?
+
+    public init(_ challenge: DigestChallenge, _ credentials: Credentials) {
+        self.challenge = challenge
+        self.credentials = credentials
+        nonce = challenge.nonce
+    }
+
+    /// The value of an Authorization or Proxy-Authorization field for one request.
+    ///
+    /// - Parameters:
+    ///   - target: the request-target exactly as sent.
+    ///   - content: what the request carries; nil if it is not in memory.
+    public mutating func authorization(
+        method: String,
+        target: String,
+        content: [UInt8]?
+    ) throws(AuthenticationError) -> String {
+        try credentials.checkControls()
+        count &+= 1
+        let secret = if let secret { secret } else { try makeSecret() }
+        if challenge.isSession { self.secret = secret }
+        let request = try hash(try describe(method, target, content))
+        let response: String
+        var counted: String?
+        if let protection {
+            let digits = String(count, radix: 16)
+            let number = String(repeating: "0", count: 8 - digits.count) + digits
+            response = try hash("\(secret):\(nonce):\(number):\(clientNonce):\(protection):\(request)")
+            counted = "nc=\(number), cnonce=\(quoted(clientNonce)), qop=\(protection)"
+        } else {
+            response = try hash("\(secret):\(nonce):\(request)")
+        }
+        // §3.4: algorithm, qop and nc stand without quotes, all else within; the order is that of its examples.
+        let parts: [String?] = [
+            try user(), "realm=\(quoted(challenge.realm))", "uri=\(quoted(target))",
+            challenge.algorithmName.map { "algorithm=\($0)" }, "nonce=\(quoted(nonce))", counted,
+            "response=\(quoted(response))", challenge.opaque.map { "opaque=\(quoted($0))" },
+            challenge.hashesUser ? "userhash=true" : nil,
+        ]
+        return "Digest " + parts.compactMap(\.self).joined(separator: ", ")
+    }
+
+    /// Takes up an Authentication-Info or Proxy-Authentication-Info field (§3.5): the nonce it wants used next.
+    public mutating func note(information field: String) {
+        // The same grammar as a challenge's, without the scheme.
+        guard let next = ChallengeParser.parse("digest " + field).first?.parameters["nextnonce"], next != nonce else {
+            return
+        }
+        nonce = next
+        count = 0
+        clientNonce = DigestAuthentication.randomNonce()
+    }
+
+    /// For the specifications' examples, whose nonces are known.
+    mutating func use(clientNonce: String) { self.clientNonce = clientNonce }
+
+    private var protection: String? {
+        switch challenge.protection {
+        case .legacy: nil
+        case .request: "auth"
+        case .content: "auth-int"
+        }
+    }
+
+    /// §3.4.2: H(A1).
+    private func makeSecret() throws(AuthenticationError) -> String {
+        let secret = try hash("\(credentials.user):\(challenge.realm):\(credentials.password)")
+        return challenge.isSession ? try hash("\(secret):\(nonce):\(clientNonce)") : secret
+    }
+
+    /// §3.4.3: A2.
+    private func describe(_ method: String, _ target: String, _ content: [UInt8]?) throws(AuthenticationError) -> String
+    {
+        guard challenge.protection == .content else { return "\(method):\(target)" }
+        guard let content else { throw .contentNeeded }
+        return "\(method):\(target):\(try hash(content))"
+    }
+
+    private func user() throws(AuthenticationError) -> String {
+        if challenge.hashesUser {
+            return "username=\(quoted(try hash("\(credentials.user):\(challenge.realm)")))"
+        }
+        // §3.4 with RFC 8187 §3.2.1, where the server is known to read it.
+        if challenge.isUTF8, !credentials.user.utf8.allSatisfy({ $0 < 0x80 }) {
+            return "username*=UTF-8''\(Self.percentEncoded(credentials.user))"
+        }
+        return "username=\(quoted(credentials.user))"
+    }
+
+    private func hash(_ text: String) throws(AuthenticationError) -> String { try hash(Array(text.utf8)) }
+
+    private func hash(_ bytes: [UInt8]) throws(AuthenticationError) -> String {
+        guard let digest = challenge.algorithm.function.hash(bytes.span) else { throw .hashUnavailable }
+        return Self.hex(digest)
+    }
+
+    private func quoted(_ text: String) -> String {
+        var result = "\""
+        for character in text.unicodeScalars {
+            if character == "\"" || character == "\\" { result += "\\" }
+            result.unicodeScalars.append(character)
+        }
+        return result + "\""
+    }
+
+    /// 128 bits from the system: nobody who chooses the server's nonce can have guessed it (§5.11).
+    private static func randomNonce() -> String {
+        var generator = SystemRandomNumberGenerator()
+        return hex((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+    }
+
+    private static func hex(_ bytes: [UInt8]) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+
+    /// RFC 8187 §3.2.1: attr-char stands for itself.
+    private static func percentEncoded(_ text: String) -> String {
+        var result = ""
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "A")...UInt8(ascii: "Z"):
+                result.unicodeScalars.append(Unicode.Scalar(byte))
+            default: result += "%" + hex([byte]).uppercased()
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,78 @@
+internal import TLS
+
+/// A Digest challenge that can be answered (RFC 7616 §3.3, and RFC 2069 where it names no `qop`).
+public struct DigestChallenge: Hashable, Sendable {
+    public enum Algorithm: String, Hashable, Sendable {
+        case md5 = "MD5"
+        case sha256 = "SHA-256"
+        case sha512Cut256 = "SHA-512-256"
+
+        var function: MessageDigest {
+            switch self {
+            case .md5: .md5
+            case .sha256: .sha256
+            case .sha512Cut256: .sha512Cut256
+            }
+        }
+    }
+
+    /// How much a response covers.
+    public enum Protection: Hashable, Sendable {
+        /// No `qop`: method and target, without a nonce of ours.
+        case legacy
+        /// `auth`: method and target.
+        case request
+        /// `auth-int` alone: the content too.
+        case content
+    }
+
+    public let realm: String
+    public let nonce: String
+    public let opaque: String?
+    public let algorithm: Algorithm
+    /// A `-sess` algorithm: the secret is bound to the first nonce and to a nonce of ours.
+    public let isSession: Bool
+    /// The `algorithm` as it stood there, to be sent back; nil if none did.
+    let algorithmName: String?
+    public let protection: Protection
+    /// The credentials were right and only the nonce too old.
+    public let isStale: Bool
+    /// The user's name is to be sent hashed (§3.4.4).
+    public let hashesUser: Bool
+    /// Names are in UTF-8, by the server's word (§3.3).
+    let isUTF8: Bool
+
+    /// Nil for another scheme, and for what nobody could answer: no realm or nonce, an algorithm or a protection
+    /// unknown to us, a session algorithm without a nonce of ours to make a session with.
+    public init?(_ challenge: AuthenticationChallenge) {
+        let parameters = challenge.parameters
+        guard challenge.scheme == "digest", let realm = challenge.realm, let nonce = parameters["nonce"] else {
+            return nil
+        }
+        var name = (parameters["algorithm"] ?? "MD5").uppercased()[...]
+        isSession = name.hasSuffix("-SESS")
+        if isSession { name = name.dropLast(5) }
+        guard let algorithm = Algorithm(rawValue: String(name)) else { return nil }
+        if let list = parameters["qop"] {
+            let offered = list.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }
+            if offered.contains("auth") {
+                protection = .request
+            } else if offered.contains("auth-int") {
+                protection = .content
+            } else {
+                return nil
+            }
+        } else {
+            guard !isSession else { return nil }
+            protection = .legacy
+        }
+        self.realm = realm
+        self.nonce = nonce
+        self.algorithm = algorithm
+        opaque = parameters["opaque"]
+        algorithmName = parameters["algorithm"]
+        isStale = parameters["stale"]?.lowercased() == "true"
+        hashesUser = parameters["userhash"]?.lowercased() == "true"
+        isUTF8 = parameters["charset"]?.lowercased() == "utf-8"
+    }
+}

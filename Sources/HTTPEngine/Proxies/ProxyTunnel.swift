@@ -1,0 +1,117 @@
+internal import HTTP1
+internal import Reactor
+
+/// One CONNECT and its answer (RFC 9110 §9.3.6), without a socket.
+///
+/// ```
+///   asking ──2xx──▶ open
+///      └───other──▶ refused(content so far) ──end──▶ told
+/// ```
+/// Any 2xx opens the tunnel, whatever its fields say of a content; the octets behind its head belong to the tunnel and
+/// are left in the input. Another answer is the proxy's own word and becomes a ``ProxyRefusal``.
+struct ProxyTunnel {
+    enum Step: Hashable {
+        case needsInput
+        case open
+        /// - Parameter reusable: the connection can carry another CONNECT.
+        case refused(ProxyRefusal, reusable: Bool)
+    }
+
+    /// The answer to CONNECT is a few lines, written by one machine: a head of more than squid's largest error head
+    /// is an attack. Interim responses have no use here; a few are passed over (RFC 9110 §15.2).
+    static let limits = {
+        var limits = ParserLimits()
+        limits.headBytes = 16 * 1024
+        limits.fieldLineBytes = 8 * 1024
+        limits.fieldCount = 64
+        limits.informationalCount = 4
+        limits.informationalBytes = 16 * 1024
+        return limits
+    }()
+
+    /// Kept of a refusal's content, to show the user: the words of a proxy's error page, not its pictures.
+    static let keptContent = 4 * 1024
+    /// Read of it altogether to keep the connection: squid's page for 407 has 4 KiB; reading 64 costs less than dialling.
+    static let readContent = 64 * 1024
+
+    private enum State {
+        case asking
+        case refused(ProxyRefusal)
+    }
+
+    private let authority: String
+    private var state = State.asking
+    private var parser = ResponseParser(limits: ProxyTunnel.limits)
+    private var head = ResponseHead()
+    private var received = 0
+
+    /// - Parameter authority: host and port, the port always (RFC 9112 §3.2.3).
+    init(to authority: String) { self.authority = authority }
+
+    /// CONNECT's target, which Digest authentication covers.
+    var target: String { authority }
+
+    /// The fields of the last answer's head.
+    var fields: HTTPFields { head.fields }
+
+    /// Begins anew: what to send. Nothing of the request that the tunnel is for goes to the proxy.
+    mutating func ask(authorization: String?) throws(HTTP1Error) -> [UInt8] {
+        state = .asking
+        received = 0
+        parser.begin(answering: .connect)
+        var fields = HTTPFields()
+        try fields.append("Host", authority)
+        if let authorization { try fields.append("Proxy-Authorization", authorization) }
+        var bytes: [UInt8] = []
+        try MessageSerializer.append(
+            try RequestHead(method: "CONNECT", target: authority, fields: fields),
+            to: &bytes
+        )
+        return bytes
+    }
+
+    /// Reads on from `offset`, which is moved behind what was taken.
+    mutating func receive(_ input: Span<UInt8>, from offset: inout Int) throws(ProxyError) -> Step {
+        while true {
+            let rest = input.extracting(droppingFirst: offset)
+            let step: ParseStep
+            do throws(HTTP1Error) {
+                step = try parser.parse(rest, into: &head)
+            } catch {
+                if case .refused(let refusal) = state { return .refused(refusal, reusable: false) }
+                throw .malformedResponse(error)
+            }
+            offset += step.consumed
+            switch (step.event, state) {
+            case (.needsInput, _):
+                return .needsInput
+            case (.informational, _):
+                continue
+            case (.tunnel, _):
+                return .open
+            case (.head, _):
+                // 204: by RFC 9112 §6.3 without content whatever it answers, and a 2xx all the same.
+                if (200...299).contains(head.status) { return .open }
+                state = .refused(ProxyRefusal(head))
+            case (.body(let range), .refused(var refusal)):
+                refusal.keep(rest.extracting(range), atMost: ProxyTunnel.keptContent)
+                received += range.count
+                guard received <= ProxyTunnel.readContent else { return .refused(refusal, reusable: false) }
+                state = .refused(refusal)
+            case (.end, .refused(let refusal)):
+                return .refused(refusal, reusable: parser.persistence == .keepAlive && offset == input.count)
+            case (.body, .asking), (.end, .asking):
+                // Without a head before them there are none; a parser nobody began says .end.
+                return .needsInput
+            }
+        }
+    }
+
+    /// The connection ended: by a FIN (nil), or with an error. A refusal that was cut short is one nevertheless.
+    func ended(_ error: Errno?) throws(ProxyError) -> Step {
+        switch state {
+        case .asking: throw .closed(error)
+        case .refused(let refusal): .refused(refusal, reusable: false)
+        }
+    }
+}

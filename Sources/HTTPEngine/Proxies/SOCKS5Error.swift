@@ -1,0 +1,70 @@
+/// Why a SOCKS5 handshake failed.
+public enum SOCKS5Error: Error, Hashable, Sendable {
+    /// Ours: the host has not 1 to 255 octets. It is not looked up instead.
+    case hostLength(Int)
+    /// Ours: user name and password have 1 to 255 octets each (RFC 1929 §2).
+    case credentialsLength
+    /// The proxy speaks another version than 5 (1 inside the log-in), or no SOCKS at all.
+    case version(UInt8)
+    /// The proxy chose a method of authentication that was not on offer.
+    case method(UInt8)
+    /// None of the methods on offer will do: without credentials, it wants some.
+    case noAcceptableMethod
+    case loginRejected
+    /// The proxy would not, or could not, connect.
+    case refused(Reply)
+    /// The proxy's reply names an address of a kind that does not exist.
+    case addressType(UInt8)
+
+    /// RFC 1928 §6.
+    public enum Reply: Hashable, Sendable {
+        case generalFailure, notAllowed, networkUnreachable, hostUnreachable, connectionRefused, timeToLiveExpired
+        case commandNotSupported, addressTypeNotSupported
+        case unassigned(UInt8)
+
+        init(_ code: UInt8) {
+            switch code {
+            case 1: self = .generalFailure
+            case 2: self = .notAllowed
+            case 3: self = .networkUnreachable
+            case 4: self = .hostUnreachable
+            case 5: self = .connectionRefused
+            case 6: self = .timeToLiveExpired
+            case 7: self = .commandNotSupported
+            case 8: self = .addressTypeNotSupported
+            default: self = .unassigned(code)
+            }
+        }
+    }
+}
+
+extension SOCKS5Error: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .hostLength(let count): "SOCKS5 carries hosts of 1 to 255 octets; this one has \(count)"
+        case .credentialsLength: "SOCKS5 carries user names and passwords of 1 to 255 octets"
+        case .version(let version): "the proxy does not speak SOCKS5 (its version octet is \(version))"
+        case .method(let method): "the proxy chose authentication method \(method), which was not on offer"
+        case .noAcceptableMethod: "the proxy accepts none of the authentication methods on offer"
+        case .loginRejected: "the proxy rejected user name and password"
+        case .refused(let reply): "the proxy did not connect: \(reply)"
+        case .addressType(let type): "the proxy's reply has an address of unknown type \(type)"
+        }
+    }
+}
+
+extension SOCKS5Error.Reply: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .generalFailure: "general failure"
+        case .notAllowed: "not allowed by its rules"
+        case .networkUnreachable: "network unreachable"
+        case .hostUnreachable: "host unreachable"
+        case .connectionRefused: "connection refused"
+        case .timeToLiveExpired: "time to live expired"
+        case .commandNotSupported: "command not supported"
+        case .addressTypeNotSupported: "address type not supported"
+        case .unassigned(let code): "unassigned reply \(code)"
+        }
+    }
+}
