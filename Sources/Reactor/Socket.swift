@@ -84,7 +84,7 @@ public struct Socket: ~Copyable {
     /// level-triggered readiness reports anything that comes later.
     public func read(into buffer: ReadBuffer) throws(Errno) -> Read {
         let count = try retryingInterruptsOrBlocking(.receive, on: number) {
-            unsafe uncurl_recv(number, buffer.storage.baseAddress, allowance(ReadBuffer.capacity))
+            unsafe uncurl_recv(number, buffer.storage.baseAddress, allowance(buffer.capacity))
         }
         guard let count else { return .wouldBlock }
         return count == 0 ? .endOfStream : .bytes(count)
@@ -108,6 +108,15 @@ public struct Socket: ~Copyable {
                     unsafe uncurl_send2(number, first.baseAddress, one, second.baseAddress, two - one)
                 }
             }
+        }
+    }
+
+    /// One `sendfile`, which copies nothing through this process. Returns how many bytes the kernel took, nil if it took
+    /// none for lack of room, and 0 where the file ends at or before `offset`.
+    public func send(_ file: OpenFile, at offset: UInt64, atMost count: Int) throws(Errno) -> Int? {
+        guard let offset = Int64(exactly: offset) else { throw .invalidArgument }
+        return try retryingInterruptsOrBlocking(.sendFile, on: number) {
+            uncurl_sendfile(number, file.number, offset, allowance(count))
         }
     }
 
