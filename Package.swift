@@ -71,7 +71,7 @@ let package = Package(
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: testing),
         .testTarget(name: "HTTP1Tests", dependencies: ["HTTP1", "TestSupport"], swiftSettings: testing),
         .testTarget(name: "ReactorTests", dependencies: ["Reactor", "CLinux", "TestSupport"], swiftSettings: testing),
-        .testTarget(name: "TLSTests", dependencies: ["TLS", "TestSupport"], swiftSettings: testing),
+        .testTarget(name: "TLSTests", dependencies: ["TLS", "TestServer", "TestSupport"], swiftSettings: testing),
         .testTarget(
             name: "HTTPEngineTests",
             dependencies: ["HTTPEngine", "TLS", "TestServer", "TestSupport"],

@@ -49,7 +49,10 @@ extension Engine {
     func prepareTrust(_ destination: Destination) {
         // A context that cannot be made is the handshake's to tell.
         guard destination.origin.scheme == .https, let context = try? context(for: destination) else { return }
-        if !context.trust.isLoaded { loadTrust(context.trust) {} }
+        let trust = context.trust
+        if !trust.isLoaded { return loadTrust(trust) {} }
+        // Handshakes go on with the roots that are there; no thread to look at files now means a look five minutes later.
+        if trust.claimRefresh() { try? blocking.run(on: loop) { trust.refresh() } then: {} }
     }
 
     /// Reads the store on a thread that may wait for disks; `then` is called on the loop once it is there, or has failed:
