@@ -34,6 +34,10 @@ static inline void uncurl_ctx_set_common_options(SSL_CTX *ctx) {
     SSL_CTX_set_options(ctx, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
 }
 
+static inline long uncurl_ctx_set_max_send_fragment(SSL_CTX *ctx, long size) {
+    return SSL_CTX_set_max_send_fragment(ctx, size);
+}
+
 static inline void uncurl_ctx_refuse_tickets(SSL_CTX *ctx) { SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET); }
 
 static inline long uncurl_ctx_set_session_cache_mode(SSL_CTX *ctx, long mode) {

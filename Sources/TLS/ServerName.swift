@@ -26,7 +26,7 @@ public struct ServerName: Hashable, Sendable, CustomStringConvertible {
         isAddress = unsafe address != nil
         unsafe ASN1_OCTET_STRING_free(address)
         // What no address can hold belongs to a name neither: a zone, a port, a path.
-        guard isAddress || bytes.allSatisfy({ ServerName.isNameByte($0) }) else { throw .invalidServerName(host) }
+        guard isAddress || ServerName.isName(bytes) else { throw .invalidServerName(host) }
     }
 
     /// What SNI says; nil for an address.
@@ -34,10 +34,17 @@ public struct ServerName: Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { text }
 
-    private static func isNameByte(_ byte: UInt8) -> Bool {
+    /// Labels of letters, digits, hyphens and underscores, none of them empty.
+    private static func isName(_ bytes: Substring.UTF8View) -> Bool {
+        bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).allSatisfy { label in
+            !label.isEmpty && label.allSatisfy { isLabelByte($0) }
+        }
+    }
+
+    private static func isLabelByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
             true
         default:
             false

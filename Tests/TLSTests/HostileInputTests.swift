@@ -57,14 +57,20 @@ struct HostileInputTests {
         #expect(throws: TLSError.plainHTTP) { try pair.stepServer() }
     }
 
-    @Test("what does not begin like TLS is shown", arguments: ["SSH-2.0-OpenSSH_9", "220 mail.example ESMTP", "\r\n\r\n\r\n\r\n"])
+    @Test(
+        "what does not begin like TLS is shown",
+        arguments: ["SSH-2.0-OpenSSH_9", "220 mail.example ESMTP", "\r\n\r\n\r\n\r\n"]
+    )
     func otherProtocols(greeting: String) throws {
         let pair = try TLSFixture().pair()
         pair.toClient = Array(greeting.utf8)
         #expect(outcome(pair) == .notTLS(firstBytes: Array(greeting.utf8.prefix(8))))
     }
 
-    @Test("garbage from any byte of the server's first flight on is a named error", arguments: [TLSVersion.v1_2, .v1_3])
+    @Test(
+        "garbage from any byte of the server's first flight on is a named error",
+        arguments: [TLSVersion.v1_2, .v1_3]
+    )
     func garbage(version: TLSVersion) throws {
         let fixture = try TLSFixture(server: { $0.maximumVersion = version })
         let flight = try greeted(fixture).toClient.count

@@ -17,7 +17,10 @@ struct ServerNameTests {
         #expect(!name.isAddress)
     }
 
-    @Test("addresses are never indicated", arguments: ["127.0.0.1", "[::1]", "::1", "[2001:DB8::1]", "255.255.255.255"])
+    @Test(
+        "addresses are never indicated",
+        arguments: ["127.0.0.1", "[::1]", "::1", "[2001:DB8::1]", "255.255.255.255"]
+    )
     func addresses(host: String) throws {
         let name = try ServerName(host)
         #expect(name.isAddress)
@@ -28,7 +31,8 @@ struct ServerNameTests {
     @Test(
         "what no certificate can be checked for is refused",
         arguments: [
-            "", ".", "..", ".example.test", "a b", "a\u{0}b", "bücher.test", "a/b", "a:443", "[::1", "[fe80::1%eth0]", "*.test",
+            "", ".", "..", ".example.test", "a b", "a\u{0}b", "bücher.test", "a/b", "a:443", "[::1", "[fe80::1%eth0]",
+            "*.test",
             "a..", String(repeating: "a", count: 254),
         ]
     )

@@ -1,4 +1,5 @@
 import TLS
+import TestServer
 import Testing
 
 @Suite("Key updates and late tickets")
@@ -15,7 +16,7 @@ struct TLSSessionKeysTests {
             _ = try pair.write(fromServer: data)
             #expect(pair.updateClientKeys(askingPeer: asks))
             _ = try pair.write(fromClient: data)
-            pair.piece = round == 3 ? 1 : Int.max
+            pair.piece = round == 3 ? 11 : Int.max
             try pair.run()
         }
         #expect(pair.clientReceived.count == 8 * data.count)
@@ -30,29 +31,60 @@ struct TLSSessionKeysTests {
         #expect(try !TLSFixture().pair().updateClientKeys(askingPeer: true))
     }
 
-    @Test("a ticket cut in two holds writes up until the rest has come")
-    func halfATicket() throws {
-        let pair = try TLSFixture().pair()
-        try pair.stepClient()
-        try pair.stepServer()
-        try pair.stepClient()
-        try pair.stepServer()
-        // The client is done; two tickets are on their way. Whole records hold whole tickets here, so any cut is harmless.
-        let tickets = pair.toClient
-        #expect(tickets.count > 100)
-        for cut in [1, 4, 5, 6, 50, tickets.count / 2, tickets.count - 1] {
-            let pair = try TLSFixture().pair()
+    /// The client is done; tickets are on their way to it.
+    private func waitingForTickets(_ fixture: TLSFixture) throws -> MemoryPair {
+        let pair = try fixture.pair()
+        while pair.client.info == nil {
             try pair.stepClient()
             try pair.stepServer()
-            try pair.stepClient()
-            try pair.stepServer()
+        }
+        return pair
+    }
+
+    @Test("tickets that come late, and in pieces, hold nothing up")
+    func lateTickets() throws {
+        let fixture = try TLSFixture()
+        let size = try waitingForTickets(fixture).toClient.count
+        #expect(size > 100)
+        for cut in [0, 1, 4, 5, 6, 50, size / 2, size - 1] {
+            let pair = try waitingForTickets(fixture)
             let tickets = pair.toClient
-            pair.toClient = Array(tickets[..<cut])
+            pair.toClient = Array(tickets.prefix(cut))
             try pair.stepClient()
             #expect(try pair.write(fromClient: data) == data.count)
-            pair.toClient = Array(tickets[cut...])
+            _ = try pair.write(fromServer: data)
+            pair.toClient = tickets.dropFirst(cut) + pair.toClient
             try pair.run()
             #expect(pair.serverReceived == data)
+            #expect(pair.clientReceived == data)
         }
+    }
+
+    @Test("between the two records of one ticket nothing can be written; after them it can")
+    func halfATicket() throws {
+        // A ticket that holds the client's certificate does not fit a small record.
+        let client = try TestCertificates.client
+        let fixture = try TLSFixture(
+            client: { $0.identity = try? ClientIdentity(pem: Array((client.chainPEM + client.keyPEM).utf8)) },
+            server: {
+                $0.clientCertificate = .required(Array(client.authorityPEM.utf8))
+                $0.recordSize = 512
+                $0.tickets = 1
+            }
+        )
+        let pair = try waitingForTickets(fixture)
+        #expect(pair.server.info?.chain != nil)
+        let tickets = pair.toClient
+        let first = 5 + Int(tickets[3]) << 8 + Int(tickets[4])
+        #expect(first < tickets.count)
+        pair.toClient = Array(tickets[..<first])
+        try pair.stepClient()
+        #expect(try pair.write(fromClient: data) == 0)
+        pair.toClient = Array(tickets[first...])
+        try pair.stepClient()
+        #expect(try pair.write(fromClient: data) == data.count)
+        try pair.run()
+        #expect(pair.serverReceived == data)
+        #expect(fixture.context.sessions.count == 1)
     }
 }
