@@ -52,7 +52,12 @@ extension Engine {
         let trust = context.trust
         if !trust.isLoaded { return loadTrust(trust) {} }
         // Handshakes go on with the roots that are there; no thread to look at files now means a look five minutes later.
-        if trust.claimRefresh() { try? blocking.run(on: loop) { trust.refresh() } then: {} }
+        if trust.claimRefresh() {
+            try? blocking.run(on: loop) {
+                trust.refresh()
+            } then: {
+            }
+        }
     }
 
     /// Reads the store on a thread that may wait for disks; `then` is called on the loop once it is there, or has failed:
