@@ -151,7 +151,7 @@ public final class UpgradedConnection {
             case .wouldBlock: return
             case .endOfStream: return readingEnded()
             case .bytes(let count):
-                guard take(buffer, count), count == ReadBuffer.capacity || connection.peerFinished else { return }
+                guard take(buffer, count), count == buffer.capacity || connection.peerFinished else { return }
             }
         }
         loop.again(connection.token)
