@@ -57,7 +57,7 @@ struct EngineObserverTests {
         let port = server.port
         server.stop()
         let engine = try EngineHarness()
-        let told = try await events(engine) { #expect(await engine.run(try get(port)).error != nil) }
+        let told = try await events(engine) { #expect(try await engine.run(get(port)).error != nil) }
         #expect(told == ["waiting", "dialling", "dialFailed", "ended failed"])
     }
 }
