@@ -61,7 +61,7 @@ let package = Package(
         .executableTarget(
             name: "volley",
             dependencies: [
-                "HTTPEngine", "TestServer", "Reactor", "HTTP1", "CLinux",
+                "HTTPEngine", "TLS", "TestServer", "Reactor", "HTTP1", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],
