@@ -147,6 +147,7 @@ final class Connection: ReadinessHandler, TimerHandler {
     /// The first bytes of an answer to `exchange` are about to be read.
     func beginReading(_ exchange: Exchange) -> Reading {
         let reading = engine.readings.next
+        reading.isBulk = false
         if let request = exchange.request { reading.parser.begin(answering: request.context) }
         self.reading = reading
         return reading

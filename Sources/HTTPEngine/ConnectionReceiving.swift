@@ -9,8 +9,10 @@ extension Connection {
             guard passHeld(exchange, reading) else { return }
         }
         if let secure, secure.ending != nil { return secureEnded(exchange, secure) }
-        let buffer = loop.readBuffer
-        for _ in 0..<Connection.readsPerTurn {
+        // Ciphertext is opened piece by piece anyway, and best while it is in the cache.
+        let isBulk = secure == nil && reading?.isBulk == true
+        let buffer = isBulk ? loop.bulkBuffer : loop.readBuffer
+        for _ in 0..<(isBulk ? 1 : Connection.readsPerTurn) {
             let result: Socket.Read
             do throws(Errno) {
                 result = try read(into: buffer)
@@ -31,9 +33,10 @@ extension Connection {
                         buffer.withBytes(count) { pass($0, exchange) }
                     }
                 // A short read has drained the socket. With the FIN already announced the end is read at once.
-                guard goesOn, count == ReadBuffer.capacity || peerFinished else { return }
+                guard goesOn, count == buffer.capacity || peerFinished else { return }
             }
         }
+        reading?.isBulk = true
     }
 
     /// To the parser. False: the exchange is over, or paused with the rest held back.

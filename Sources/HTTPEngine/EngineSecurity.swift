@@ -38,7 +38,7 @@ extension Engine {
     private func tlsBuffers(inside outer: TLSLayer?) -> TLSBuffers {
         let depth = outer == nil ? 0 : 1
         while layerBuffers.count <= depth {
-            layerBuffers.append(TLSBuffers(decrypting: layerBuffers.last?.capacity ?? ReadBuffer.capacity))
+            layerBuffers.append(TLSBuffers(decrypting: layerBuffers.last?.capacity ?? ReadBuffer.usual))
         }
         return layerBuffers[depth]
     }
@@ -53,7 +53,12 @@ extension Engine {
         let trust = context.trust
         if !trust.isLoaded { return loadTrust(trust) {} }
         // Handshakes go on with the roots that are there; no thread to look at files now means a look five minutes later.
-        if trust.claimRefresh() { try? blocking.run(on: loop) { trust.refresh() } then: {} }
+        if trust.claimRefresh() {
+            try? blocking.run(on: loop) {
+                trust.refresh()
+            } then: {
+            }
+        }
     }
 
     /// Reads the store on a thread that may wait for disks; `then` is called on the loop once it is there, or has failed:
