@@ -57,7 +57,11 @@ let package = Package(
             swiftSettings: strict
         ),
         // No package and no Foundation: the linkage check reads what it links.
-        .executableTarget(name: "fetch", dependencies: ["HTTPEngine", "HTTP1", "Reactor"], swiftSettings: strict),
+        .executableTarget(
+            name: "fetch",
+            dependencies: ["HTTPEngine", "HTTP1", "Reactor", "TLS"],
+            swiftSettings: strict
+        ),
         .executableTarget(
             name: "volley",
             dependencies: [

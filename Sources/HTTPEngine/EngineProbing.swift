@@ -1,4 +1,4 @@
-public import Reactor
+internal import Reactor
 internal import TLS
 
 /// Connections that carry no request: what a test of handshakes is made of.

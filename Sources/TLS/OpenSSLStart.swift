@@ -5,5 +5,5 @@ internal import COpenSSL
 ///
 /// Only the first initialisation of a process decides that, so whatever may come first passes here.
 enum OpenSSLStart {
-    static let made: Bool = unsafe OPENSSL_init_ssl(UInt64(OPENSSL_INIT_NO_ATEXIT), nil) == 1
+    static let made: Bool = OPENSSL_init_ssl(UInt64(OPENSSL_INIT_NO_ATEXIT), nil) == 1
 }

@@ -1,4 +1,6 @@
+import HTTPEngine
 import Reactor
+import TLS
 
 /// The report for programs; ``ReportSchema`` says what is in it. Times are nanoseconds.
 enum JSONReport {
