@@ -44,6 +44,11 @@ public final class EngineRequest: Sendable {
         public var expectation = Expectation.never
         /// How long it does.
         public var continueWait = Duration.seconds(1)
+        /// Protocols to go on with on the same connection, the preferred first: `websocket`, `name/version`. The engine
+        /// writes Connection and Upgrade; a server that takes none answers as if they were not there. What it comes to:
+        /// ``ExchangeDelegate/exchange(_:didUpgrade:)``. For requests without content: a server may switch before
+        /// it has read it.
+        public var upgrade: [String] = []
         /// Sends the request so many times at once on one connection (pipelining, RFC 9112 §9.3.2) and
         /// expects as many responses. For load tests: one lost response loses the rest.
         public var burst = 1
@@ -70,13 +75,15 @@ public final class EngineRequest: Sendable {
     let closes: Bool
     /// In nanoseconds, how long the content waits for the server's 100; 0 if it does not.
     let continueWait: Int64
+    let offer: UpgradeOffer
     /// Content in the whole of ``wire`` and ``content``, for progress.
     let contentBytes: Int
 
     /// - Parameters:
-    ///   - target: origin-form, with its query and without a fragment; `*` for OPTIONS.
-    ///   - fields: the caller's own. Host (unless by ``Options/host``), Content-Length, Transfer-Encoding and Expect
-    ///     follow from the request and are refused.
+    ///   - target: origin-form, with its query and without a fragment; `*` for OPTIONS; host and port for CONNECT, whose
+    ///     tunnel comes by ``ExchangeDelegate/exchange(_:didUpgrade:)``.
+    ///   - fields: the caller's own. Host (unless by ``Options/host``), Content-Length, Transfer-Encoding, Expect and
+    ///     Upgrade follow from the request and are refused.
     public init(
         method: String = "GET",
         origin: Origin,
@@ -106,9 +113,16 @@ public final class EngineRequest: Sendable {
             switch method {
             case "HEAD": .head
             case "CONNECT": .connect
-            default: .other(offeredUpgrade: false)
+            default: .other(offeredUpgrade: !options.upgrade.isEmpty)
             }
-        for name in ["Host", "Content-Length", "Transfer-Encoding", "Expect"] where fields.contains(name) {
+        guard let offer = UpgradeOffer(options.upgrade) else { throw .invalidRequest(.upgrade(options.upgrade)) }
+        self.offer = offer
+        let mayTunnel = !offer.isEmpty || method == "CONNECT"
+        if mayTunnel {
+            guard case .none = body else { throw .invalidRequest(.upgradeWithContent) }
+            guard options.burst <= 1 else { throw .invalidRequest(.burstThatWaits) }
+        }
+        for name in ["Host", "Content-Length", "Transfer-Encoding", "Expect", "Upgrade"] where fields.contains(name) {
             throw .invalidRequest(.reservedField(name))
         }
         var bytes: [UInt8] = []
@@ -122,9 +136,14 @@ public final class EngineRequest: Sendable {
         var head: [UInt8] = []
         do throws(HTTP1Error) {
             var all = HTTPFields()
-            try all.append("Host", options.host ?? origin.authority)
+            // RFC 9112 §3.2.3: CONNECT's target is the authority.
+            try all.append("Host", options.host ?? (method == "CONNECT" ? target : origin.authority))
             for index in 0..<fields.count { try all.append(fields.name(at: index), fields.value(at: index)) }
             if decodesContent { try all.append("Accept-Encoding", ContentCoding.accepted) }
+            if !offer.isEmpty {
+                try all.append("Connection", "Upgrade")
+                try all.append("Upgrade", offer.fieldValue)
+            }
             if let length = EngineRequest.declaredLength(body, method) {
                 try all.append("Content-Length", String(length))
             } else if chunked {
