@@ -104,7 +104,7 @@ extension Connection {
                 goesOn = completed(exchange, reading, surplus: input.count - offset)
                 guard goesOn else { return false }
             case .tunnel:
-                engine.fail(exchange, .unexpectedUpgrade)
+                upgrade(exchange, head, unread: Connection.copy(input.extracting(droppingFirst: offset)))
                 return false
             }
             guard goesOn, !exchange.isPaused else {
@@ -134,6 +134,19 @@ extension Connection {
         }
         exchange.delegate?.exchange(exchange.id, didReceive: head)
         return isServing(exchange)
+    }
+
+    /// The parser has seen to it that an upgrade was offered, or a tunnel asked for.
+    private func upgrade(_ exchange: Exchange, _ head: ResponseHead, unread: [UInt8]) {
+        guard let offer = exchange.request?.offer, offer.isEmpty || offer.isTaken(by: head) else {
+            return engine.fail(exchange, .unexpectedUpgrade)
+        }
+        exchange.report.code = UInt16(clamping: head.status)
+        exchange.delegate?.exchange(exchange.id, didReceive: head)
+        guard isServing(exchange) else { return }
+        exchange.report.bytesReceived -= min(UInt64(unread.count), exchange.report.bytesReceived)
+        exchange.report.timings.responseEnd = loop.now
+        engine.handOver(self, of: exchange, unread: unread)
     }
 
     /// The field's whole value (RFC 9110 §5.3). One line with a short value, as nearly all are, allocates nothing.
