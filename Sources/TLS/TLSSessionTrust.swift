@@ -96,9 +96,9 @@ extension TLSSession {
     private func examine(_ leaf: OpaquePointer, _ others: OpaquePointer?, _ client: Client) {
         let configuration = client.context.configuration
         let verdict: Result<VerifiedChain, TrustFailure>
-        let presented = unsafe PeerVerifier.presented(leaf: leaf, untrusted: others)
         switch configuration.verification {
         case .none:
+            let presented = unsafe PeerVerifier.presented(leaf: leaf, untrusted: others)
             verdict = Pin.failure(configuration.pins, presented).map { .failure($0) } ?? .success(presented)
         case .full:
             let store = client.context.trust
@@ -123,12 +123,12 @@ extension TLSSession {
             trust = .decided(verdict.mapError(TLSError.untrusted))
         case .asks:
             let sent = unsafe TLSSession.certificates(leaf, others)
-            trust = .asked(
+            trust = unsafe .asked(
                 PeerTrust(
                     name: client.name,
                     sent: sent,
                     verdict: verdict,
-                    presented: presented,
+                    presented: PeerVerifier.presented(leaf: leaf, untrusted: others),
                     stapledResponse: stapledResponse
                 )
             )
