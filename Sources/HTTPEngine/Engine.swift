@@ -43,6 +43,9 @@ internal import TLS
     var trustQuestions = TrustQuestions()
     /// For what may wait for disks.
     let blocking: BlockingPool
+    var probes: [ObjectIdentifier: Probe] = [:]
+    /// A probe is just being started: its failure is told later.
+    var isProbing = false
     private var exchanges: [Exchange] = []
     private var freeExchanges: [UInt32] = []
     /// Failures found while ``start(_:delegate:)`` was still running, to be told once it has returned.
@@ -215,6 +218,7 @@ internal import TLS
             fail(exchange, .shutDown)
         }
         for dial in dials.values { abandon(dial) }
+        abandonProbes()
         endIfDrained()
     }
 
@@ -224,7 +228,8 @@ internal import TLS
 
     func endIfDrained() {
         guard case .draining(let limits, let waiting) = life else { return }
-        guard connections.count == 0, dials.isEmpty, exchanges.count == freeExchanges.count, untold == 0 else { return }
+        guard connections.count == 0, dials.isEmpty, probes.isEmpty, untold == 0 else { return }
+        guard exchanges.count == freeExchanges.count else { return }
         life = .ended
         for timer in limits { loop.cancel(timer) }
         for exchange in exchanges { exchange.disarm() }

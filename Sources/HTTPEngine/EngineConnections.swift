@@ -9,11 +9,13 @@ extension Engine {
             lastHost = host
             return host
         }
-        let host = Host(destination, limit: configuration.connectionsPerHost)
+        let host = makeHost(destination)
         hosts[destination] = host
         lastHost = host
         return host
     }
+
+    func makeHost(_ destination: Destination) -> Host { Host(destination, limit: configuration.connectionsPerHost) }
 
     /// The connection just come free, without the way through the pool: it counts as busy all along.
     func takeWarm(for request: EngineRequest) -> Connection? {

@@ -37,6 +37,8 @@ public enum EngineError: Error, Hashable, Sendable {
     case bodyUnreadable(Errno)
     /// Where a file of the request's body was, there is another now.
     case bodyFileReplaced
+    /// The request's body broke off: its reader threw, or no thread could be had for it.
+    case bodySourceFailed(BodySourceError)
     /// An upgraded connection broke off (``UpgradedConnectionDelegate``).
     case connectionLost(Errno?)
     /// The request could not be sent, and no response came.
@@ -110,6 +112,7 @@ extension EngineError: CustomStringConvertible {
         case .bodyFailed: "the body's source failed"
         case .bodyUnreadable(let error): "the body's file cannot be read: \(error)"
         case .bodyFileReplaced: "the body's file is no longer the one it was"
+        case .bodySourceFailed(let error): "the body's source failed: \(error)"
         case .connectionLost(let error): "connection lost\(EngineError.suffix(error))"
         case .sendFailed(let error): "sending failed: \(error)"
         case .system(let error): "system: \(error)"

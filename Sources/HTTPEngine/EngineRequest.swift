@@ -14,6 +14,20 @@ public final class EngineRequest: Sendable {
         /// Read as it is sent, with `sendfile` where the connection is in the clear.
         case file(FileBody)
         case segments(SegmentedBody)
+        /// Read on a thread. Without a length it goes chunked.
+        case threaded(ThreadedBody)
+
+        /// Nil where nobody knows; zero for none.
+        var length: UInt64? {
+            switch self {
+            case .none: 0
+            case .bytes(let bytes): UInt64(bytes.count)
+            case .stream(let length, _): length
+            case .file(let file): file.length
+            case .segments(let body): body.length
+            case .threaded(let body): body.length
+            }
+        }
     }
 
     public struct Options: Sendable {
@@ -127,11 +141,8 @@ public final class EngineRequest: Sendable {
         }
         var bytes: [UInt8] = []
         if case .bytes(let memory) = body { bytes = memory }
-        if case .stream(nil, _) = body { chunked = true } else { chunked = false }
-        let expects =
-            if case .none = body { false } else {
-                options.expectation.applies(toContentOf: EngineRequest.declaredLength(body, method))
-            }
+        chunked = body.length == nil
+        let expects = options.expectation.applies(toContentOf: body.length)
         continueWait = expects ? max(1, options.continueWait.wholeNanoseconds) : 0
         var head: [UInt8] = []
         do throws(HTTP1Error) {
@@ -163,7 +174,7 @@ public final class EngineRequest: Sendable {
         }
         switch body {
         case .none, .bytes: break
-        case .stream, .file, .segments: throw .invalidRequest(.burstOfStreams)
+        case .stream, .file, .segments, .threaded: throw .invalidRequest(.burstOfStreams)
         }
         guard !expects else { throw .invalidRequest(.burstThatWaits) }
         let (size, overflow) = count.multipliedReportingOverflow(by: head.count + bytes.count)
@@ -191,19 +202,15 @@ public final class EngineRequest: Sendable {
     /// RFC 9110 §8.6: a length for every content we know the length of; a zero for the methods that usually
     /// carry content, and none where nobody expects one.
     private static func declaredLength(_ body: Body, _ method: String) -> UInt64? {
-        switch body {
-        case .bytes(let bytes): UInt64(bytes.count)
-        case .stream(let length, _): length
-        case .file(let file): file.length
-        case .segments(let body): body.length
-        case .none: method == "POST" || method == "PUT" || method == "PATCH" ? 0 : nil
-        }
+        guard case .none = body else { return body.length }
+        return method == "POST" || method == "PUT" || method == "PATCH" ? 0 : nil
     }
 
     var isReplayable: Bool {
         switch body {
         case .none, .bytes, .file, .segments: true
         case .stream(_, let replayable): replayable
+        case .threaded(let body): body.isReplayable
         }
     }
 

@@ -49,6 +49,7 @@ extension Engine {
     func prepareTrust(_ destination: Destination) {
         // A context that cannot be made is the handshake's to tell.
         guard destination.origin.scheme == .https, let context = try? context(for: destination) else { return }
+        guard context.configuration.verification == .full else { return }
         let trust = context.trust
         if !trust.isLoaded { return loadTrust(trust) {} }
         // Handshakes go on with the roots that are there; no thread to look at files now means a look five minutes later.

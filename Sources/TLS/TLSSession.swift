@@ -225,6 +225,14 @@ internal import COpenSSL
         }
     }
 
+    /// close_notify into the output, and nothing after it; what the peer sends until its own can still be read
+    /// (RFC 8446 §6.1).
+    public func closeWriting() {
+        guard case .open = state else { return }
+        uncurl_forget_errors()
+        _ = unsafe SSL_shutdown(ssl)
+    }
+
     /// For a connection cut off on purpose: no close_notify, which would make a half-sent body look whole. The session is not
     /// resumed.
     public func abandon() {

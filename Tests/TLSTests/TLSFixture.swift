@@ -16,7 +16,7 @@ struct TLSFixture {
         configuration.roots = .pem(Array(identity.authorityPEM.utf8))
         client(&configuration)
         context = try TLSContext(configuration)
-        try context.trust.load()
+        context.trust.load()
         var serverConfiguration = TLSServerConfiguration(identity)
         server(&serverConfiguration)
         serverContext = try TLSServerContext(serverConfiguration)

@@ -152,6 +152,11 @@ struct TrustStoreTests {
         #expect(try verdict(store) == nil)
     }
 
+    @Test("this system's roots are found", .enabled(if: SystemRoots.files.contains { FileBytes.state($0) != nil }))
+    func thisSystem() throws {
+        #expect(try TrustStore(.system, surroundings: .init()).load().get().count > 50)
+    }
+
     @Test("threads that load at once get the same roots")
     func threads() throws {
         try folder.write("roots.pem", root.pem)
