@@ -27,11 +27,11 @@ public struct VerifiedChain: Hashable, Sendable {
     }
 
     static func digest(of certificate: OpaquePointer) -> [UInt8] {
-        sha256(of: encodedDER { unsafe i2d_X509(certificate, $0) })
+        unsafe sha256(of: encodedDER { unsafe i2d_X509(certificate, $0) })
     }
 
     static func keyDigest(of certificate: OpaquePointer) -> [UInt8] {
-        sha256(of: encodedDER { unsafe i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), $0) })
+        unsafe sha256(of: encodedDER { unsafe i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), $0) })
     }
 
     /// None if OpenSSL fails, which no pin equals.
