@@ -2,8 +2,9 @@ internal import COpenSSL
 
 /// One TLS connection without its transport: ciphertext comes in as a span, goes out through a ``CiphertextBuffer``.
 ///
-/// Confined to one loop. Every call may write to the output, the failing ones too (the alert): its owner sends it after each.
-/// Nothing hides here: ``handshake(_:from:)`` and ``read(_:from:into:)`` ask for input only once they have taken all of it.
+/// Confined to one loop. Every call may write to the output, the failing ones too (the alert): its owner sends it after
+/// each. Nothing hides here: ``handshake(_:from:)`` and ``read(_:from:into:)`` ask for input only once they have taken
+/// all of it.
 ///
 /// ```
 ///  handshaking ── done ──▶ open ── close_notify came ──▶ peerClosed
@@ -40,8 +41,8 @@ internal import COpenSSL
 
     /// RFC 8446 §5.1: the content of one record.
     public static let recordSize = 16 * 1024
-    /// What the peer can make us write without sending a byte of data: some hundred answers to key updates. RFC 8446 §5.5 needs
-    /// one in 2²⁴ records.
+    /// What the peer can make us write without sending a byte of data: some hundred answers to key updates. RFC 8446
+    /// §5.5 needs one in 2²⁴ records.
     static let answerLimit = 8 * 1024
 
     let ssl: OpaquePointer
@@ -67,7 +68,8 @@ internal import COpenSSL
     /// A client's connection.
     ///
     /// - Parameters:
-    ///   - resumptionScope: tells connections to the same name apart whose sessions must not mix: port, proxy and the like.
+    ///   - resumptionScope: tells connections to the same name apart whose sessions must not mix: port, proxy and the
+    ///     like.
     ///   - output: shared by the sessions of a loop.
     public convenience init(
         client context: TLSContext,
@@ -105,7 +107,8 @@ internal import COpenSSL
     }
 
     deinit {
-        // Otherwise OpenSSL marks the session as not to be resumed: right after an error, wrong for a connection that just ended.
+        // Otherwise OpenSSL marks the session as not to be resumed: right after an error, wrong for a connection that
+        // just ended.
         if case .failed = state {} else { unsafe SSL_set_shutdown(ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN) }
         unsafe SSL_free(ssl)
         unsafe wire.deallocate()
@@ -113,8 +116,8 @@ internal import COpenSSL
 
     // MARK: Bytes
 
-    /// Goes on with the handshake; the first call of a client has no input. `offset` moves past what was taken. Once done, what is
-    /// left of the input is for ``read(_:from:into:)``.
+    /// Goes on with the handshake; the first call of a client has no input. `offset` moves past what was taken. Once
+    /// done, what is left of the input is for ``read(_:from:into:)``.
     public func handshake(_ input: Span<UInt8>, from offset: inout Int) throws(TLSError) -> Handshake {
         switch state {
         case .handshaking: break
@@ -140,7 +143,8 @@ internal import COpenSSL
         }
     }
 
-    /// Decrypts into `buffer`, as many records as fit. `offset` moves past what was taken; `.needsInput` only once that is all.
+    /// Decrypts into `buffer`, as many records as fit. `offset` moves past what was taken; `.needsInput` only once that
+    /// is all.
     public func read(
         _ input: Span<UInt8>,
         from offset: inout Int,
@@ -185,8 +189,9 @@ internal import COpenSSL
         }
     }
 
-    /// Encrypts `first` and `second` into the output; what of both fits one record shares it. Returns how many bytes were taken: all,
-    /// or none while the peer is in the midst of a message of its own (a ticket cut in two); then again after more input.
+    /// Encrypts `first` and `second` into the output; what of both fits one record shares it. Returns how many bytes
+    /// were taken: all, or none while the peer is in the midst of a message of its own (a ticket cut in two); then
+    /// again after more input.
     public func write(_ first: Span<UInt8>, _ second: Span<UInt8> = Span()) throws(TLSError) -> Int {
         switch state {
         case .handshaking: throw .protocolViolation("data before the handshake is done")
@@ -235,8 +240,8 @@ internal import COpenSSL
         _ = unsafe SSL_shutdown(ssl)
     }
 
-    /// For a connection cut off on purpose: no close_notify, which would make a half-sent body look whole. The session is not
-    /// resumed.
+    /// For a connection cut off on purpose: no close_notify, which would make a half-sent body look whole. The session
+    /// is not resumed.
     public func abandon() {
         switch state {
         case .handshaking, .open, .peerClosed: state = .failed(.closed)
@@ -257,8 +262,8 @@ internal import COpenSSL
         }
     }
 
-    /// Gives OpenSSL's buffers back, 34 KiB; they return with the next byte. For parked connections. Nothing happens while a record
-    /// is half read.
+    /// Gives OpenSSL's buffers back, 34 KiB; they return with the next byte. For parked connections. Nothing happens
+    /// while a record is half read.
     public func releaseBuffers() { _ = unsafe SSL_free_buffers(ssl) }
 
     // MARK: -

@@ -60,6 +60,21 @@ struct TLSSessionKeysTests {
         }
     }
 
+    @Test("a ticket long after the handshake is kept for the next connection")
+    func ticketLater() throws {
+        let fixture = try TLSFixture(server: { $0.tickets = 1 })
+        let pair = try fixture.connected()
+        #expect(fixture.context.sessions.count == 1)
+        for count in 2...4 {
+            _ = try pair.write(fromServer: data)
+            #expect(pair.sendTicket())
+            try pair.run()
+            #expect(fixture.context.sessions.count == count)
+        }
+        #expect(try fixture.connected().client.info?.isResumed == true)
+        #expect(try !TLSFixture(server: { $0.maximumVersion = .v1_2 }).connected().sendTicket())
+    }
+
     @Test("between the two records of one ticket nothing can be written; after them it can")
     func halfATicket() throws {
         // A ticket that holds the client's certificate does not fit a small record.
