@@ -69,7 +69,9 @@ struct ProxyTunnelTests {
         let whole = try run(bytes)
         #expect(whole == Outcome(step: .open, surplus: "\u{16}\u{3}\u{1}hello"))
         for size in 1..<bytes.utf8.count { #expect(try run(bytes, piece: size) == whole) }
-        for end in 0..<head.utf8.count { #expect(try run(String(decoding: Array(head.utf8)[..<end], as: UTF8.self)).step == .needsInput) }
+        for end in 0..<head.utf8.count {
+            #expect(try run(String(decoding: Array(head.utf8)[..<end], as: UTF8.self)).step == .needsInput)
+        }
     }
 
     @Test("another answer is the proxy's own, with its status, its challenges and the beginning of its words")
