@@ -42,7 +42,7 @@ let package = Package(
         .target(name: "HTTP1", swiftSettings: strict),
         .target(name: "Reactor", dependencies: ["CLinux"], swiftSettings: strict),
         .target(name: "TLS", dependencies: ["COpenSSL"], swiftSettings: strict),
-        .target(name: "HTTPEngine", dependencies: ["Reactor", "HTTP1", "TLS", "CZlib"], swiftSettings: strict),
+        .target(name: "HTTPEngine", dependencies: ["Reactor", "TLS", "HTTP1", "CZlib"], swiftSettings: strict),
         .target(name: "TestServer", dependencies: ["Reactor", "HTTP1", "CZlib", "COpenSSL"], swiftSettings: strict),
         .executableTarget(
             name: "httpbin",

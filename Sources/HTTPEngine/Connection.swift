@@ -28,6 +28,8 @@ final class Connection: ReadinessHandler, TimerHandler {
     let loop: EventLoop
     let host: Host
     let record: ConnectionRecord
+    /// In the order of their opening, for observers.
+    let number: Int
 
     var state: State
     var queue = SendQueue()
@@ -36,7 +38,7 @@ final class Connection: ReadinessHandler, TimerHandler {
     /// The peer's FIN is behind what we are reading: whatever the fields say, nothing more can be sent here.
     var peerFinished = false
 
-    private var socket: Socket?
+    private var wire: Wire?
     let token: Token
     private var interest: Interest = [.read, .peerFinish]
     /// Epoll refused to wait for what we wait for: no event will bring an exchange here to its end.
@@ -51,18 +53,20 @@ final class Connection: ReadinessHandler, TimerHandler {
     private var hintedIdle = Int64.max
     private var hintedExchanges = UInt32.max
 
-    /// - Parameter token: the registration of `socket`, which this connection takes over.
+    /// - Parameter token: the registration of the socket, which this connection takes over.
     init(
-        _ socket: consuming Socket,
+        _ wire: consuming Wire,
         token: Token,
         record: ConnectionRecord,
+        number: Int,
         id: ConnectionID,
         host: Host,
         engine: Engine
     ) {
-        self.socket = consume socket
+        self.wire = consume wire
         self.token = token
         self.record = record
+        self.number = number
         self.id = id
         self.host = host
         self.engine = engine
@@ -81,12 +85,14 @@ final class Connection: ReadinessHandler, TimerHandler {
         case .closed:
             return
         case .idle:
+            if secure != nil { return idleNews(readiness) }
             // FIN, or bytes nobody asked for: either way not ours to use again (RFC 9112 §9.2). What an exchange that
             // has ended asked the loop for is no news.
-            if readiness != .again { engine.connectionDied(self) }
+            if readiness != .again { engine.closeIdle(self, .peer) }
         case .busy(let exchange):
             if !readiness.isDisjoint(with: [.peerFinished, .hungUp]) { peerFinished = true }
             if let refusal { return engine.fail(exchange, .system(refusal)) }
+            if readiness.contains(.writable) { flushSecure() }
             if case .broken(let error) = exchange.sending, !error.isPeerClosure {
                 return engine.fail(exchange, .sendFailed(error))
             }
@@ -112,7 +118,7 @@ final class Connection: ReadinessHandler, TimerHandler {
         guard case .idle(let since) = state, !isTooOld else { return false }
         let age = loop.sinceBoot.nanoseconds(since: since)
         // The timer stood still if the machine slept.
-        return age < idleLimit && (age < 1_000_000_000 || probe() == .quiet)
+        return age < idleLimit && (age < 1_000_000_000 || wire?.socket.probe() == .quiet)
     }
 
     /// For the choice of which one makes room.
@@ -157,6 +163,8 @@ final class Connection: ReadinessHandler, TimerHandler {
 
     func park() {
         state = .idle(since: loop.sinceBoot)
+        engine.observe(.parked(connection: number))
+        secure?.releaseBuffers()
         // The timer of an earlier parking is left armed: it re-arms itself when it finds us younger.
         if timer == nil { timer = loop.arm(at: loop.now.advanced(byNanoseconds: idleLimit), self) }
     }
@@ -178,7 +186,7 @@ final class Connection: ReadinessHandler, TimerHandler {
         let age = loop.sinceBoot.nanoseconds(since: since)
         let left = idleLimit - age
         if left <= 0 {
-            engine.connectionDied(self)
+            engine.closeIdle(self, .expired)
         } else {
             timer = loop.arm(at: loop.now.advanced(byNanoseconds: left), self)
         }
@@ -192,23 +200,29 @@ final class Connection: ReadinessHandler, TimerHandler {
 
     // MARK: The socket
 
-    func read(into buffer: ReadBuffer) throws(Errno) -> Socket.Read { try socket?.read(into: buffer) ?? .endOfStream }
+    var secure: TLSLayer? { wire?.secure }
 
-    func write(_ first: Span<UInt8>, _ second: Span<UInt8>) throws(Errno) -> Int? {
-        if second.isEmpty { return try socket?.write(first) }
-        return try socket?.write(first, second)
-    }
+    func read(into buffer: ReadBuffer) throws(Errno) -> Socket.Read { try wire?.read(into: buffer) ?? .endOfStream }
+
+    func write(_ first: Span<UInt8>, _ second: Span<UInt8>) throws(Errno) -> Int? { try wire?.write(first, second) }
 
     func flush() throws(Errno) -> SendQueue.Progress {
         try queue.flush { first, second throws(Errno) in try write(first, second) }
     }
 
-    private func probe() -> Socket.Liveness { socket?.probe() ?? .ended }
+    /// What TLS says by itself. A socket that takes nothing more is found out by what is sent or read next.
+    func flushSecure() {
+        guard secure != nil else { return }
+        try? wire?.flush()
+    }
+
+    /// Part of the request may be with the peer already, though it does not count as sent.
+    var hasUncountedBytes: Bool { (wire?.owed ?? 0) > 0 }
 
     /// Reads unless paused, and hears of room to write while something waits to be sent.
     func updateInterest(reading: Bool, writing: Bool) {
         var wanted: Interest = reading ? [.read, .peerFinish] : []
-        if writing { wanted.insert(.write) }
+        if writing || wire?.hasUnsent == true { wanted.insert(.write) }
         guard wanted != interest else { return }
         interest = wanted
         do throws(Errno) { try loop.setInterest(token, wanted) } catch { refused(error) }
@@ -236,14 +250,15 @@ final class Connection: ReadinessHandler, TimerHandler {
     }
 
     /// Lets go of everything. `abruptly` sends RST: after a cut request, so that the peer cannot take it for whole.
-    func close(abruptly: Bool) {
+    func close(_ reason: EngineEvent.Closing, abruptly: Bool) {
         if case .closed = state { return }
         state = .closed
+        engine.observe(.closed(connection: number, reason))
         if let timer { loop.cancel(timer) }
         timer = nil
         loop.deregister(token)
-        if abruptly { socket?.resetOnClose() }
-        socket = nil
+        if abruptly { wire?.socket.resetOnClose() } else { wire?.sayGoodbye() }
+        wire = nil
         queue.removeAll()
         endReading()
     }

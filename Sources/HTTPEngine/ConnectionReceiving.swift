@@ -8,6 +8,7 @@ extension Connection {
         if let reading {
             guard passHeld(exchange, reading) else { return }
         }
+        if let secure, secure.ending != nil { return secureEnded(exchange, secure) }
         let buffer = loop.readBuffer
         for _ in 0..<Connection.readsPerTurn {
             let result: Socket.Read
@@ -23,15 +24,26 @@ extension Connection {
                 return ended(exchange, nil)
             case .bytes(let count):
                 exchange.lastActivity = loop.now
-                exchange.report.bytesReceived += UInt64(count)
-                if exchange.report.timings.responseStart == nil { exchange.report.timings.responseStart = loop.now }
-                let reading = reading ?? beginReading(exchange)
-                let goesOn = buffer.withBytes(count) { bytes in process(bytes, exchange, reading) }
-                if isServing(exchange), self.reading === reading { holdReading(reading) }
+                let goesOn =
+                    if let secure {
+                        receive(buffer, count, exchange, through: secure)
+                    } else {
+                        buffer.withBytes(count) { pass($0, exchange) }
+                    }
                 // A short read has drained the socket. With the FIN already announced the end is read at once.
                 guard goesOn, count == ReadBuffer.capacity || peerFinished else { return }
             }
         }
+    }
+
+    /// To the parser. False: the exchange is over, or paused with the rest held back.
+    func pass(_ bytes: Span<UInt8>, _ exchange: Exchange) -> Bool {
+        exchange.report.bytesReceived += UInt64(bytes.count)
+        if exchange.report.timings.responseStart == nil { exchange.report.timings.responseStart = loop.now }
+        let reading = reading ?? beginReading(exchange)
+        let goesOn = process(bytes, exchange, reading)
+        if isServing(exchange), self.reading === reading { holdReading(reading) }
+        return goesOn
     }
 
     /// What the consumer's pause had held back comes first. False: paused again, or over.
@@ -181,7 +193,7 @@ extension Connection {
     }
 
     /// FIN (no error) or a failed read.
-    private func ended(_ exchange: Exchange, _ error: Errno?) {
+    func ended(_ exchange: Exchange, _ error: Errno?) {
         peerFinished = true
         if let error, !error.isPeerClosure, error != .timedOut { return engine.fail(exchange, .system(error)) }
         guard exchange.report.timings.responseStart != nil else {
@@ -194,7 +206,7 @@ extension Connection {
         let received = exchange.report.contentReceived
         let expected = reading.parser.bodyRemaining.map { received + $0 }
         // RST is never an end (RFC 9112 §9.6); a FIN is one only where the framing says "until close".
-        if error == nil {
+        if error == nil, isWholeEnding(exchange) {
             do throws(HTTP1Error) {
                 try reading.parser.finish()
                 _ = completed(exchange, reading, surplus: 0)

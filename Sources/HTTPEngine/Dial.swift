@@ -1,15 +1,36 @@
 internal import Reactor
+internal import TLS
 
 /// One attempt to open a connection for a host's pool: owned by the pool, not by the exchange that caused it.
+///
+/// ```
+///   start ──▶ connecting (Connector) ──▶ opening (Opening) ──▶ the engine has a connection
+///                    └──────────────┬────────────┘
+///                            failed, timed out, cancelled
+/// ```
 final class Dial: ConnectorDelegate, TimerHandler {
     /// Whom the connection is for: the first waiter, or an exchange that had its turn and retries.
     enum Purpose { case pool, retry(ExchangeID) }
 
+    private enum State {
+        case fresh
+        case connecting(Connector)
+        case opening(Opening)
+        case over
+    }
+
     let engine: Engine
     let host: Host
     let purpose: Purpose
-    private var connector: Connector?
+    private var state = State.fresh
     private var timer: TimerID?
+    private var deadline = Instant.never
+    private var question: UInt64?
+    /// What a limit that runs out now runs out on.
+    private var phase = TimeoutPhase.connect
+    private var timings: ConnectTimings?
+    private var handshake = HandshakeTimings()
+    private var security: TLSInfo?
 
     init(engine: Engine, host: Host, purpose: Purpose) {
         self.engine = engine
@@ -25,33 +46,93 @@ final class Dial: ConnectorDelegate, TimerHandler {
             options: engine.connectorOptions(to: target, for: host),
             delegate: self
         )
-        self.connector = connector
-        if let timeout { timer = engine.loop.arm(at: engine.loop.now.advanced(by: timeout), self) }
+        state = .connecting(connector)
+        limit(to: timeout.map(engine.loop.now.advanced(by:)) ?? .never)
+        engine.prepareTrust(host.destination)
         connector.start()
     }
 
     func cancel() {
-        stopTimer()
-        connector?.cancel()
-        connector = nil
+        switch state {
+        case .fresh, .over: break
+        case .connecting(let connector): connector.cancel()
+        case .opening(let opening): opening.cancel()
+        }
+        end()
     }
 
     func timerFired(_ id: TimerID) {
         timer = nil
         cancel()
-        engine.dialFailed(self, .timedOut(.connect))
+        engine.dialFailed(self, .timedOut(phase))
     }
+
+    // MARK: Connecting
 
     func connector(_ connector: Connector, didConnect socket: consuming Socket, token: Token, timings: ConnectTimings) {
-        stopTimer()
-        self.connector = nil
-        engine.dialled(self, socket, token, timings)
+        self.timings = timings
+        let steps = engine.route(to: host.destination)
+        guard !steps.isEmpty else { return opened(Wire(socket), token) }
+        let opening = Opening(self, socket, token, steps)
+        state = .opening(opening)
+        opening.begin()
     }
 
-    func connector(_ connector: Connector, didFail error: ConnectError) {
+    func connector(_ connector: Connector, didFail error: ConnectError) { failed(.connect(error)) }
+
+    // MARK: Opening
+
+    func handshakeBegins() {
+        phase = .handshake
+        handshake.start = engine.loop.stamp()
+    }
+
+    func handshakeEnded(_ info: TLSInfo) {
+        handshake.end = engine.loop.stamp()
+        security = info
+    }
+
+    /// A decision that people make may take longer than a network should: another limit holds meanwhile.
+    func ask(about trust: PeerTrust, then: @escaping (TrustVerdict) -> Void) {
+        let resumed = (phase: phase, left: deadline.nanoseconds(since: engine.loop.now))
+        phase = .trustDecision
+        limit(to: engine.loop.now.advanced(by: engine.configuration.trustTimeout))
+        question = engine.ask(about: trust, of: host.destination.origin) { [weak self] verdict in
+            guard let self else { return }
+            question = nil
+            phase = resumed.phase
+            limit(to: deadline < .never ? engine.loop.now.advanced(byNanoseconds: resumed.left) : .never)
+            then(verdict)
+        }
+    }
+
+    /// Sessions are resumed only where the same peer would be reached in the same way.
+    var scope: String { "\(host.destination.origin.authority) \(host.destination.endpoint)" }
+
+    func opened(_ wire: consuming Wire, _ token: Token) {
+        end()
+        guard let timings else { return }
+        engine.dialled(self, wire, token, ConnectionRecord(timings, handshake, security))
+    }
+
+    func openingFailed(_ error: EngineError) { failed(error) }
+
+    private func failed(_ error: EngineError) {
+        end()
+        engine.dialFailed(self, error)
+    }
+
+    private func limit(to instant: Instant) {
         stopTimer()
-        self.connector = nil
-        engine.dialFailed(self, .connect(error))
+        deadline = instant
+        if instant < .never { timer = engine.loop.arm(at: instant, self) }
+    }
+
+    private func end() {
+        stopTimer()
+        if let question { _ = engine.trustQuestions.take(question) }
+        question = nil
+        state = .over
     }
 
     private func stopTimer() {

@@ -1,5 +1,6 @@
 internal import HTTP1
 public import Reactor
+internal import TLS
 
 /// Sends requests and tells delegates what comes back: connections, pool, deadlines, retries. Knows nothing of
 /// cookies, redirects, caches or Foundation.
@@ -10,6 +11,8 @@ public import Reactor
 @safe public final class Engine {
     public let loop: EventLoop
     public let configuration: EngineConfiguration
+    /// Hears what goes on; nil by default. It may be changed at any time, on the loop.
+    public var observer: (any EngineObserver)?
     let resolver: Resolver
     /// The configuration's limits, in the clock's unit.
     let spans: Timeouts.Spans
@@ -33,6 +36,13 @@ public import Reactor
     var spareDecoders = DecoderShelf()
     var readings: ReadingShelf
     var nextLocalAddress = 0
+    var connectionsOpened = 0
+    /// What TLS works with; nothing in an engine that never speaks it. The second is for TLS inside of TLS.
+    var layerBuffers: [TLSBuffers] = []
+    var trustWaiters: [ObjectIdentifier: [() -> Void]] = [:]
+    var trustQuestions = TrustQuestions()
+    /// For what may wait for disks.
+    let blocking: BlockingPool
     private var exchanges: [Exchange] = []
     private var freeExchanges: [UInt32] = []
     /// Failures found while ``start(_:delegate:)`` was still running, to be told once it has returned.
@@ -46,13 +56,17 @@ public import Reactor
         case ended
     }
 
-    /// - Parameter resolver: shared by engines that should share look-ups; one of its own otherwise.
+    /// - Parameters:
+    ///   - resolver: shared by engines that should share look-ups; one of its own otherwise.
+    ///   - blocking: threads for files and the like; its own otherwise. They start when there is work.
     public init(
         on loop: EventLoop,
         configuration: EngineConfiguration = EngineConfiguration(),
-        resolver: Resolver? = nil
+        resolver: Resolver? = nil,
+        blocking: BlockingPool? = nil
     ) {
         self.loop = loop
+        self.blocking = blocking ?? BlockingPool(name: "engine-io")
         self.configuration = configuration
         self.resolver = resolver ?? Resolver()
         readings = ReadingShelf(configuration)
@@ -155,6 +169,11 @@ public import Reactor
 
     // MARK: State, for users and tests
 
+    @inline(__always)
+    func observe(_ event: @autoclosure () -> EngineEvent) {
+        if let observer { observer.engine(self, didObserve: event()) }
+    }
+
     public var statistics: EngineStatistics {
         var result = EngineStatistics()
         for host in hosts.values {
@@ -184,7 +203,7 @@ public import Reactor
         if limit > .zero { limits.append(loop.arm(at: loop.now.advanced(by: limit), ShutdownTimer(self))) }
         life = .draining(limits: limits, then: waiting)
         for connection in connections.entries {
-            if case .idle = connection.state { connectionDied(connection) }
+            if case .idle = connection.state { closeIdle(connection, .shutDown) }
         }
         if limit <= .zero { abortEverything() }
         endIfDrained()

@@ -1,5 +1,6 @@
 public import HTTP1
 public import Reactor
+public import TLS
 
 /// How an engine deals with its connections. Read once, when the engine is made.
 public struct EngineConfiguration: Sendable {
@@ -22,6 +23,14 @@ public struct EngineConfiguration: Sendable {
     /// Local ends to dial from over TCP, in turn; only addresses of the same family are then reached. Empty: the
     /// system's choice.
     public var localAddresses: [SocketAddress] = []
+
+    /// How https servers are spoken to and believed; nil: ``TLSContext/standard``. Engines that share one share its
+    /// tickets.
+    public var tls: TLSContext?
+    /// Asked about servers if the context says so. Without one, the built-in verdict counts.
+    public var trustEvaluator: (any TrustEvaluator)?
+    /// How long ``trustEvaluator`` may take. The limit on connecting stands still meanwhile.
+    public var trustTimeout = Duration.seconds(60)
 
     public enum Closing: Sendable {
         case fin

@@ -32,7 +32,7 @@ extension Engine {
             if connection.isAlive { return connection }
             host.pool.discardBusy()
             connections.remove(id)
-            connection.close(abruptly: false)
+            connection.close(.peer, abruptly: false)
         }
         return nil
     }
@@ -40,6 +40,7 @@ extension Engine {
     func enqueue(_ exchange: Exchange, _ host: Host) {
         let (ticket, step) = host.pool.wait(exchange.id)
         exchange.phase = .waiting(host, ticket, since: loop.now)
+        observe(.waiting(exchange.id, host.destination.origin))
         exchange.watch(at: loop.now)
         perform(step, host)
     }
@@ -51,6 +52,7 @@ extension Engine {
         exchange.report.timings.leased = loop.now
         exchange.report.connection = connection.record
         exchange.report.reusedConnection = connection.isReused
+        observe(.leased(exchange.id, connection: connection.number, reused: connection.isReused))
         connection.send(exchange)
         if connection.isServing(exchange) { exchange.watch(at: loop.now) }
     }
@@ -65,7 +67,7 @@ extension Engine {
         case .park(let id):
             guard let connection = connections[id] else { return }
             connection.park()
-            if isDraining || !starved.isEmpty { connectionDied(connection) }
+            if isDraining || !starved.isEmpty { closeIdle(connection, isDraining ? .shutDown : .room) }
         case .nothing:
             break
         }
@@ -96,7 +98,7 @@ extension Engine {
         guard let eldest else { return false }
         eldest.host.pool.closedIdle(eldest.id)
         connections.remove(eldest.id)
-        eldest.close(abruptly: false)
+        eldest.close(.room, abruptly: false)
         tidy(eldest.host)
         return true
     }

@@ -12,6 +12,7 @@ extension Engine {
             }
             return
         }
+        observe(.dialling(host.destination.origin))
         let dial = Dial(engine: self, host: host, purpose: purpose)
         dials[ObjectIdentifier(dial)] = dial
         dial.start(timeout: connectLimit(host, purpose))
@@ -28,10 +29,9 @@ extension Engine {
         return (request?.options.timeouts ?? configuration.timeouts).connect
     }
 
-    func dialled(_ dial: Dial, _ socket: consuming Socket, _ token: Token, _ timings: ConnectTimings) {
+    func dialled(_ dial: Dial, _ wire: consuming Wire, _ token: Token, _ record: ConnectionRecord) {
         dials[ObjectIdentifier(dial)] = nil
-        let record = ConnectionRecord(timings: timings)
-        let connection = makeConnection(consume socket, token, record, dial.host)
+        let connection = makeConnection(consume wire, token, record, dial.host)
         if case .retry(let id) = dial.purpose, let exchange = exchange(id) {
             dial.host.pool.redialled()
             assign(connection, to: exchange)
@@ -42,20 +42,32 @@ extension Engine {
     }
 
     private func makeConnection(
-        _ socket: consuming Socket,
+        _ wire: consuming Wire,
         _ token: Token,
         _ record: ConnectionRecord,
         _ host: Host
     ) -> Connection {
         let id = connections.reserve()
-        let connection = Connection(consume socket, token: token, record: record, id: id, host: host, engine: self)
+        connectionsOpened += 1
+        let connection = Connection(
+            consume wire,
+            token: token,
+            record: record,
+            number: connectionsOpened,
+            id: id,
+            host: host,
+            engine: self
+        )
         connections.fill(id, with: connection)
+        if let info = record.security { observe(.secured(host.destination.origin, info)) }
+        observe(.opened(connectionsOpened, host.destination.origin, record))
         return connection
     }
 
     func dialFailed(_ dial: Dial, _ error: EngineError) {
         dials[ObjectIdentifier(dial)] = nil
         let host = dial.host
+        observe(.dialFailed(host.destination.origin, error))
         // Out of descriptors while some lie parked: give one back and try once more.
         if case .connect(let cause) = error, cause.isResourceExhaustion, closeEldestIdle() {
             return startDial(host, dial.purpose)

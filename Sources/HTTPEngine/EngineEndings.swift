@@ -9,6 +9,7 @@ extension Engine {
         connection.endReading()
         if let decoder = exchange.decoder { spareDecoders.keep(decoder) }
         let farewell = exchange.takeFarewell()
+        observe(.ended(exchange.id, nil))
         giveBack(exchange)
         if reusable, connection.host.pool.waiting == 0 {
             warm = connection
@@ -22,7 +23,7 @@ extension Engine {
                 perform(connection.host.pool.released(connection.id), connection.host)
             } else {
                 // A request not sent to its end must not look whole to the server.
-                retire(connection, abruptly: farewell.unsent || configuration.closing == .rst)
+                retire(connection, .used, abruptly: farewell.unsent || configuration.closing == .rst)
             }
             farewell.deliver(.completed(trailers: trailers))
             untold -= 1
@@ -53,7 +54,7 @@ extension Engine {
 
     func fail(_ exchange: Exchange, _ error: EngineError) {
         if isStarting {
-            detach(exchange)
+            detach(exchange, error)
             return failLater(exchange, error)
         }
         switch exchange.phase {
@@ -66,20 +67,21 @@ extension Engine {
             conclude(exchange, error)
             tidy(host)
         case .running(let connection):
-            let facts = retryFacts(exchange, error)
+            let facts = retryFacts(exchange, on: connection, error)
             if RetryRule.allows(facts), !isDraining {
-                return retry(exchange, instead: connection)
+                return retry(exchange, instead: connection, .failed(error))
             }
-            let farewell = exchange.takeFarewell()
+            let (farewell, id) = (exchange.takeFarewell(), exchange.id)
             giveBack(exchange)
-            retire(connection, abruptly: true)
+            observe(.ended(id, error))
+            retire(connection, .failed(error), abruptly: true)
             farewell.deliver(.failed(error))
         }
         endIfDrained()
     }
 
     /// Takes an exchange off its connection, or out of the queue: it hears nothing more but its outcome.
-    private func detach(_ exchange: Exchange) {
+    private func detach(_ exchange: Exchange, _ error: EngineError) {
         switch exchange.phase {
         case .free, .starting:
             return
@@ -87,18 +89,23 @@ extension Engine {
             if let ticket { host.pool.leave(ticket) }
             tidy(host)
         case .running(let connection):
-            retire(connection, abruptly: true)
+            retire(connection, .failed(error), abruptly: true)
         }
         exchange.phase = .starting
     }
 
     private func conclude(_ exchange: Exchange, _ error: EngineError) {
         let farewell = exchange.takeFarewell()
+        observe(.ended(exchange.id, error))
         giveBack(exchange)
         farewell.deliver(.failed(error))
     }
 
-    private func retryFacts(_ exchange: Exchange, _ error: EngineError) -> RetryRule.Facts {
+    private func retryFacts(
+        _ exchange: Exchange,
+        on connection: Connection,
+        _ error: EngineError
+    ) -> RetryRule.Facts {
         var peerClosed = false
         switch error {
         case .closedBeforeResponse(let cause), .uploadAborted(_, let cause): peerClosed = cause?.isPeerClosure ?? true
@@ -110,7 +117,7 @@ extension Engine {
             reusedConnection: exchange.report.reusedConnection,
             responseStarted: begun || exchange.report.timings.responseStart != nil,
             peerClosed: peerClosed,
-            bytesSent: exchange.report.bytesSent,
+            sent: exchange.report.bytesSent > 0 || connection.hasUncountedBytes,
             idempotent: exchange.request?.isIdempotent ?? false,
             replayable: exchange.request?.isReplayable ?? false,
             alreadyRetried: exchange.report.retried
@@ -126,33 +133,33 @@ extension Engine {
         if case .awaitingContinue = exchange.sending { isUntouched = true }
         guard isUntouched || request.isReplayable else { return false }
         exchange.expectationFailed = true
-        retry(exchange, instead: connection)
+        retry(exchange, instead: connection, .used)
         return true
     }
 
-    private func retry(_ exchange: Exchange, instead connection: Connection) {
+    private func retry(_ exchange: Exchange, instead connection: Connection, _ reason: EngineEvent.Closing) {
+        observe(.retrying(exchange.id))
         let host = connection.host
         connections.remove(connection.id)
-        connection.close(abruptly: true)
+        connection.close(reason, abruptly: true)
         host.pool.redial()
         exchange.restart(waitingFor: host, at: loop.now)
         startDial(host, .retry(exchange.id))
     }
 
-    /// An idle connection's end: its peer finished, spoke unasked, or it grew too old.
-    func connectionDied(_ connection: Connection) {
+    func closeIdle(_ connection: Connection, _ reason: EngineEvent.Closing) {
         guard case .idle = connection.state else { return }
         connection.host.pool.closedIdle(connection.id)
         connections.remove(connection.id)
-        connection.close(abruptly: false)
+        connection.close(reason, abruptly: false)
         tidy(connection.host)
         feedStarved()
         endIfDrained()
     }
 
-    private func retire(_ connection: Connection, abruptly: Bool) {
+    private func retire(_ connection: Connection, _ reason: EngineEvent.Closing, abruptly: Bool) {
         connections.remove(connection.id)
-        connection.close(abruptly: abruptly)
+        connection.close(reason, abruptly: abruptly)
         feedStarved()
         perform(connection.host.pool.closedBusy(), connection.host)
         tidy(connection.host)

@@ -1,5 +1,6 @@
 public import HTTP1
 public import Reactor
+public import TLS
 
 /// Why an exchange failed. Each says what happened, and where.
 public enum EngineError: Error, Hashable, Sendable {
@@ -8,6 +9,12 @@ public enum EngineError: Error, Hashable, Sendable {
     /// No connection: the name, or every address, failed.
     case connect(ConnectError)
     case timedOut(TimeoutPhase)
+    /// TLS could not be agreed on, its certificate is not believed, or a record was broken.
+    case tls(TLSError)
+    /// The peer ended the connection before it could carry a request. `error` is nil for a FIN.
+    case closedWhileOpening(Errno?)
+    /// A server spoke before it was asked anything.
+    case unsolicitedBytes
     /// The connection ended before any byte of the response. `error` is nil for a FIN.
     case closedBeforeResponse(Errno?)
     /// The same while the content was on its way: so much of it had left.
@@ -63,10 +70,16 @@ extension EngineError: CustomStringConvertible {
             "invalid request: a burst of \(count) does not fit into memory"
         case .connect(let error): "connect: \(error)"
         case .timedOut(.connect): "timed out while connecting"
+        case .timedOut(.handshake): "timed out during the TLS handshake"
+        case .timedOut(.trustDecision): "timed out waiting for a decision about the server's certificate"
         case .timedOut(.poolWait): "timed out waiting for a free connection to the host"
         case .timedOut(.responseHead): "timed out waiting for the response head"
         case .timedOut(.idle): "timed out with no byte moving"
         case .timedOut(.total): "timed out: the whole exchange took too long"
+        case .tls(let error): "TLS: \(error)"
+        case .closedWhileOpening(nil): "the server closed the connection before it was open"
+        case .closedWhileOpening(let error?): "connection lost before it was open: \(error)"
+        case .unsolicitedBytes: "the server spoke before it was asked"
         case .closedBeforeResponse(nil): "connection closed before any response"
         case .closedBeforeResponse(let error?): "connection lost before any response: \(error)"
         case .uploadAborted(let sent, let error):

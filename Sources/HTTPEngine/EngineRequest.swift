@@ -1,5 +1,6 @@
 public import HTTP1
 public import Reactor
+public import TLS
 
 /// One request, checked and serialised once. Immutable, so it may be started any number of times, from any loop.
 public final class EngineRequest: Sendable {
@@ -22,6 +23,13 @@ public final class EngineRequest: Sendable {
         /// Instead of the origin's authority, in the Host field alone.
         public var host: String?
         public var endpoint = Endpoint.origin
+        /// Instead of the engine's, for https. Connections made with one context never serve another.
+        public var tls: TLSContext?
+        /// The name to send and to verify instead of the origin's host (SNI, RFC 6066 §3).
+        public var serverName: String?
+        /// Over TLS, content that only the connection's end delimits counts as whole though the peer sent no
+        /// close_notify before it closed. Anyone on the way can then cut it short unseen.
+        public var toleratesMissingCloseNotify = false
         /// Where the connection is dialled from, instead of ``EngineConfiguration/localAddresses``; only addresses
         /// of its family are then reached. Port 0: any. Requests with different ones never share a connection. Means
         /// nothing to a unix socket.
@@ -82,7 +90,9 @@ public final class EngineRequest: Sendable {
         destination = Destination(
             origin: origin,
             endpoint: options.endpoint,
-            localAddress: options.localAddress
+            localAddress: options.localAddress,
+            context: options.tls,
+            serverName: options.serverName
         )
         spans = options.timeouts.map(Timeouts.Spans.init)
         isIdempotent = options.isIdempotent || RetryRule.isIdempotent(method)

@@ -1,4 +1,5 @@
 public import Reactor
+public import TLS
 
 /// When an exchange passed each point, on the loop's monotonic clock. Nil: it never came there.
 public struct ExchangeTimings: Hashable, Sendable {
@@ -33,14 +34,29 @@ public struct CompactInstant: Hashable, Sendable {
     }
 }
 
+/// When the TLS handshake with the origin began and ended.
+public struct HandshakeTimings: Hashable, Sendable {
+    @CompactInstant public internal(set) var start: Instant?
+    @CompactInstant public internal(set) var end: Instant?
+}
+
 /// A connection's own story, shared by every exchange it serves.
 public final class ConnectionRecord: Sendable {
     /// Who was reached, and when each part of the dial began and ended.
     public let timings: ConnectTimings
 
+    /// When TLS was agreed on; nothing in it for plain connections.
+    public let handshake: HandshakeTimings
+    /// What was agreed on; nil for plain connections.
+    public let security: TLSInfo?
+
     public var address: SocketAddress { timings.address }
 
-    init(timings: ConnectTimings) { self.timings = timings }
+    init(_ timings: ConnectTimings, _ handshake: HandshakeTimings, _ security: TLSInfo?) {
+        self.timings = timings
+        self.handshake = handshake
+        self.security = security
+    }
 }
 
 /// What an exchange came to, in numbers. Given with every outcome, failures included.

@@ -1,7 +1,8 @@
-/// An `http` URL, taken apart by RFC 3986 §3 and RFC 9110 §4.2.1: nothing is repaired, decoded or guessed.
+/// An `http` or `https` URL, taken apart by RFC 3986 §3 and RFC 9110 §4.2: nothing is repaired, decoded or guessed.
 ///
 /// A value of its own, without Foundation; what it does not take is refused with the place and the reason.
 public struct HTTPURL: Hashable, Sendable {
+    public let scheme: Origin.Scheme
     public let host: URLHost
     /// The scheme's own if the URL has none, or an empty one (RFC 3986 §3.2.3).
     public let port: UInt16
@@ -9,31 +10,35 @@ public struct HTTPURL: Hashable, Sendable {
     public let target: String
 
     /// Whom to ask: ``EngineRequest``'s origin.
-    public var origin: Origin { Origin(host: host, port: port) }
+    public var origin: Origin { Origin(scheme: scheme, host: host, port: port) }
 
     public init(_ text: String) throws(Problem) {
         let bytes = Array(text.utf8)
         guard !bytes.isEmpty else { throw .empty }
-        let start = try Self.skipScheme(bytes)
+        let start: Int
+        (scheme, start) = try Self.scheme(bytes)
         let end = bytes[start...].firstIndex(where: Self.endsAuthority) ?? bytes.endIndex
-        (host, port) = try Self.authority(bytes[start..<end])
+        (host, port) = try Self.authority(bytes[start..<end], scheme)
         target = try Self.target(bytes[end...])
     }
 
-    /// The offset after `http://`.
-    private static func skipScheme(_ bytes: [UInt8]) throws(Problem) -> Int {
+    /// The scheme, and the offset after its `://`.
+    private static func scheme(_ bytes: [UInt8]) throws(Problem) -> (Origin.Scheme, Int) {
         // RFC 3986 §3.1: the scheme ends at the first colon, and an authority follows two slashes.
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon > 0,
             bytes[colon...].starts(with: "://".utf8), !bytes[..<colon].contains(where: endsAuthority)
         else { throw .noScheme }
-        let scheme = String(decoding: bytes[..<colon], as: UTF8.self).lowercased()
-        guard scheme == Origin.Scheme.http.rawValue else { throw .scheme(scheme) }
-        return colon + 3
+        let name = String(decoding: bytes[..<colon], as: UTF8.self).lowercased()
+        guard let scheme = Origin.Scheme(rawValue: name) else { throw .scheme(name) }
+        return (scheme, colon + 3)
     }
 
     /// RFC 3986 §3.2: [ userinfo "@" ] host [ ":" port ]. User information is refused (RFC 9110 §4.2.4): it mostly
     /// serves to make a URL look like another.
-    private static func authority(_ bytes: ArraySlice<UInt8>) throws(Problem) -> (URLHost, UInt16) {
+    private static func authority(
+        _ bytes: ArraySlice<UInt8>,
+        _ scheme: Origin.Scheme
+    ) throws(Problem) -> (URLHost, UInt16) {
         if let at = bytes.firstIndex(of: UInt8(ascii: "@")) { throw .userInformation(at: at) }
         let hostEnd: Int
         if bytes.first == UInt8(ascii: "[") {
@@ -53,17 +58,17 @@ public struct HTTPURL: Hashable, Sendable {
         } catch {
             throw .host(error, at: bytes.startIndex)
         }
-        return (host, try port(bytes[hostEnd...]))
+        return (host, try port(bytes[hostEnd...]) ?? scheme.defaultPort)
     }
 
-    /// RFC 3986 §3.2.3: *DIGIT after a colon; none is the scheme's own.
-    private static func port(_ bytes: ArraySlice<UInt8>) throws(Problem) -> UInt16 {
-        guard let colon = bytes.first else { return Origin.Scheme.http.defaultPort }
+    /// RFC 3986 §3.2.3: *DIGIT after a colon; nil, for the scheme's own, without any.
+    private static func port(_ bytes: ArraySlice<UInt8>) throws(Problem) -> UInt16? {
+        guard let colon = bytes.first else { return nil }
         guard colon == UInt8(ascii: ":") else { throw .portSyntax(at: bytes.startIndex) }
         let digits = bytes.dropFirst()
         let stray = digits.firstIndex { !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         if let stray { throw .portSyntax(at: stray) }
-        guard !digits.isEmpty else { return Origin.Scheme.http.defaultPort }
+        guard !digits.isEmpty else { return nil }
         guard let port = UInt16(String(decoding: digits, as: UTF8.self)), port > 0 else {
             throw .portRange(at: digits.startIndex)
         }
@@ -114,7 +119,7 @@ public struct HTTPURL: Hashable, Sendable {
 
 extension HTTPURL: CustomStringConvertible {
     /// The URL in its normal form, without a fragment (RFC 9110 §4.2.3).
-    public var description: String { "http://\(origin.authority)\(target)" }
+    public var description: String { "\(scheme)://\(origin.authority)\(target)" }
 }
 
 extension HTTPURL {
@@ -122,7 +127,7 @@ extension HTTPURL {
     public enum Problem: Error, Hashable, Sendable {
         case empty
         case noScheme
-        /// Another scheme than `http`; lower case.
+        /// Another scheme than `http` and `https`; lower case.
         case scheme(String)
         case userInformation(at: Int)
         /// The host, which begins there.
@@ -143,7 +148,7 @@ extension HTTPURL.Problem: CustomStringConvertible {
         switch self {
         case .empty: "the URL is empty"
         case .noScheme: "the URL does not begin with a scheme and ://"
-        case .scheme(let scheme): "the scheme is “\(scheme)”, not http"
+        case .scheme(let scheme): "the scheme is “\(scheme)”, neither http nor https"
         case .userInformation(let offset): "user information before the host (octet \(offset))"
         case .host(let problem, let offset): "\(problem) (octet \(offset))"
         case .secondColon(let offset): "a second colon before the path; IPv6 needs brackets (octet \(offset))"

@@ -3,11 +3,12 @@ public import Reactor
 /// Scheme, host and port: what a URL's authority names (RFC 9110 §4.3.1).
 public struct Origin: Hashable, Sendable {
     public enum Scheme: String, Hashable, Sendable {
-        case http
+        case http, https
 
         public var defaultPort: UInt16 {
             switch self {
             case .http: 80
+            case .https: 443
             }
         }
     }
@@ -50,12 +51,4 @@ public enum Endpoint: Hashable, Sendable {
     case address(SocketAddress)
     /// To another host and port (curl's `--connect-to`).
     case host(String, port: UInt16)
-}
-
-/// What tells one group of interchangeable connections from another: everything that decides who is at the other end.
-struct Destination: Hashable {
-    let origin: Origin
-    let endpoint: Endpoint
-    /// Nil: one of the engine's, or the system's choice.
-    var localAddress: SocketAddress?
 }

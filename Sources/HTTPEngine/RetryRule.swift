@@ -11,8 +11,8 @@ struct RetryRule {
         var responseStarted: Bool
         /// The peer ended the connection (FIN, RST); never a timeout, never a malformed answer.
         var peerClosed: Bool
-        /// What the kernel took of the request.
-        var bytesSent: UInt64
+        /// The kernel took any part of the request.
+        var sent: Bool
         /// GET, HEAD, OPTIONS, TRACE, PUT, DELETE, or the caller's word.
         var idempotent: Bool
         /// The body can be sent from its start again.
@@ -22,7 +22,7 @@ struct RetryRule {
 
     static func allows(_ facts: Facts) -> Bool {
         facts.reusedConnection && !facts.responseStarted && facts.peerClosed && facts.replayable
-            && !facts.alreadyRetried && (facts.bytesSent == 0 || facts.idempotent)
+            && !facts.alreadyRetried && (!facts.sent || facts.idempotent)
     }
 
     /// The methods of RFC 9110 §9.2.2, case-sensitive.

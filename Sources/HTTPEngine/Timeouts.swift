@@ -2,7 +2,7 @@ internal import Reactor
 
 /// How long an exchange may take, by phase. A nil limit does not exist.
 public struct Timeouts: Hashable, Sendable {
-    /// From the request for a connection to its being open: name look-up and every address tried. 10 s.
+    /// From the request for a connection to its being open: name look-up, every address tried, proxies and TLS. 10 s.
     public var connect: Duration?
     /// For a place in the pool: the host's limit is reached and others are served first. Counted apart
     /// from ``connect``, since the peer has no part in it. None.
@@ -31,7 +31,13 @@ public struct Timeouts: Hashable, Sendable {
 
 /// Which limit ran out.
 public enum TimeoutPhase: Hashable, Sendable {
-    case connect, poolWait, responseHead, idle, total
+    /// ``Timeouts/connect``, before the socket was connected.
+    case connect
+    /// The same limit, during the TLS handshake.
+    case handshake
+    /// ``EngineConfiguration/trustTimeout``.
+    case trustDecision
+    case poolWait, responseHead, idle, total
 }
 
 extension Timeouts {

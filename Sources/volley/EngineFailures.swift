@@ -7,8 +7,12 @@ extension Failure {
     init(_ error: EngineError, _ report: ExchangeReport) {
         switch error {
         case .connect(let cause): self.init(cause)
-        case .timedOut(.connect), .timedOut(.poolWait): self.init(.connect, .timeout)
+        case .timedOut(.connect), .timedOut(.handshake), .timedOut(.trustDecision), .timedOut(.poolWait):
+            self.init(.connect, .timeout)
         case .timedOut(.responseHead), .timedOut(.idle), .timedOut(.total): self.init(Self.phase(of: report), .timeout)
+        case .closedWhileOpening(let cause): self.init(.connect, ended: .closedBeforeAnswer, by: cause)
+        case .tls: self.init(.connect, .other, detail: "TLS")
+        case .unsolicitedBytes: self.init(.connect, .malformed, detail: "spoke unasked")
         case .closedBeforeResponse(let cause): self.init(.firstByte, ended: .closedBeforeAnswer, by: cause)
         case .uploadAborted(_, let cause): self.init(.write, ended: .closedBeforeAnswer, by: cause)
         case .truncatedHead(let cause): self.init(.head, ended: .closedInHead, by: cause)

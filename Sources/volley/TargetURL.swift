@@ -30,8 +30,6 @@ extension HTTPURL.Problem {
         switch self {
         case .empty: return UsageError("the URL is empty: use one such as http://127.0.0.1:8080/")
         case .noScheme: return UsageError("\(url) has no scheme: write http://HOST:PORT/ in front")
-        case .scheme("https"):
-            return UsageError("\(url) wants TLS, which this release does not speak: use an http:// URL")
         case .scheme(let scheme): return UsageError("\(url) has the scheme \(quoted(scheme)): use http://")
         case .userInformation:
             return UsageError("\(url) holds user information: leave it out and send -H 'Authorization: …' instead")

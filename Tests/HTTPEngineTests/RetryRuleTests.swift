@@ -8,7 +8,7 @@ struct RetryRuleTests {
         reusedConnection: true,
         responseStarted: false,
         peerClosed: true,
-        bytesSent: 100,
+        sent: true,
         idempotent: true,
         replayable: true,
         alreadyRetried: false
@@ -22,7 +22,7 @@ struct RetryRuleTests {
         var facts = stale
         facts.idempotent = false
         #expect(!RetryRule.allows(facts))
-        facts.bytesSent = 0
+        facts.sent = false
         #expect(RetryRule.allows(facts))
     }
 
@@ -36,7 +36,7 @@ struct RetryRuleTests {
             var facts = stale
             change(&facts)
             #expect(!RetryRule.allows(facts))
-            facts.bytesSent = 0
+            facts.sent = false
             #expect(!RetryRule.allows(facts))
         }
     }

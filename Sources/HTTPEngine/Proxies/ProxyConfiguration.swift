@@ -25,6 +25,7 @@ public struct ProxyConfiguration: Hashable, Sendable {
         let proxy =
             switch origin.scheme {
             case .http: http
+            case .https: https
             }
         guard let proxy, !exceptions.covers(origin.host) else { return nil }
         return proxy

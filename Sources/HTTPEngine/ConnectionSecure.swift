@@ -1,0 +1,71 @@
+internal import HTTP1
+internal import Reactor
+internal import TLS
+
+/// The response's way through TLS, and what a parked connection does with news.
+extension Connection {
+    /// False: the exchange is over, or paused with the rest held back.
+    func receive(_ buffer: ReadBuffer, _ count: Int, _ exchange: Exchange, through layer: TLSLayer) -> Bool {
+        let opened = buffer.withBytes(count) { layer.decrypt($0) }
+        flushSecure()
+        // No request may follow, however the response ends that is being read.
+        if layer.ending != nil { peerFinished = true }
+        if opened > 0 {
+            guard layer.withPlaintext(opened, { pass($0, exchange) }) else { return false }
+        }
+        if layer.hasUnsent { updateInterest(reading: true, writing: !queue.isEmpty) }
+        guard layer.ending != nil else { return true }
+        secureEnded(exchange, layer)
+        return false
+    }
+
+    /// Everything that came before the end has been passed on.
+    func secureEnded(_ exchange: Exchange, _ layer: TLSLayer) {
+        switch layer.ending {
+        case .closed: ended(exchange, nil)
+        case .failed(let error): engine.fail(exchange, .tls(error))
+        case nil: break
+        }
+    }
+
+    /// Whether an end of the connection may count as the end of content (RFC 9112 §9.8): a FIN anyone can send, a
+    /// close_notify only the peer.
+    func isWholeEnding(_ exchange: Exchange) -> Bool {
+        guard let secure else { return true }
+        if case .closed = secure.ending { return true }
+        return exchange.request?.options.toleratesMissingCloseNotify ?? false
+    }
+
+    // MARK: Parked
+
+    /// Tickets and key updates are a server's right at any time (RFC 8446 §4.6); all else ends the connection.
+    func idleNews(_ readiness: Readiness) {
+        if readiness.contains(.writable) {
+            flushSecure()
+            updateInterest(reading: true, writing: false)
+        }
+        guard !readiness.isDisjoint(with: [.readable, .peerFinished, .hungUp, .failed]) else { return }
+        if readiness.isDisjoint(with: [.peerFinished, .hungUp, .failed]), staysIdle() { return }
+        engine.closeIdle(self, .peer)
+    }
+
+    /// Reads what came. False: data that nobody asked for, or the end.
+    func staysIdle() -> Bool {
+        guard let secure else { return false }
+        let buffer = loop.readBuffer
+        guard let result = try? read(into: buffer) else { return false }
+        switch result {
+        case .wouldBlock:
+            return true
+        case .endOfStream:
+            return false
+        case .bytes(let count):
+            let opened = buffer.withBytes(count) { secure.decrypt($0) }
+            flushSecure()
+            guard opened == 0, secure.ending == nil else { return false }
+            secure.releaseBuffers()
+            if secure.hasUnsent { updateInterest(reading: true, writing: false) }
+            return true
+        }
+    }
+}

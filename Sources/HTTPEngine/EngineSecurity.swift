@@ -1,0 +1,99 @@
+internal import Reactor
+internal import TLS
+
+/// What TLS asks of an engine: layers, the trust store from off the loop, and decisions about peers.
+extension Engine {
+    /// The steps to a connection for `destination` once its socket is connected.
+    func route(to destination: Destination) -> [RouteStep] {
+        switch destination.origin.scheme {
+        case .http: []
+        case .https: [.secure(host: destination.serverName ?? destination.origin.host)]
+        }
+    }
+
+    /// For whom neither request nor configuration names one: the process's own, which is made with its first use.
+    private func context(for destination: Destination) throws(TLSError) -> TLSContext {
+        if let context = destination.context ?? configuration.tls { return context }
+        return try TLSContext.standard
+    }
+
+    /// - Parameter scope: what besides the name must be the same for a session to be resumed.
+    func makeLayer(
+        _ destination: Destination,
+        _ host: String,
+        scope: String,
+        inside outer: TLSLayer?
+    ) throws(TLSError) -> TLSLayer {
+        let buffers = tlsBuffers(inside: outer)
+        let context = try context(for: destination)
+        let session = try TLSSession(
+            client: context,
+            name: try ServerName(host),
+            resumptionScope: scope,
+            output: buffers.output
+        )
+        return TLSLayer(session, context.trust, inside: outer, buffers)
+    }
+
+    private func tlsBuffers(inside outer: TLSLayer?) -> TLSBuffers {
+        let depth = outer == nil ? 0 : 1
+        while layerBuffers.count <= depth {
+            layerBuffers.append(TLSBuffers(decrypting: layerBuffers.last?.capacity ?? ReadBuffer.capacity))
+        }
+        return layerBuffers[depth]
+    }
+
+    // MARK: Trust
+
+    /// The store of trusted authorities is read while names are looked up and sockets connected, not after.
+    func prepareTrust(_ destination: Destination) {
+        // A context that cannot be made is the handshake's to tell.
+        guard destination.origin.scheme == .https, let context = try? context(for: destination) else { return }
+        if !context.trust.isLoaded { loadTrust(context.trust) {} }
+    }
+
+    /// Reads the store on a thread that may wait for disks; `then` is called on the loop once it is there, or has failed:
+    /// the handshake finds out which.
+    func loadTrust(_ trust: TrustStore, then: @escaping () -> Void) {
+        let key = ObjectIdentifier(trust)
+        if trustWaiters[key] != nil {
+            trustWaiters[key]?.append(then)
+            return
+        }
+        trustWaiters[key] = [then]
+        let bound = LoopBound(self, on: loop)
+        do throws(BlockingPool.Refusal) {
+            try blocking.run(on: loop) {
+                trust.load()
+            } then: {
+                bound.value.trustLoaded(key)
+            }
+        } catch {
+            // No thread to be had: better a pause than an exchange without an answer.
+            trust.load()
+            handle.post { $0.trustLoaded(key) }
+        }
+    }
+
+    private func trustLoaded(_ key: ObjectIdentifier) {
+        for then in trustWaiters.removeValue(forKey: key) ?? [] { then() }
+    }
+
+    /// Asks whom the configuration names. The answer may come at any time, or too late.
+    ///
+    /// - Returns: the question's number, to forget it by.
+    func ask(about trust: PeerTrust, of origin: Origin, then: @escaping (TrustVerdict) -> Void) -> UInt64 {
+        let number = trustQuestions.add(then)
+        let handle = handle
+        let answer: @Sendable (TrustVerdict) -> Void = { verdict in
+            handle.post { $0.trustQuestions.take(number)?(verdict) }
+        }
+        if let evaluator = configuration.trustEvaluator {
+            observe(.askingForTrust(origin))
+            evaluator.evaluate(trust, of: origin, answer: answer)
+        } else {
+            answer(.builtIn)
+        }
+        return number
+    }
+}

@@ -1,0 +1,246 @@
+internal import Reactor
+internal import TLS
+
+/// From a connected socket to a wire that HTTP can begin on: one step after the other, each fed with what comes in.
+/// Owns the socket and its registration until it hands both over. Loop-confined.
+///
+/// ```
+///   begin ──▶ step ──▶ step ──▶ … ──▶ opened
+///             │  ▲
+///             ▼  │ the answer
+///            waiting (trust store, trust decision)       any ──▶ failed / cancelled
+/// ```
+final class Opening: ReadinessHandler {
+    /// The machine that is fed at the moment.
+    private enum Step {
+        case secure(TLSLayer)
+        case none
+        case over
+    }
+
+    /// Reads a turn, as for connections.
+    private static let readsPerTurn = 4
+
+    private let dial: Dial
+    private let engine: Engine
+    private let token: Token
+    private var wire: Wire?
+    private var steps: [RouteStep]
+    private var step = Step.none
+    /// What goes out in the clear, and how much of it has gone; a layer keeps its own.
+    private var outbox: [UInt8] = []
+    private var sent = 0
+    /// What came while the step waits for someone who is not the peer. Nothing is read meanwhile.
+    private var held: [UInt8] = []
+    private var isWaiting = false
+
+    init(_ dial: Dial, _ socket: consuming Socket, _ token: Token, _ steps: [RouteStep]) {
+        self.dial = dial
+        engine = dial.engine
+        self.token = token
+        wire = Wire(socket)
+        self.steps = steps.reversed()
+        engine.loop.handOver(token, to: self)
+    }
+
+    func begin() { nextStep(Span()) }
+
+    /// Lets go of everything, and tells nobody.
+    func cancel() {
+        if case .over = step { return }
+        step = .over
+        engine.loop.deregister(token)
+        wire = nil
+    }
+
+    // MARK: Events
+
+    func ready(_ readiness: Readiness) {
+        if readiness.contains(.writable) { flush() }
+        guard !isOver else { return }
+        if isWaiting {
+            // Nothing is read, so the end would be reported for ever.
+            if !readiness.isDisjoint(with: [.hungUp, .failed]) { fail(.closedWhileOpening(wire?.socket.pendingError)) }
+        } else if !readiness.isDisjoint(with: [.readable, .peerFinished, .hungUp, .failed]) {
+            receive()
+        }
+    }
+
+    private func receive() {
+        let buffer = engine.loop.readBuffer
+        for _ in 0..<Opening.readsPerTurn {
+            let result: Socket.Read
+            do throws(Errno) {
+                result = try wire?.read(into: buffer) ?? .endOfStream
+            } catch {
+                return fail(.closedWhileOpening(error))
+            }
+            switch result {
+            case .wouldBlock: return
+            case .endOfStream: return fail(.closedWhileOpening(nil))
+            case .bytes(let count): buffer.withBytes(count) { pass($0) }
+            }
+            guard !isOver, !isWaiting else { return }
+        }
+    }
+
+    /// Through the layers that stand already, to the step under way.
+    private func pass(_ bytes: Span<UInt8>) {
+        guard let layer = wire?.secure else { return feed(bytes) }
+        let count = layer.decrypt(bytes)
+        flush()
+        if count > 0, !isOver { layer.withPlaintext(count) { feed($0) } }
+        guard !isOver else { return }
+        switch layer.ending {
+        case nil: break
+        case .closed: fail(.closedWhileOpening(nil))
+        case .failed(let error): fail(.tls(error))
+        }
+    }
+
+    private func feed(_ bytes: Span<UInt8>) {
+        switch step {
+        case .secure(let layer): handshake(layer, bytes)
+        case .none: if !bytes.isEmpty { fail(.unsolicitedBytes) }
+        case .over: break
+        }
+    }
+
+    // MARK: Steps
+
+    /// - Parameter rest: what came behind the end of the step before; it belongs to the next.
+    private func nextStep(_ rest: Span<UInt8>) {
+        step = .none
+        switch steps.popLast() {
+        case .secure(let host):
+            do throws(TLSError) {
+                step = .secure(
+                    try engine.makeLayer(dial.host.destination, host, scope: dial.scope, inside: wire?.secure)
+                )
+                dial.handshakeBegins()
+            } catch {
+                return fail(.tls(error))
+            }
+            feed(rest)
+        case nil:
+            guard rest.isEmpty else { return fail(.unsolicitedBytes) }
+            opened()
+        }
+    }
+
+    private func handshake(_ layer: TLSLayer, _ bytes: Span<UInt8>) {
+        var offset = 0
+        let result: Result<TLSSession.Handshake, TLSError>
+        do throws(TLSError) {
+            result = .success(try layer.session.handshake(bytes, from: &offset))
+        } catch {
+            result = .failure(error)
+        }
+        // An alert too, if it failed.
+        layer.takeOutput { send($0) }
+        guard !isOver else { return }
+        let rest = bytes.extracting(droppingFirst: offset)
+        switch result {
+        case .failure(let error):
+            fail(.tls(error))
+        case .success(.needsInput):
+            break
+        case .success(.needsRoots):
+            wait(holding: rest)
+            engine.loadTrust(layer.trust) { [weak self] in self?.goOn() }
+        case .success(.trust(let trust)):
+            wait(holding: rest)
+            dial.ask(about: trust) { [weak self] verdict in
+                layer.session.decide(verdict)
+                self?.goOn()
+            }
+        case .success(.done):
+            if let info = layer.session.info { dial.handshakeEnded(info) }
+            if wire?.secure == nil { layer.adopt(outbox, from: sent) }
+            wire?.wrap(in: layer)
+            // Behind a server's last handshake bytes may come its tickets; its data may not.
+            step = .none
+            if !rest.isEmpty { pass(rest, through: layer) }
+            if !isOver { nextStep(Span()) }
+        }
+    }
+
+    /// Bytes behind a handshake are the new layer's alone; those around it have had their turn.
+    private func pass(_ rest: Span<UInt8>, through layer: TLSLayer) {
+        let count = layer.decryptOwn(rest)
+        flush()
+        guard !isOver else { return }
+        if case .failed(let error) = layer.ending { return fail(.tls(error)) }
+        if count > 0 || layer.ending != nil { fail(.unsolicitedBytes) }
+    }
+
+    private func wait(holding rest: Span<UInt8>) {
+        isWaiting = true
+        held = unsafe rest.withUnsafeBufferPointer { unsafe Array($0) }
+        updateInterest()
+    }
+
+    private func goOn() {
+        guard isWaiting, !isOver else { return }
+        isWaiting = false
+        updateInterest()
+        let bytes = held
+        held = []
+        feed(bytes.span)
+    }
+
+    // MARK: Sending
+
+    private func send(_ bytes: Span<UInt8>) {
+        if let layer = wire?.secure {
+            layer.sealAll(bytes)
+        } else {
+            unsafe bytes.withUnsafeBufferPointer { unsafe outbox += $0 }
+        }
+        flush()
+    }
+
+    private func flush() {
+        do throws(Errno) {
+            try wire?.flush()
+            while sent < outbox.count {
+                guard let count = try wire?.write(outbox.span.extracting(droppingFirst: sent), Span()) else { break }
+                sent += count
+            }
+        } catch {
+            // The peer may have said why before it closed; what it said is read first.
+            guard error.isPeerClosure else { return fail(.closedWhileOpening(error)) }
+            (outbox, sent) = ([], 0)
+        }
+        updateInterest()
+    }
+
+    private func updateInterest() {
+        guard !isOver else { return }
+        var interest: Interest = isWaiting ? [] : [.read, .peerFinish]
+        if sent < outbox.count || wire?.hasUnsent == true { interest.insert(.write) }
+        do throws(Errno) {
+            try engine.loop.setInterest(token, interest)
+        } catch {
+            fail(.system(error))
+        }
+    }
+
+    // MARK: Ends
+
+    private var isOver: Bool {
+        if case .over = step { true } else { false }
+    }
+
+    private func opened() {
+        step = .over
+        guard let wire = wire.take() else { return }
+        dial.opened(wire, token)
+    }
+
+    private func fail(_ error: EngineError) {
+        guard !isOver else { return }
+        cancel()
+        dial.openingFailed(error)
+    }
+}
