@@ -9,6 +9,8 @@ internal import TLS
 final class Destination: Hashable, Sendable {
     let origin: Origin
     let endpoint: Endpoint
+    /// Credentials and all.
+    let proxy: ProxyChoice
     /// Nil: one of the engine's, or the system's choice.
     let localAddress: SocketAddress?
     /// For https; nil: the engine's own.
@@ -19,12 +21,14 @@ final class Destination: Hashable, Sendable {
     init(
         origin: Origin,
         endpoint: Endpoint = .origin,
+        proxy: ProxyChoice = .configured,
         localAddress: SocketAddress? = nil,
         context: TLSContext? = nil,
         serverName: String? = nil
     ) {
         self.origin = origin
         self.endpoint = endpoint
+        self.proxy = proxy
         self.localAddress = localAddress
         // A plain origin's connections are the same whatever its requests say about TLS.
         let isSecure = origin.scheme == .https
@@ -35,13 +39,14 @@ final class Destination: Hashable, Sendable {
     static func == (one: Destination, other: Destination) -> Bool {
         one === other
             || one.origin == other.origin && one.endpoint == other.endpoint
-                && one.localAddress == other.localAddress && one.context === other.context
+                && one.proxy == other.proxy && one.localAddress == other.localAddress && one.context === other.context
                 && one.serverName == other.serverName
     }
 
     func hash(into hasher: inout Hasher) {
         hasher.combine(origin)
         hasher.combine(endpoint)
+        hasher.combine(proxy)
         hasher.combine(localAddress)
         hasher.combine(serverName)
     }

@@ -9,7 +9,8 @@ extension Engine {
             lastHost = host
             return host
         }
-        let host = Host(destination, limit: configuration.connectionsPerHost)
+        let route = Route(to: destination, configuration.proxies)
+        let host = Host(destination, route, limit: configuration.connectionsPerHost)
         hosts[destination] = host
         lastHost = host
         return host

@@ -30,6 +30,9 @@ public final class EngineRequest: Sendable {
         /// Over TLS, content that only the connection's end delimits counts as whole though the peer sent no
         /// close_notify before it closed. Anyone on the way can then cut it short unseen.
         public var toleratesMissingCloseNotify = false
+        /// Instead of ``EngineConfiguration/proxies``; `.direct` for none. Requests that are served by different proxies, or
+        /// by one with different credentials, never share a connection. A unix socket is behind no proxy.
+        public var proxies: ProxyConfiguration?
         /// Where the connection is dialled from, instead of ``EngineConfiguration/localAddresses``; only addresses
         /// of its family are then reached. Port 0: any. Requests with different ones never share a connection. Means
         /// nothing to a unix socket.
@@ -72,8 +75,8 @@ public final class EngineRequest: Sendable {
 
     /// - Parameters:
     ///   - target: origin-form, with its query and without a fragment; `*` for OPTIONS.
-    ///   - fields: the caller's own. Host (unless by ``Options/host``), Content-Length, Transfer-Encoding and Expect
-    ///     follow from the request and are refused.
+    ///   - fields: the caller's own. Host (unless by ``Options/host``), Content-Length, Transfer-Encoding, Expect and
+    ///     Proxy-Authorization follow from the request and its proxy, and are refused.
     public init(
         method: String = "GET",
         origin: Origin,
@@ -90,6 +93,7 @@ public final class EngineRequest: Sendable {
         destination = Destination(
             origin: origin,
             endpoint: options.endpoint,
+            proxy: ProxyChoice(options.proxies, for: origin),
             localAddress: options.localAddress,
             context: options.tls,
             serverName: options.serverName
@@ -105,7 +109,8 @@ public final class EngineRequest: Sendable {
             case "CONNECT": .connect
             default: .other(offeredUpgrade: false)
             }
-        for name in ["Host", "Content-Length", "Transfer-Encoding", "Expect"] where fields.contains(name) {
+        let reserved = ["Host", "Content-Length", "Transfer-Encoding", "Expect", "Proxy-Authorization"]
+        for name in reserved where fields.contains(name) {
             throw .invalidRequest(.reservedField(name))
         }
         var bytes: [UInt8] = []

@@ -12,6 +12,7 @@ extension Failure {
         case .timedOut(.responseHead), .timedOut(.idle), .timedOut(.total): self.init(Self.phase(of: report), .timeout)
         case .closedWhileOpening(let cause): self.init(.connect, ended: .closedBeforeAnswer, by: cause)
         case .tls: self.init(.connect, .other, detail: "TLS")
+        case .proxy(let cause): self.init(cause)
         case .unsolicitedBytes: self.init(.connect, .malformed, detail: "spoke unasked")
         case .closedBeforeResponse(let cause): self.init(.firstByte, ended: .closedBeforeAnswer, by: cause)
         case .uploadAborted(_, let cause): self.init(.write, ended: .closedBeforeAnswer, by: cause)
@@ -24,6 +25,18 @@ extension Failure {
         case .system(let cause): self.init(Self.phase(of: report), ended: .other, by: cause)
         case .invalidRequest, .bodyLengthMismatch, .bodyFailed, .cancelled, .shutDown:
             self.init(Self.phase(of: report), .other, detail: "\(error)")
+        }
+    }
+
+    private init(_ error: ProxyError) {
+        switch error {
+        case .unreachable(let cause): self.init(cause)
+        case .closed(let cause): self.init(.connect, ended: .closedBeforeAnswer, by: cause)
+        case .refused(let refusal), .authenticationRequired(let refusal):
+            self.init(.connect, .other, detail: "proxy: \(refusal.status)")
+        case .malformedResponse: self.init(.connect, .malformed, detail: "proxy")
+        case .tls: self.init(.connect, .other, detail: "TLS with the proxy")
+        case .socks, .credentials, .target: self.init(.connect, .other, detail: "proxy: \(error)")
         }
     }
 
