@@ -42,12 +42,16 @@ let package = Package(
         .target(name: "HTTP1", swiftSettings: strict),
         .target(name: "Reactor", dependencies: ["CLinux"], swiftSettings: strict),
         .target(name: "TLS", dependencies: ["COpenSSL"], swiftSettings: strict),
-        .target(name: "HTTPEngine", dependencies: ["Reactor", "TLS", "HTTP1", "CZlib"], swiftSettings: strict),
-        .target(name: "TestServer", dependencies: ["Reactor", "HTTP1", "CZlib", "COpenSSL"], swiftSettings: strict),
+        .target(name: "HTTPEngine", dependencies: ["Reactor", "HTTP1", "TLS", "CZlib"], swiftSettings: strict),
+        .target(
+            name: "TestServer",
+            dependencies: ["TLS", "Reactor", "HTTP1", "CZlib", "COpenSSL"],
+            swiftSettings: strict
+        ),
         .executableTarget(
             name: "httpbin",
             dependencies: [
-                "TestServer", "Reactor",
+                "TestServer", "TLS", "Reactor",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict
@@ -67,7 +71,7 @@ let package = Package(
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: testing),
         .testTarget(name: "HTTP1Tests", dependencies: ["HTTP1", "TestSupport"], swiftSettings: testing),
         .testTarget(name: "ReactorTests", dependencies: ["Reactor", "CLinux", "TestSupport"], swiftSettings: testing),
-        .testTarget(name: "TLSTests", dependencies: ["TLS", "TestSupport"], swiftSettings: testing),
+        .testTarget(name: "TLSTests", dependencies: ["TLS", "TestServer", "TestSupport"], swiftSettings: testing),
         .testTarget(
             name: "HTTPEngineTests",
             dependencies: ["HTTPEngine", "TLS", "TestServer", "TestSupport"],
@@ -75,7 +79,7 @@ let package = Package(
         ),
         .testTarget(
             name: "TestServerTests",
-            dependencies: ["TestServer", "Reactor", "HTTP1", "httpbin"],
+            dependencies: ["TestServer", "TLS", "Reactor", "HTTP1", "httpbin", "TestSupport"],
             swiftSettings: testing
         ),
         .testTarget(

@@ -29,7 +29,9 @@ struct ConnectionPool {
 
     let limit: Int
 
-    private(set) var dialling = 0
+    /// Dials for the queue, and those of retries, which serve nobody else.
+    private var queueDials = 0
+    private var retryDials = 0
     private(set) var busy = 0
     private(set) var waiting = 0
     private var idle: [ConnectionID] = []
@@ -42,6 +44,7 @@ struct ConnectionPool {
     /// Places in the queue's storage, those of leavers included.
     var queued: Int { queue.count }
     var idleCount: Int { idle.count }
+    var dialling: Int { queueDials + retryDials }
     var total: Int { dialling + busy + idle.count }
     var isEmpty: Bool { total == 0 && waiting == 0 }
 
@@ -73,18 +76,18 @@ struct ConnectionPool {
     }
 
     mutating func dialled(_ connection: ConnectionID) -> Step {
-        dialling -= 1
+        queueDials -= 1
         return place(connection)
     }
 
     /// The dial came to nothing. The first waiter hears of it: its connection would have been this one.
     mutating func dialFailed() -> ExchangeID? {
-        dialling -= 1
+        queueDials -= 1
         return nextWaiter()
     }
 
     /// The dial was given up by the owner, with nobody to tell.
-    mutating func dialAbandoned() { dialling -= 1 }
+    mutating func dialAbandoned() { queueDials -= 1 }
 
     /// A busy connection is free for the next.
     mutating func released(_ connection: ConnectionID) -> Step {
@@ -104,14 +107,23 @@ struct ConnectionPool {
     /// A busy connection is gone and its exchange dials again, past the queue: its turn has come already.
     mutating func redial() {
         busy -= 1
-        dialling += 1
+        retryDials += 1
     }
 
     /// The dial of ``redial()`` has its connection.
     mutating func redialled() {
-        dialling -= 1
+        retryDials -= 1
         busy += 1
     }
+
+    /// The dial of ``redial()`` has its connection, whose exchange is gone.
+    mutating func redialUnclaimed(_ connection: ConnectionID) -> Step {
+        retryDials -= 1
+        return place(connection)
+    }
+
+    /// The dial of ``redial()`` failed, or was given up.
+    mutating func redialEnded() { retryDials -= 1 }
 
     mutating func closedIdle(_ connection: ConnectionID) {
         // From the end: what dies young was parked last; the eldest go by their idle limit, from the front.
@@ -123,8 +135,8 @@ struct ConnectionPool {
 
     /// Another dial if waiters outnumber those under way and a place is free.
     mutating func dialIfNeeded() -> Step {
-        guard waiting > dialling, total < limit else { return .nothing }
-        dialling += 1
+        guard waiting > queueDials, total < limit else { return .nothing }
+        queueDials += 1
         return .dial
     }
 

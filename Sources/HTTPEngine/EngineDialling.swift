@@ -32,10 +32,15 @@ extension Engine {
     func dialled(_ dial: Dial, _ wire: consuming Wire, _ token: Token, _ record: ConnectionRecord) {
         dials[ObjectIdentifier(dial)] = nil
         let connection = makeConnection(consume wire, token, record, dial.host)
-        if case .retry(let id) = dial.purpose, let exchange = exchange(id) {
-            dial.host.pool.redialled()
-            assign(connection, to: exchange)
-        } else {
+        switch dial.purpose {
+        case .retry(let id):
+            if let exchange = exchange(id) {
+                dial.host.pool.redialled()
+                assign(connection, to: exchange)
+            } else {
+                perform(dial.host.pool.redialUnclaimed(connection.id), dial.host)
+            }
+        case .pool:
             perform(dial.host.pool.dialled(connection.id), dial.host)
         }
         endIfDrained()
@@ -78,7 +83,7 @@ extension Engine {
             feedStarved()
             perform(host.pool.dialIfNeeded(), host)
         case .retry(let id):
-            host.pool.dialAbandoned()
+            host.pool.redialEnded()
             if let exchange = exchange(id) { fail(exchange, error) }
             feedStarved()
             perform(host.pool.dialIfNeeded(), host)
@@ -90,7 +95,10 @@ extension Engine {
     func abandon(_ dial: Dial) {
         dials[ObjectIdentifier(dial)] = nil
         dial.cancel()
-        dial.host.pool.dialAbandoned()
+        switch dial.purpose {
+        case .pool: dial.host.pool.dialAbandoned()
+        case .retry: dial.host.pool.redialEnded()
+        }
         tidy(dial.host)
     }
 

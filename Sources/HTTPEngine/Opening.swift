@@ -229,8 +229,9 @@ final class Opening: ReadinessHandler {
     private func flush() {
         do throws(Errno) {
             try wire?.flush()
-            while sent < outbox.count {
-                guard let count = try wire?.write(outbox.span.extracting(droppingFirst: sent), Span()) else { break }
+            let waiting = outbox
+            while sent < waiting.count {
+                guard let count = try wire?.write(waiting.span.extracting(droppingFirst: sent), Span()) else { break }
                 sent += count
             }
         } catch {

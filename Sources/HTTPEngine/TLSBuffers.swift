@@ -17,10 +17,10 @@ internal import TLS
     deinit { unsafe storage.deallocate() }
 
     /// What one layer's plaintext needs when it is the next layer's ciphertext.
-    var capacity: Int { storage.count }
+    var capacity: Int { unsafe storage.count }
 
     @unsafe func room(after count: Int) -> UnsafeMutableBufferPointer<UInt8> {
-        unsafe UnsafeMutableBufferPointer<UInt8>(rebasing: storage[count...])
+        unsafe UnsafeMutableBufferPointer(rebasing: storage[count...])
     }
 
     /// The first `count` bytes, as the last ``TLSLayer/decrypt(_:)`` left them.
@@ -28,6 +28,7 @@ internal import TLS
         _ count: Int,
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try unsafe body(unsafe UnsafeBufferPointer(rebasing: storage[..<count]).span)
+        let bytes = unsafe UnsafeBufferPointer(rebasing: storage[..<count])
+        return try unsafe body(bytes.span)
     }
 }

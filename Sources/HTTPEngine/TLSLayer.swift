@@ -138,11 +138,14 @@ final class TLSLayer {
         var taken = 0
         // Whatever happens, what is in the buffer of all leaves it now.
         defer { keepOutput(from: taken) }
-        while sent < unsent.count {
-            guard let count = try socket.write(unsent.span.extracting(droppingFirst: sent)) else { return false }
-            sent += count
+        if !unsent.isEmpty {
+            let waiting = unsent
+            while sent < waiting.count {
+                guard let count = try socket.write(waiting.span.extracting(droppingFirst: sent)) else { return false }
+                sent += count
+            }
+            (unsent, sent) = ([], 0)
         }
-        if !unsent.isEmpty { (unsent, sent) = ([], 0) }
         while taken < buffers.output.count {
             let count = try buffers.output.withBytes { output throws(Errno) in
                 try socket.write(output.extracting(droppingFirst: taken))

@@ -1,4 +1,5 @@
 public import Reactor
+public import TLS
 
 /// An HTTP/1.1 server on this machine with httpbin's routes, for tests and load runs. Knows nothing of the client
 /// engine: a client must not be tested against itself.
@@ -13,6 +14,7 @@ public import Reactor
 public final class TestServer: Sendable {
     /// The address in fact bound, with the port the kernel chose for port 0.
     public let address: SocketAddress
+    private let isSecure: Bool
     private let group: EventLoopGroup
     private let loops: [LoopBound<ServerLoop>]
     private let counters: [ServerCounters]
@@ -25,16 +27,23 @@ public final class TestServer: Sendable {
     /// Listens on `address` (TCP or unix, abstract names too) with `loops` threads.
     ///
     /// Over TCP the kernel spreads newcomers over the loops (SO_REUSEPORT); a unix name has one
-    /// listener, whose newcomers go round.
+    /// listener, whose newcomers go round. With `tls` it speaks https, and nothing else.
     public static func start(
         loops: Int = 1,
         address: SocketAddress = .loopback(),
-        options: ServerOptions = ServerOptions()
+        options: ServerOptions = ServerOptions(),
+        tls: TLSServerContext? = nil
     ) throws(Errno) -> TestServer {
-        try TestServer(loops, address, options)
+        try TestServer(loops, address, options, tls)
     }
 
-    private init(_ count: Int, _ wanted: SocketAddress, _ options: ServerOptions) throws(Errno) {
+    private init(
+        _ count: Int,
+        _ wanted: SocketAddress,
+        _ options: ServerOptions,
+        _ tls: TLSServerContext?
+    ) throws(Errno) {
+        isSecure = tls != nil
         let group = try EventLoopGroup(count: count, name: "test-server")
         let counters = group.loops.map { _ in ServerCounters() }
         do throws(Errno) {
@@ -42,7 +51,8 @@ public final class TestServer: Sendable {
             for (loop, own) in zip(group.loops, counters) {
                 servers.append(
                     try loop.perform {
-                        let shared = ServerScratch(options: options, counters: own, all: counters)
+                        let secure = tls.map { SecureScratch($0) }
+                        let shared = ServerScratch(options: options, secure: secure, counters: own, all: counters)
                         return LoopBound(ServerLoop(loop, shared, all: group.loops), on: loop)
                     }
                 )
@@ -99,7 +109,12 @@ public final class TestServer: Sendable {
 
     /// `http://127.0.0.1:port` and `path`, which begins with `/`. A unix socket has no URL; `localhost` stands for it.
     public func url(_ path: String) -> String {
-        address.port == nil ? "http://localhost\(path)" : "http://\(address)\(path)"
+        "\(isSecure ? "https" : "http")://\(address.port == nil ? "localhost" : "\(address)")\(path)"
+    }
+
+    /// The same with a host name of one's own, which is not looked at: for certificates that name no address.
+    public func url(_ path: String, host: String) -> String {
+        "\(isSecure ? "https" : "http")://\(host):\(port)\(path)"
     }
 
     // MARK: Counting

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Glibc
 internal import Reactor
+internal import TLS
 internal import TestServer
 
 /// The test server as a program: listens until SIGINT or SIGTERM, then lets requests under way finish.
@@ -25,6 +26,9 @@ struct Httpbin: ParsableArguments {
     @Option(help: ArgumentHelp("Threads, each with an event loop.", valueName: "count"))
     var loops = 1
 
+    @OptionGroup
+    var secure: SecureOptions
+
     @Flag(name: [.customShort("q"), .long], help: "Do not print the address.")
     var quiet = false
 
@@ -35,7 +39,7 @@ struct Httpbin: ParsableArguments {
             guard (1...256).contains(options.loops) else {
                 throw ValidationError("--loops takes a number from 1 to 256")
             }
-            options.serve(address)
+            options.serve(address, try options.secure.context())
         } catch {
             if Httpbin.exitCode(for: error) == .success {
                 print(Httpbin.fullMessage(for: error))
@@ -60,7 +64,7 @@ struct Httpbin: ParsableArguments {
         return address
     }
 
-    private func serve(_ address: SocketAddress) {
+    private func serve(_ address: SocketAddress, _ tls: TLSServerContext?) {
         // Blocked before any thread starts: the signal then waits for `sigwait` and interrupts nobody.
         var signals = sigset_t()
         _ = unsafe sigemptyset(&signals)
@@ -70,7 +74,7 @@ struct Httpbin: ParsableArguments {
         Httpbin.raiseDescriptorLimit()
         let server: TestServer
         do {
-            server = try TestServer.start(loops: loops, address: address)
+            server = try TestServer.start(loops: loops, address: address, tls: tls)
         } catch {
             Httpbin.fail("cannot listen on \(address): \(error)")
         }

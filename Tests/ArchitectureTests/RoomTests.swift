@@ -10,10 +10,10 @@ struct RoomTests {
         "Reactor": ["CLinux", "Synchronization"],
         // Sans-IO: ciphertext in, ciphertext out; files only where somebody names one.
         "TLS": ["COpenSSL", "Glibc", "Synchronization"],
-        "HTTPEngine": ["Reactor", "TLS", "HTTP1", "CZlib", "CLinux", "Synchronization"],
+        "HTTPEngine": ["Reactor", "HTTP1", "TLS", "CZlib", "CLinux", "Synchronization"],
         // Never the engine: a client must not be tested against itself.
-        "TestServer": ["Reactor", "HTTP1", "CZlib", "COpenSSL", "CLinux", "Glibc", "Synchronization"],
-        "httpbin": ["TestServer", "Reactor", "CLinux", "Glibc", "ArgumentParser"],
+        "TestServer": ["TLS", "Reactor", "HTTP1", "CZlib", "COpenSSL", "CLinux", "Glibc", "Synchronization"],
+        "httpbin": ["TestServer", "TLS", "Reactor", "CLinux", "Glibc", "ArgumentParser"],
         // The smallest program on the engine: no package, so that its `ldd` shows what the engine brings.
         "fetch": ["HTTPEngine", "HTTP1", "Reactor", "Glibc"],
         "volley": [

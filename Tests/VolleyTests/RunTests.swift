@@ -65,7 +65,7 @@ struct RunTests {
     @Test(
         "a mistake is one line on standard error, status 1, and nothing else",
         arguments: [
-            ["http://no.such.host.invalid/"], ["https://127.0.0.1/"], ["-c", "0"], ["--bogus"],
+            ["http://no.such.host.invalid/"], ["-c", "0"], ["--bogus"],
             ["--format", "json=/nowhere/x"], ["-n1", "--unix-socket", "@x"],
         ]
     )

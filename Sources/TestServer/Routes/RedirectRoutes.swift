@@ -42,6 +42,6 @@ enum RedirectRoutes {
             return .bad("the hops are a number from 1 to \(RouteLimits.redirects)")
         }
         let path = left == 1 ? "/get" : "\(next)/\(left - 1)"
-        return .redirect(302, to: isAbsolute ? "http://\(request.authority)\(path)" : path)
+        return .redirect(302, to: isAbsolute ? "\(request.scheme)://\(request.authority)\(path)" : path)
     }
 }

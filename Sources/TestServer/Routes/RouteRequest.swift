@@ -14,6 +14,8 @@ struct RouteRequest: Sendable {
     var origin = "127.0.0.1"
     /// Host, or the authority of an absolute-form target, which wins over it (RFC 9112 §3.2.2).
     var authority = "localhost"
+    /// https on a server with certificates.
+    var scheme = "http"
     /// A fresh random number: routes draw from it and stay functions.
     var random: UInt64 = 0
     /// Requests this server has counted so far, this one included.
@@ -32,7 +34,7 @@ struct RouteRequest: Sendable {
     /// The first field of that name.
     func field(_ name: String) -> String? { fields.first { $0.name.equalsIgnoringCase(name) }?.value }
 
-    var url: String { "http://\(authority)\(path)" + (rawQuery.isEmpty ? "" : "?\(rawQuery)") }
+    var url: String { "\(scheme)://\(authority)\(path)" + (rawQuery.isEmpty ? "" : "?\(rawQuery)") }
 
     var cookies: [Pair] {
         (field("cookie") ?? "").split(separator: ";").compactMap { part in

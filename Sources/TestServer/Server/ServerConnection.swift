@@ -1,5 +1,6 @@
 internal import HTTP1
 internal import Reactor
+internal import TLS
 
 /// A connection of the server: the socket, and what its ``ServerMachine`` needs done with it. Lives on one loop.
 ///
@@ -31,6 +32,8 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
     private let shared: ServerScratch
     private var socket: Socket?
     private var token: Token?
+    /// nil on a plain connection.
+    private var session: TLSSession?
     private var machine: ServerMachine
     private var state = State.reading
     /// What the kernel has not taken yet: bounded by the scratch's high water and one read.
@@ -53,6 +56,10 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
     /// False if the loop's epoll set has no room for it.
     func open() -> Bool {
         guard let number = socket?.number else { return false }
+        if let secure = shared.secure {
+            guard let session = try? TLSSession(server: secure.context, output: secure.ciphertext) else { return false }
+            self.session = session
+        }
         token = try? loop.register(number, .read, self)
         return token != nil
     }
@@ -87,7 +94,10 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
 
     /// Comes by now and then: closes what has not moved since `limit`, and lets idle connections give memory back.
     func sweep(idleSince limit: Instant) {
-        guard lastActivity < limit else { return machine.releaseStorage() }
+        guard lastActivity < limit else {
+            session?.releaseBuffers()
+            return machine.releaseStorage()
+        }
         switch state {
         case .reading:
             shared.now = loop.now
@@ -100,7 +110,7 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
     /// The server stops: a request that already lies in the socket is still answered, then idle connections end.
     func drain() {
         if case .reading = state { read() }
-        if case .reading = state, machine.isIdle { close() }
+        if case .reading = state, machine.isIdle { end() }
     }
 
     func abort() {
@@ -122,6 +132,7 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
             lastActivity = loop.now
             shared.now = lastActivity
             shared.counters.add(count, to: .bytesReceived)
+            if let session, let secure = shared.secure { return decrypt(count, session, secure) }
             let need = loop.readBuffer.withBytes(count) { machine.receive($0, shared) { origin } }
             apply(need)
         case .endOfStream, nil:
@@ -129,6 +140,25 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
             close()
         case .wouldBlock:
             break
+        }
+    }
+
+    private func decrypt(_ count: Int, _ session: TLSSession, _ secure: SecureScratch) {
+        do throws(TLSError) {
+            switch try loop.readBuffer.withBytes(
+                count,
+                { input throws(TLSError) in try secure.receive(input, session) }
+            ) {
+            case .nothing: apply(.input)
+            case .plaintext(let count):
+                let need = secure.withPlaintext(count) { machine.receive($0, shared) { origin } }
+                apply(need)
+            case .end: end()
+            }
+        } catch {
+            // The alert is in the output.
+            _ = sendCiphertext(secure)
+            close()
         }
     }
 
@@ -162,6 +192,7 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
     /// False if something is left, which now lies in `unsent`.
     @inline(__always)
     private func send() -> Bool {
+        if let session, let secure = shared.secure { return encrypt(session, secure) }
         guard !shared.output.isEmpty else { return true }
         let taken: Int?
         do throws(Errno) {
@@ -180,6 +211,51 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
         }
         guard count == shared.output.count else {
             unsent = Array(shared.output[count...])
+            unsentResponses = shared.finishedResponses
+            return false
+        }
+        shared.counters.add(shared.finishedResponses, to: .responses)
+        return true
+    }
+
+    /// ``send()`` with a record layer between. A client that cuts a handshake message of its own in two while a response is due is cut
+    /// off: nobody sane does that, and nothing could be encrypted meanwhile.
+    private func encrypt(_ session: TLSSession, _ secure: SecureScratch) -> Bool {
+        let isWhole = shared.output.isEmpty || encrypt(shared.output, session)
+        shared.output.removeAll(keepingCapacity: true)
+        if isWhole { return sendCiphertext(secure) }
+        shared.finishedResponses = 0
+        secure.ciphertext.removeAll()
+        close()
+        return true
+    }
+
+    private func encrypt(_ octets: [UInt8], _ session: TLSSession) -> Bool {
+        do throws(TLSError) { return try session.write(octets.span) == octets.count } catch { return false }
+    }
+
+    /// As much as the kernel takes; false if something is left, which now lies in `unsent`.
+    private func sendCiphertext(_ secure: SecureScratch) -> Bool {
+        guard !secure.ciphertext.isEmpty else { return true }
+        defer {
+            secure.ciphertext.removeAll()
+            shared.finishedResponses = 0
+        }
+        let (count, total): (Int, Int)
+        do throws(Errno) {
+            total = secure.ciphertext.count
+            count = try secure.ciphertext.withBytes { bytes throws(Errno) -> Int in try socket?.write(bytes) ?? 0 }
+        } catch {
+            close()
+            return true
+        }
+        shared.counters.add(count, to: .bytesSent)
+        guard count == total else {
+            unsent = secure.ciphertext.withBytes { bytes in
+                var rest: [UInt8] = []
+                rest.append(bytes.extracting(droppingFirst: count))
+                return rest
+            }
             unsentResponses = shared.finishedResponses
             return false
         }
@@ -218,7 +294,7 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
         case .input:
             state = .reading
             setInterest(.read)
-            if shared.isDraining, machine.isIdle { close() }
+            if shared.isDraining, machine.isIdle { end() }
         case .room:
             yield()
         case .time(let span):
@@ -231,8 +307,9 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
             state = .silent
             setInterest(.peerFinish)
         case .end(.close):
-            close()
+            end()
         case .end(.linger):
+            sayGoodbye()
             socket?.shutdownWrite()
             let timer = loop.arm(at: loop.now.advanced(by: ServerConnection.lingerTime), self)
             state = .lingering(timer, left: ServerConnection.lingerBytes)
@@ -273,6 +350,18 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
         }
         shared.counters.add(count, to: .bytesReceived)
         state = .lingering(timer, left: left - count)
+    }
+
+    /// close_notify, so that an end is not taken for a cut; what the kernel has no room for now is not worth waiting for.
+    private func sayGoodbye() {
+        guard let session, let secure = shared.secure else { return }
+        session.close()
+        _ = sendCiphertext(secure)
+    }
+
+    private func end() {
+        sayGoodbye()
+        close()
     }
 
     private func setInterest(_ interest: Interest) {

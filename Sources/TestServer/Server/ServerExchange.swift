@@ -19,7 +19,7 @@ final class ServerExchange {
 
 extension RouteRequest {
     /// Strings from the head's octets. The fast routes never come here.
-    init(_ head: RequestHead, origin: String, random: UInt64, requestCount: UInt64) {
+    init(_ head: RequestHead, origin: String, scheme: String, random: UInt64, requestCount: UInt64) {
         method = head.method
         let target = head.target.utf8
         var pathAndQuery = target[...]
@@ -38,6 +38,7 @@ extension RouteRequest {
         let headFields = head.fields
         fields = (0..<headFields.count).map { Pair(name: headFields.name(at: $0), value: headFields.value(at: $0)) }
         self.origin = origin
+        self.scheme = scheme
         self.random = random
         self.requestCount = requestCount
     }

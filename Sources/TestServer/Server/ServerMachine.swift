@@ -181,6 +181,7 @@ struct ServerMachine: ~Copyable {
         let request = RouteRequest(
             head,
             origin: origin(),
+            scheme: shared.scheme,
             random: shared.nextRandom(),
             requestCount: shared.requestCount
         )

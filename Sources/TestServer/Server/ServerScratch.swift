@@ -10,6 +10,8 @@ final class ServerScratch {
     let options: ServerOptions
     let counters: ServerCounters
     private let allCounters: [ServerCounters]
+    /// nil: the server speaks plain HTTP.
+    let secure: SecureScratch?
 
     /// The head a parser is filling.
     var head = RequestHead()
@@ -25,12 +27,15 @@ final class ServerScratch {
     var isDraining = false
     private var random = SystemRandomNumberGenerator()
 
-    init(options: ServerOptions, counters: ServerCounters, all: [ServerCounters]) {
+    init(options: ServerOptions, secure: SecureScratch?, counters: ServerCounters, all: [ServerCounters]) {
+        self.secure = secure
         self.options = options
         self.counters = counters
         allCounters = all
         output.reserveCapacity(2 * ServerScratch.highWater)
     }
+
+    var scheme: String { secure == nil ? "http" : "https" }
 
     var requestCount: UInt64 { allCounters.reduce(0) { $0 &+ $1.value(of: .requests) } }
 

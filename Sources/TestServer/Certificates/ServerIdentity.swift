@@ -1,0 +1,14 @@
+public import TLS
+
+extension TLSServerConfiguration {
+    /// A server that shows a made identity's chain.
+    public init(_ identity: TestCertificates.Identity) {
+        self.init(certificate: .init(identity))
+    }
+}
+
+extension TLSServerConfiguration.Certificate {
+    public init(_ identity: TestCertificates.Identity) {
+        self.init(chain: Array(identity.chainPEM.utf8), key: Array(identity.keyPEM.utf8))
+    }
+}
