@@ -1,12 +1,12 @@
 internal import Reactor
 
-/// How a destination is reached: whom to connect to, and the steps from a connected socket to a connection that HTTP can
-/// use.
+/// How a destination is reached: whom to connect to, and the steps from a connected socket to a connection that HTTP
+/// can use.
 struct Route {
     let proxy: Proxy?
     let target: Connector.Target
     let steps: [RouteStep]
-    /// Requests go to an HTTP proxy itself, which passes them on: in absolute-form, and each with the credentials for it.
+    /// Requests go to an HTTP proxy itself, which passes them on: in absolute-form, each with the credentials for it.
     let isAbsolute: Bool
 
     /// - Parameter configured: the engine's own proxies, for requests that name none.
