@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "CLinux.h"
 
+#include <sys/sendfile.h>
+
 int uncurl_accept(int fd, struct sockaddr *address, socklen_t *length) {
     return accept4(fd, address, length, SOCK_NONBLOCK | SOCK_CLOEXEC);
 }
@@ -10,6 +12,26 @@ const char *uncurl_errno_name(int code) { return strerrorname_np(code); }
 const char *uncurl_errno_text(int code) { return strerrordesc_np(code); }
 
 void uncurl_name_thread(pthread_t thread, const char *name) { pthread_setname_np(thread, name); }
+
+ssize_t uncurl_sendfile(int socket, int file, int64_t offset, size_t count) {
+    sigset_t pipe, before, waiting;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe, &before);
+    int was_held = sigismember(&before, SIGPIPE);
+    int is_anothers = was_held && sigpending(&waiting) == 0 && sigismember(&waiting, SIGPIPE);
+    off_t position = offset;
+    ssize_t sent = sendfile(socket, file, &position, count);
+    int error = errno;
+    /* A socket that breaks in the middle gives both a count and the signal. */
+    if (!is_anothers && sent < (ssize_t)count) {
+        struct timespec now = {0, 0};
+        while (sigtimedwait(&pipe, NULL, &now) == -1 && errno == EINTR) {}
+    }
+    if (!was_held) pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return sent;
+}
 
 int uncurl_is_no_address(int code) { return code == EAI_NODATA || code == EAI_ADDRFAMILY; }
 

@@ -9,6 +9,7 @@
 #include <openssl/pkcs12.h>
 #include <openssl/provider.h>
 #include <openssl/rsa.h>
+#include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 #include <openssl/x509_vfy.h>
@@ -17,6 +18,15 @@ static inline EVP_PKEY *uncurl_new_ec_key(const char *curve) { return EVP_EC_gen
 static inline EVP_PKEY *uncurl_new_rsa_key(size_t bits) { return EVP_RSA_gen(bits); }
 static inline EVP_PKEY *uncurl_new_named_key(const char *type) { return EVP_PKEY_Q_keygen(NULL, NULL, type); }
 static inline long uncurl_bio_data(BIO *bio, char **data) { return BIO_get_mem_data(bio, data); }
+
+static inline size_t uncurl_bio_pending(BIO *bio) { return BIO_ctrl_pending(bio); }
+static inline int uncurl_error_library(unsigned long code) { return ERR_GET_LIB(code); }
+static inline int uncurl_unsupported_reason(void) { return ERR_R_UNSUPPORTED; }
+static inline int uncurl_error_reason(unsigned long code) { return ERR_GET_REASON(code); }
+
+/* RFC 4514, with UTF-8 left readable. */
+static inline unsigned long uncurl_name_text_flags(void) { return XN_FLAG_RFC2253 & ~ASN1_STRFLGS_ESC_MSB; }
+static inline const EVP_MD *uncurl_digest_of(const ASN1_OBJECT *algorithm) { return EVP_get_digestbyobj(algorithm); }
 
 static inline STACK_OF(X509) *uncurl_new_certificates(void) { return sk_X509_new_null(); }
 /* Takes the reference over only if it returns more than 0. */
@@ -55,10 +65,26 @@ static inline int uncurl_name_at(const GENERAL_NAMES *names, int index, const un
     return kind;
 }
 
-/* The certificates of an OCSP response's signer that came with it. */
 static inline int uncurl_ocsp_basic_sign(
     OCSP_BASICRESP *basic, X509 *signer, EVP_PKEY *key, const EVP_MD *digest, unsigned long flags
 ) {
     return OCSP_basic_sign(basic, signer, key, digest, NULL, flags);
+}
+/* The callback has the last word on what the server stapled, or did not. */
+static inline void uncurl_ctx_request_staple(SSL_CTX *ctx, int (*callback)(SSL *, void *)) {
+    SSL_CTX_set_tlsext_status_type(ctx, TLSEXT_STATUSTYPE_ocsp);
+    SSL_CTX_set_tlsext_status_cb(ctx, callback);
+}
+static inline void uncurl_ctx_set_status_callback(SSL_CTX *ctx, int (*callback)(SSL *, void *)) {
+    SSL_CTX_set_tlsext_status_cb(ctx, callback);
+}
+/* Borrowed; none, and -1, if nothing came. */
+static inline long uncurl_stapled_response(SSL *ssl, const unsigned char **data) {
+    return SSL_get_tlsext_status_ocsp_resp(ssl, data);
+}
+static inline int uncurl_staple(SSL *ssl, const unsigned char *data, size_t count) {
+    unsigned char *copy = OPENSSL_memdup(data, count);
+    if (copy == NULL) return 0;
+    return SSL_set_tlsext_status_ocsp_resp(ssl, copy, (long)count) == 1;
 }
 #endif

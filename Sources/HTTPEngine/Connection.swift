@@ -22,6 +22,9 @@ final class Connection: ReadinessHandler, TimerHandler {
     static let readsPerTurn = 4
     /// Parts of a streamed body a turn, so that a source of small ones cannot hold the loop.
     static let partsPerTurn = 16
+    /// A file's turn where `sendfile` takes it, and its bites where it is read: sixteen of these are a turn.
+    static let slice = 1 << 20
+    static let bite = 64 << 10
 
     let id: ConnectionID
     let engine: Engine
@@ -206,6 +209,13 @@ final class Connection: ReadinessHandler, TimerHandler {
 
     func write(_ first: Span<UInt8>, _ second: Span<UInt8>) throws(Errno) -> Int? { try wire?.write(first, second) }
 
+    /// Whether the kernel may take files as they are: nothing stands between us and the socket.
+    var sendsFiles: Bool { secure == nil }
+
+    func write(_ file: OpenFile, at offset: UInt64, atMost count: Int) throws(Errno) -> Int? {
+        try wire?.socket.send(file, at: offset, atMost: count)
+    }
+
     func flush() throws(Errno) -> SendQueue.Progress {
         try queue.flush { first, second throws(Errno) in try write(first, second) }
     }
@@ -228,12 +238,15 @@ final class Connection: ReadinessHandler, TimerHandler {
         do throws(Errno) { try loop.setInterest(token, wanted) } catch { refused(error) }
     }
 
+    /// Something waits to be sent: bytes in the queue, or a file that is in none.
+    var awaitsRoom: Bool { interest.contains(.write) }
+
     func resumeReading(_ exchange: Exchange) {
         if isSuspended {
             isSuspended = false
             do throws(Errno) { try loop.resume(token) } catch { refused(error) }
         }
-        updateInterest(reading: true, writing: !queue.isEmpty)
+        updateInterest(reading: true, writing: awaitsRoom)
         loop.again(token)
     }
 

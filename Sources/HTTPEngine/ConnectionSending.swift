@@ -20,7 +20,7 @@ extension Connection {
             return sendFromMemory(exchange, request, head)
         case .bytes where request.continueWait == 0:
             return sendFromMemory(exchange, request, head)
-        case .bytes, .stream:
+        case .bytes, .stream, .file, .segments:
             break
         }
         queue.append(head, isContent: false)
@@ -47,6 +47,10 @@ extension Connection {
             exchange.sending = .memory
         case .stream(let length, _):
             exchange.sending = .stream(BodyEncoder(length: length))
+        case .file(let file):
+            exchange.sending = .segments(SegmentReader(SegmentedBody(file)))
+        case .segments(let body):
+            exchange.sending = .segments(SegmentReader(body))
         }
     }
 
@@ -57,7 +61,8 @@ extension Connection {
         switch exchange.sending {
         case .idle, .done, .stopped, .broken: return
         case .awaitingContinue: break
-        case .memory, .stream: guard status >= 300 else { return }
+        // The rest of a burst is other requests.
+        case .memory, .stream, .segments: guard status >= 300, exchange.request?.burst == 1 else { return }
         }
         exchange.sending = .stopped
         queue.removeAll()
@@ -86,13 +91,13 @@ extension Connection {
         noteSent(exchange, content: max(0, taken - head.count))
     }
 
-    /// Empties the queue into the socket, and asks a streamed body for more while there is room.
+    /// Empties the queue into the socket, and asks the body's source for more while there is room.
     func pump(_ exchange: Exchange) {
         for _ in 0..<Connection.partsPerTurn {
             switch exchange.sending {
             case .idle, .done, .stopped, .broken:
                 return updateInterest(reading: !exchange.isPaused, writing: false)
-            case .awaitingContinue, .memory, .stream:
+            case .awaitingContinue, .memory, .stream, .segments:
                 break
             }
             let progress: SendQueue.Progress
@@ -102,44 +107,139 @@ extension Connection {
                 return sendingBroke(exchange, error)
             }
             if progress.bytes > 0 {
-                exchange.report.bytesSent += UInt64(progress.bytes)
-                exchange.lastActivity = loop.now
-                noteSent(exchange, content: progress.content)
-                guard isServing(exchange) else { return }
+                guard moved(exchange, progress.bytes, content: progress.content) else { return }
             }
             guard progress.finished else {
                 return updateInterest(reading: !exchange.isPaused, writing: true)
             }
-            if case .awaitingContinue = exchange.sending {
-                return updateInterest(reading: !exchange.isPaused, writing: false)
-            }
-            guard case .stream(var encoder) = exchange.sending else {
-                sendingEnded(exchange, content: unreportedContent(exchange))
-                if isServing(exchange) { exchange.watch(at: loop.now) }
-                return
-            }
-            guard let delegate = exchange.delegate else { return }
-            let part = delegate.exchange(exchange.id, needsBodyAt: encoder.offset)
-            guard isServing(exchange) else { return }
-            let step = encoder.encode(part)
-            exchange.sending = .stream(encoder)
-            switch step {
-            case .send(let before, let content, let after):
-                queue.append(before, isContent: false)
-                queue.append(content, isContent: true)
-                queue.append(after, isContent: false)
-            case .finish(let last):
-                queue.append(last, isContent: false)
-                exchange.sending = .memory
-            case .ask:
-                continue
-            case .wait:
-                return updateInterest(reading: !exchange.isPaused, writing: false)
-            case .fail(let error):
-                return engine.fail(exchange, error)
-            }
+            guard refill(exchange) else { return }
         }
         loop.again(token)
+    }
+
+    /// The queue is empty. False: nothing more can be sent now, or the exchange is over.
+    private func refill(_ exchange: Exchange) -> Bool {
+        switch exchange.sending {
+        case .idle, .done, .stopped, .broken:
+            return false
+        case .awaitingContinue:
+            updateInterest(reading: !exchange.isPaused, writing: false)
+            return false
+        case .memory:
+            sendingEnded(exchange, content: unreportedContent(exchange))
+            if isServing(exchange) { exchange.watch(at: loop.now) }
+            return false
+        case .stream(var encoder):
+            guard let delegate = exchange.delegate else { return false }
+            let part = delegate.exchange(exchange.id, needsBodyAt: encoder.offset)
+            guard isServing(exchange) else { return false }
+            let step = encoder.encode(part)
+            exchange.sending = .stream(encoder)
+            return take(step, exchange)
+        case .segments(let reader):
+            do throws(EngineError) {
+                return try take(try reader.next(), of: reader, exchange)
+            } catch {
+                engine.fail(exchange, error)
+                return false
+            }
+        }
+    }
+
+    private func take(_ step: BodyEncoder.Step, _ exchange: Exchange) -> Bool {
+        switch step {
+        case .send(let before, let content, let after):
+            queue.append(before, isContent: false)
+            queue.append(content, isContent: true)
+            queue.append(after, isContent: false)
+        case .finish(let last):
+            queue.append(last, isContent: false)
+            exchange.sending = .memory
+        case .ask:
+            break
+        case .wait:
+            updateInterest(reading: !exchange.isPaused, writing: false)
+            return false
+        case .fail(let error):
+            engine.fail(exchange, error)
+            return false
+        }
+        return true
+    }
+
+    private func take(
+        _ next: SegmentReader.Next,
+        of reader: SegmentReader,
+        _ exchange: Exchange
+    ) throws(EngineError) -> Bool {
+        switch next {
+        case .end:
+            exchange.sending = .memory
+        case .bytes(let bytes):
+            queue.append(bytes, isContent: true)
+        case .file(let file, let offset, let count):
+            if count > UInt64(Connection.bite), sendsFiles {
+                return try sendSlice(of: file, at: offset, Int(clamping: count), reader, exchange)
+            }
+            try readBite(of: file, at: offset, Int(clamping: count), reader)
+        }
+        return true
+    }
+
+    private func readBite(
+        of file: OpenFile,
+        at offset: UInt64,
+        _ count: Int,
+        _ reader: SegmentReader
+    ) throws(EngineError) {
+        let bytes: [UInt8]
+        do throws(Errno) {
+            bytes = try file.read(at: offset, atMost: min(count, Connection.bite))
+        } catch {
+            throw .bodyUnreadable(error)
+        }
+        try reader.advance(bytes.count)
+        queue.append(bytes, isContent: true)
+    }
+
+    /// From the page cache to the socket without a copy: a third of the CPU of reading and sending.
+    private func sendSlice(
+        of file: OpenFile,
+        at offset: UInt64,
+        _ count: Int,
+        _ reader: SegmentReader,
+        _ exchange: Exchange
+    ) throws(EngineError) -> Bool {
+        let wanted = min(count, Connection.slice)
+        let sent: Int?
+        do throws(Errno) {
+            sent = try write(file, at: offset, atMost: wanted)
+        } catch .invalidArgument {
+            // A file system that cannot give its pages away (sendfile(2)).
+            try readBite(of: file, at: offset, wanted, reader)
+            return true
+        } catch {
+            sendingBroke(exchange, error)
+            return false
+        }
+        guard let sent else {
+            updateInterest(reading: !exchange.isPaused, writing: true)
+            return false
+        }
+        try reader.advance(sent)
+        guard moved(exchange, sent, content: sent) else { return false }
+        guard sent == wanted else { return true }
+        // A slice is a turn's share; the others come first.
+        loop.again(token)
+        return false
+    }
+
+    /// The kernel took `bytes`. False: the delegate, told of it, has ended the exchange.
+    private func moved(_ exchange: Exchange, _ bytes: Int, content: Int) -> Bool {
+        exchange.report.bytesSent += UInt64(bytes)
+        exchange.lastActivity = loop.now
+        noteSent(exchange, content: content)
+        return isServing(exchange)
     }
 
     private func sendingEnded(_ exchange: Exchange, content: Int) {

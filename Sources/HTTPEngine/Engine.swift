@@ -119,7 +119,7 @@ internal import TLS
         guard let exchange = exchange(id), !exchange.isPaused else { return }
         exchange.isPaused = true
         if case .running(let connection) = exchange.phase {
-            connection.updateInterest(reading: false, writing: !connection.queue.isEmpty)
+            connection.updateInterest(reading: false, writing: connection.awaitsRoom)
         }
     }
 

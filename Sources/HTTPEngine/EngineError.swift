@@ -35,6 +35,10 @@ public enum EngineError: Error, Hashable, Sendable {
     case bodyLengthMismatch(declared: UInt64, given: UInt64)
     /// The request's body broke off by the delegate's word.
     case bodyFailed
+    /// A file of the request's body could not be opened or read.
+    case bodyUnreadable(Errno)
+    /// Where a file of the request's body was, there is another now.
+    case bodyFileReplaced
     /// The request could not be sent, and no response came.
     case sendFailed(Errno)
     /// The socket failed for a reason of this machine's.
@@ -65,7 +69,7 @@ extension EngineError: CustomStringConvertible {
         case .invalidRequest(.reservedField(let name)):
             "invalid request: \(name) follows from the request and cannot be set"
         case .invalidRequest(.burstOfStreams):
-            "invalid request: a burst repeats its request, and a streamed body cannot be repeated"
+            "invalid request: a burst repeats its request, and only content in memory can be repeated"
         case .invalidRequest(.burstThatWaits):
             "invalid request: a burst leaves at once, and this request waits for an answer in its middle"
         case .invalidRequest(.burstTooLarge(let count)):
@@ -97,6 +101,8 @@ extension EngineError: CustomStringConvertible {
         case .undecodable(let error): "content does not decode: \(error)"
         case .bodyLengthMismatch(let declared, let given): "the body declared \(declared) bytes and gave \(given)"
         case .bodyFailed: "the body's source failed"
+        case .bodyUnreadable(let error): "the body's file cannot be read: \(error)"
+        case .bodyFileReplaced: "the body's file is no longer the one it was"
         case .sendFailed(let error): "sending failed: \(error)"
         case .system(let error): "system: \(error)"
         case .cancelled: "cancelled"

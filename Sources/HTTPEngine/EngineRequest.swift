@@ -11,6 +11,9 @@ public final class EngineRequest: Sendable {
         case bytes([UInt8])
         /// Asked for part by part (``ExchangeDelegate/exchange(_:needsBodyAt:)``). Without a length it goes chunked.
         case stream(length: UInt64?, replayable: Bool)
+        /// Read as it is sent, with `sendfile` where the connection is in the clear.
+        case file(FileBody)
+        case segments(SegmentedBody)
     }
 
     public struct Options: Sendable {
@@ -144,7 +147,10 @@ public final class EngineRequest: Sendable {
             (wire, content, contentBytes) = (head, bytes, bytes.count)
             return
         }
-        if case .stream = body { throw .invalidRequest(.burstOfStreams) }
+        switch body {
+        case .none, .bytes: break
+        case .stream, .file, .segments: throw .invalidRequest(.burstOfStreams)
+        }
         guard !expects else { throw .invalidRequest(.burstThatWaits) }
         let (size, overflow) = count.multipliedReportingOverflow(by: head.count + bytes.count)
         guard !overflow, size <= EngineRequest.maximumBurstBytes else { throw .invalidRequest(.burstTooLarge(count)) }
@@ -174,13 +180,15 @@ public final class EngineRequest: Sendable {
         switch body {
         case .bytes(let bytes): UInt64(bytes.count)
         case .stream(let length, _): length
+        case .file(let file): file.length
+        case .segments(let body): body.length
         case .none: method == "POST" || method == "PUT" || method == "PATCH" ? 0 : nil
         }
     }
 
     var isReplayable: Bool {
         switch body {
-        case .none, .bytes: true
+        case .none, .bytes, .file, .segments: true
         case .stream(_, let replayable): replayable
         }
     }

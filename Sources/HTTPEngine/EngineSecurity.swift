@@ -65,7 +65,19 @@ extension Engine {
                 case .secure: try? context(for: host.destination)
                 case .tunnel, .socks: nil
                 }
-            if let context, !context.trust.isLoaded { loadTrust(context.trust) {} }
+            if let context { prepare(context.trust) }
+        }
+    }
+
+    private func prepare(_ trust: TrustStore) {
+        if !trust.isLoaded { return loadTrust(trust) {} }
+        // Handshakes go on with the roots that are there; no thread to look at files now means a look five minutes
+        // later.
+        if trust.claimRefresh() {
+            try? blocking.run(on: loop) {
+                trust.refresh()
+            } then: {
+            }
         }
     }
 

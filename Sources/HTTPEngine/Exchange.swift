@@ -52,6 +52,7 @@ internal import Reactor
         /// Memory is on its way; `queued` bytes wait for the socket.
         case memory
         case stream(BodyEncoder)
+        case segments(SegmentReader)
         case done
         /// The final answer came first, and nobody wants the rest.
         case stopped
@@ -71,7 +72,7 @@ internal import Reactor
     var isMidUpload: Bool {
         switch sending {
         case .idle, .done: false
-        case .awaitingContinue, .memory, .stream, .stopped, .broken: report.contentSent > 0
+        case .awaitingContinue, .memory, .stream, .segments, .stopped, .broken: report.contentSent > 0
         }
     }
 

@@ -93,18 +93,18 @@ public final class FaultPlan {
 
     private static func mayBeInterrupted(_ kind: SystemCall) -> Bool {
         switch kind {
-        case .connect, .accept, .send, .receive, .epollWait: true
-        case .socket, .setsockopt, .getsockopt, .getsockname, .bind, .listen, .peek, .epollAdd, .epollModify, .lookup,
-            .thread:
+        case .connect, .accept, .send, .receive, .sendFile, .epollWait: true
+        case .socket, .setsockopt, .getsockopt, .getsockname, .bind, .listen, .peek, .openFile, .fileStatus, .readFile,
+            .epollAdd, .epollModify, .lookup, .thread:
             false
         }
     }
 
     private static func mayBlock(_ kind: SystemCall) -> Bool {
         switch kind {
-        case .accept, .send, .receive: true
-        case .socket, .setsockopt, .getsockopt, .getsockname, .bind, .listen, .connect, .peek, .epollAdd, .epollModify,
-            .epollWait, .lookup, .thread:
+        case .accept, .send, .receive, .sendFile: true
+        case .socket, .setsockopt, .getsockopt, .getsockname, .bind, .listen, .connect, .peek, .openFile, .fileStatus,
+            .readFile, .epollAdd, .epollModify, .epollWait, .lookup, .thread:
             false
         }
     }

@@ -111,6 +111,15 @@ public struct Socket: ~Copyable {
         }
     }
 
+    /// One `sendfile`, which copies nothing through this process. Returns how many bytes the kernel took, nil if it took
+    /// none for lack of room, and 0 where the file ends at or before `offset`.
+    public func send(_ file: OpenFile, at offset: UInt64, atMost count: Int) throws(Errno) -> Int? {
+        guard let offset = Int64(exactly: offset) else { throw .invalidArgument }
+        return try retryingInterruptsOrBlocking(.sendFile, on: number) {
+            uncurl_sendfile(number, file.number, offset, allowance(count))
+        }
+    }
+
     /// Whether an idle connection is still worth using.
     public enum Liveness { case quiet, strayBytes, ended }
 

@@ -6,7 +6,8 @@ internal import CLinux
 /// eventfd (EAGAIN means that it is signalled already; losing a wake-up is something no kernel does).
 public enum SystemCall: Hashable, Sendable, CaseIterable {
     case socket, setsockopt, getsockopt, getsockname, bind, listen, connect, accept
-    case send, receive, peek
+    case send, receive, peek, sendFile
+    case openFile, fileStatus, readFile
     case epollAdd, epollModify, epollWait
     /// Asked on the loop, answered on a thread of the resolver: made to fail, it is never asked.
     case lookup

@@ -1,4 +1,88 @@
-/// A certificate and its key.
+internal import COpenSSL
+
+/// A certificate with its private key and the certificates between it and its root: what is shown to a peer that asks.
+/// Never changed: any thread and any number of contexts may use it.
 public struct ClientIdentity: Sendable {
-    func install(in context: OwnedContext) throws(TLSError) {}
+    /// The identity's own certificate first.
+    public let chain: [Certificate]
+    private let key: PrivateKey
+    /// SHA-256 over the digests of the chain: two identities with the same are the same, for keys of pools and sessions.
+    public let digest: [UInt8]
+
+    /// - Parameters:
+    ///   - certificates: PEM, the identity's own certificate first; text in between is skipped.
+    ///   - key: PEM; nil looks for it among `certificates`.
+    ///   - password: for an encrypted key.
+    public init(
+        pem certificates: [UInt8],
+        key: [UInt8]? = nil,
+        password: String? = nil
+    ) throws(IdentityError) {
+        let chain: [Certificate]
+        do throws(CertificateError) {
+            chain = try Certificate.all(inPEM: certificates)
+        } catch {
+            switch error {
+            case .none: throw .noCertificate
+            case .malformed(let why): throw .malformedCertificate(why)
+            }
+        }
+        try self.init(chain: chain, key: PrivateKey.pem(key ?? certificates, password: password))
+    }
+
+    /// - Parameter bytes: a PKCS #12 file (RFC 7292), encrypted by new or by old algorithms.
+    public init(pkcs12 bytes: [UInt8], password: String?) throws(IdentityError) {
+        let (chain, key) = try PKCS12File.read(bytes, password: password)
+        try self.init(chain: chain, key: key)
+    }
+
+    /// Reads files, which blocks.
+    public init(
+        pemFile path: String,
+        keyFile: String? = nil,
+        password: String? = nil
+    ) throws(IdentityError) {
+        let certificates = try Self.read(path)
+        try self.init(
+            pem: certificates,
+            key: keyFile.map { path throws(IdentityError) in try Self.read(path) },
+            password: password
+        )
+    }
+
+    /// Reads a file, which blocks.
+    public init(pkcs12File path: String, password: String?) throws(IdentityError) {
+        try self.init(pkcs12: Self.read(path), password: password)
+    }
+
+    private init(chain: [Certificate], key: PrivateKey) throws(IdentityError) {
+        guard let leaf = chain.first else { throw .noCertificate }
+        ERR_clear_error()
+        defer { ERR_clear_error() }
+        guard unsafe X509_check_private_key(leaf.pointer, key.pointer) == 1 else { throw .keyMismatch }
+        self.chain = chain
+        self.key = key
+        digest = VerifiedChain.sha256(of: chain.flatMap { VerifiedChain.sha256(of: $0.der) })
+    }
+
+    private static func read(_ path: String) throws(IdentityError) -> [UInt8] {
+        do throws(FileFault) { return try FileBytes.read(path) } catch {
+            throw .unreadable(path: path, reason: error.text)
+        }
+    }
+
+    /// Makes the context show it.
+    func install(in context: OwnedContext) throws(TLSError) {
+        ERR_clear_error()
+        let stack = CertificateStack()
+        for one in chain.dropFirst() { unsafe stack.append(one.pointer) }
+        guard let leaf = chain.first,
+            unsafe SSL_CTX_use_cert_and_key(context.handle, leaf.pointer, key.pointer, stack.handle, 1) == 1
+        else { throw .identity(.refused(OpenSSLFault.take().text)) }
+    }
+}
+
+extension ClientIdentity: Hashable {
+    public static func == (left: Self, right: Self) -> Bool { left.digest == right.digest }
+    public func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 }

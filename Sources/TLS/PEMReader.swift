@@ -1,49 +1,78 @@
 internal import COpenSSL
 
-/// An X509 with one reference of its own.
-@safe final class CertificateHandle: Sendable {
-    private let address: UInt
-    init(taking certificate: OpaquePointer) { address = UInt(bitPattern: certificate) }
-    deinit { unsafe X509_free(handle) }
-    var handle: OpaquePointer? { unsafe OpaquePointer(bitPattern: address) }
-}
-
-/// An EVP_PKEY with one reference of its own.
-@safe final class KeyHandle: Sendable {
-    private let address: UInt
-    init(taking key: OpaquePointer) { address = UInt(bitPattern: key) }
-    deinit { unsafe EVP_PKEY_free(handle) }
-    var handle: OpaquePointer? { unsafe OpaquePointer(bitPattern: address) }
-}
-
-/// What a PEM text holds. A key under a passphrase is not read here: nobody is asked for one.
+/// Takes certificates and revocation lists out of PEM, or DER where there is no PEM.
 enum PEMReader {
-    static func certificates(_ text: [UInt8]) -> [CertificateHandle] {
-        var certificates: [CertificateHandle] = []
-        unsafe reading(text) { bio in
-            while let certificate = unsafe PEM_read_bio_X509(bio, nil, { _, _, _, _ in 0 }, nil) {
-                unsafe certificates.append(CertificateHandle(taking: certificate))
+    struct Certificates {
+        var certificates: [Certificate] = []
+        /// Why blocks that call themselves certificates were left out.
+        var faults: [String] = []
+    }
+
+    static func certificates(_ bytes: [UInt8]) -> Certificates {
+        var result = Certificates()
+        let end = unsafe each(in: bytes) { bio -> Bool in
+            // Reads TRUSTED CERTIFICATE, too, as some distributions write their bundles.
+            guard let one = unsafe PEM_read_bio_X509_AUX(bio, nil, neverAsk, nil) else { return false }
+            unsafe result.certificates.append(Certificate(adopting: one))
+            return true
+        }
+        result.faults = end
+        if result.certificates.isEmpty, bytes.first == 0x30, let one = try? Certificate(der: bytes) {
+            return Certificates(certificates: [one])
+        }
+        return result
+    }
+
+    static func revocationLists(_ bytes: [UInt8]) -> (lists: [OpaquePointer], faults: [String]) {
+        var lists: [OpaquePointer] = unsafe []
+        let faults = unsafe each(in: bytes) { bio -> Bool in
+            guard let one = unsafe PEM_read_bio_X509_CRL(bio, nil, neverAsk, nil) else { return false }
+            unsafe lists.append(one)
+            return true
+        }
+        if unsafe lists.isEmpty, bytes.first == 0x30 {
+            let one = unsafe bytes.withUnsafeBufferPointer { buffer -> OpaquePointer? in
+                var cursor = buffer.baseAddress
+                return unsafe d2i_X509_CRL(nil, &cursor, buffer.count)
+            }
+            if let one = unsafe one { return unsafe ([one], []) }
+        }
+        return unsafe (lists, faults)
+    }
+
+    /// A read-only BIO over the bytes, for the length of the call.
+    static func withBIO<Value>(_ bytes: [UInt8], _ body: (OpaquePointer) -> Value?) -> Value? {
+        guard let count = CInt(exactly: bytes.count) else { return nil }
+        return unsafe bytes.withUnsafeBufferPointer { buffer -> Value? in
+            guard let bio = unsafe BIO_new_mem_buf(buffer.baseAddress, count) else { return nil }
+            defer { unsafe BIO_free(bio) }
+            return unsafe body(bio)
+        }
+    }
+
+    /// Given wherever OpenSSL would otherwise ask for a password on the terminal.
+    static let neverAsk: @convention(c) (UnsafeMutablePointer<CChar>?, CInt, CInt, UnsafeMutableRawPointer?) -> CInt = {
+        _,
+        _,
+        _,
+        _ in -1
+    }
+
+    /// Reads blocks until there is none left. A block that cannot be read is a fault, and the next one is tried:
+    /// PEM_read_bio has moved past its end line by then.
+    private static func each(in bytes: [UInt8], _ read: (OpaquePointer) -> Bool) -> [String] {
+        var faults: [String] = []
+        _ = unsafe withBIO(bytes) { bio in
+            while true {
+                ERR_clear_error()
+                if unsafe read(bio) { continue }
+                let fault = OpenSSLFault.take()
+                if fault.holds(library: ERR_LIB_PEM, reason: PEM_R_NO_START_LINE) { return }
+                faults.append(fault.text)
+                // Cannot go on for ever: each fault eats at least a line.
+                if unsafe uncurl_bio_pending(bio) == 0 { return }
             }
         }
-        return certificates
-    }
-
-    static func key(_ text: [UInt8]) -> KeyHandle? {
-        var key: KeyHandle?
-        unsafe reading(text) { bio in
-            guard let read = unsafe PEM_read_bio_PrivateKey(bio, nil, { _, _, _, _ in 0 }, nil) else { return }
-            key = unsafe KeyHandle(taking: read)
-        }
-        return key
-    }
-
-    private static func reading(_ text: [UInt8], _ body: (OpaquePointer) -> Void) {
-        unsafe text.withUnsafeBytes { bytes in
-            guard let bio = unsafe BIO_new_mem_buf(bytes.baseAddress, CInt(clamping: bytes.count)) else { return }
-            unsafe body(bio)
-            unsafe BIO_free(bio)
-        }
-        // The end of the text is an error to OpenSSL.
-        OpenSSLErrors.forget()
+        return faults
     }
 }

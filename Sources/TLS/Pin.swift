@@ -1,4 +1,76 @@
-/// A public key that must be in the chain.
-public struct Pin: Hashable, Sendable {
-    static func failure(_ pins: [Pin], _ chain: VerifiedChain) -> TrustFailure? { nil }
+/// A key, or a certificate, that must be among the peer's. Written `sha256//BASE64` for the SHA-256 of a
+/// SubjectPublicKeyInfo (RFC 7469 §2.4) and `cert-sha256//BASE64` for that of a whole certificate.
+public struct Pin: Hashable, Sendable, CustomStringConvertible {
+    public enum Subject: Hashable, Sendable { case publicKey, certificate }
+
+    public enum Scope: Hashable, Sendable {
+        /// The peer's own certificate.
+        case leaf
+        /// Any certificate of the verified chain, the root included: what pins an authority.
+        case chain
+    }
+
+    public let subject: Subject
+    public let scope: Scope
+    public let sha256: [UInt8]
+
+    public init(sha256: [UInt8], subject: Subject = .publicKey, scope: Scope = .leaf) throws(PinError) {
+        guard sha256.count == 32 else { throw .digestLength(sha256.count) }
+        self.sha256 = sha256
+        self.subject = subject
+        self.scope = scope
+    }
+
+    public init(_ text: String, scope: Scope = .leaf) throws(PinError) {
+        for (mark, subject) in [("sha256//", Subject.publicKey), ("cert-sha256//", .certificate)]
+        where text.hasPrefix(mark) {
+            guard let digest = Base64Text.decode(text.dropFirst(mark.count)) else { throw .notBase64(text) }
+            try self.init(sha256: digest, subject: subject, scope: scope)
+            return
+        }
+        throw .unknownForm(text)
+    }
+
+    /// Pins with semicolons between them; one that cannot be read is an error, never left out.
+    public static func list(_ text: String, scope: Scope = .leaf) throws(PinError) -> [Pin] {
+        var pins: [Pin] = []
+        for part in text.split(separator: ";", omittingEmptySubsequences: false) {
+            pins.append(try Pin(String(part), scope: scope))
+        }
+        return pins
+    }
+
+    public var description: String {
+        (subject == .publicKey ? "sha256//" : "cert-sha256//") + Base64Text.encode(sha256)
+    }
+
+    func matches(_ chain: VerifiedChain) -> Bool {
+        let digests = subject == .publicKey ? chain.spkiSHA256 : chain.certificateSHA256
+        switch scope {
+        case .leaf: return digests.first == sha256
+        case .chain: return digests.contains(sha256)
+        }
+    }
+
+    /// Nil if one pin matches or there are none.
+    static func failure(_ pins: [Pin], _ chain: VerifiedChain) -> TrustFailure? {
+        if pins.isEmpty || pins.contains(where: { $0.matches(chain) }) { return nil }
+        let leaf = "sha256//" + Base64Text.encode(chain.spkiSHA256.first ?? [])
+        return TrustFailure(reason: .pinMismatch(leaf: leaf), code: TrustFailure.applicationCode)
+    }
+}
+
+/// A pin that cannot be read.
+public enum PinError: Error, Sendable, Hashable, CustomStringConvertible {
+    case unknownForm(String)
+    case notBase64(String)
+    case digestLength(Int)
+
+    public var description: String {
+        switch self {
+        case .unknownForm(let text): "“\(text)” begins with neither sha256// nor cert-sha256//"
+        case .notBase64(let text): "“\(text)” is no base64 after its mark"
+        case .digestLength(let count): "a SHA-256 digest has 32 octets, not \(count)"
+        }
+    }
 }

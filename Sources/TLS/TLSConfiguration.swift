@@ -34,5 +34,21 @@ public struct TLSConfiguration: Sendable {
     /// Where secrets are written for a protocol analyser.
     public var keyLog: KeyLog?
 
+    /// Each certificate of a chain, the root excepted that signs the lists, must then be covered by one.
+    public var revocationLists: RevocationLists?
+    /// Whether the server is asked to staple an OCSP response, and must.
+    public var stapling = VerificationPolicy.Stapling.ignored
+    /// RFC 5280 to the letter. Refuses corporate and even public roots.
+    public var isStrict = false
+
     public init() {}
+
+    var policy: VerificationPolicy {
+        var policy = VerificationPolicy()
+        policy.pins = pins
+        policy.revocationLists = revocationLists
+        policy.stapling = stapling
+        policy.isStrict = isStrict
+        return policy
+    }
 }

@@ -48,6 +48,9 @@ public final class TLSContext: Sendable {
         let context = unsafe owned.handle
         unsafe SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
         unsafe SSL_CTX_set_cert_verify_callback(context, { request, _ in unsafe TLSSession.verify(request) }, nil)
+        if configuration.stapling != .ignored {
+            unsafe uncurl_ctx_request_staple(context) { ssl, _ in unsafe TLSSession.checkStaple(ssl) }
+        }
         guard configuration.resumes else {
             _ = unsafe uncurl_ctx_set_session_cache_mode(context, Int(SSL_SESS_CACHE_OFF))
             return setKeyLog()

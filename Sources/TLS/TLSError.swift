@@ -4,10 +4,10 @@ public enum TLSError: Error, Hashable, Sendable {
     case untrusted(TrustFailure)
     /// The trust decision that was asked for said no.
     case refused(reason: String)
-    /// The roots to verify against could not be had. The text names what was tried.
-    case roots(String)
-    /// The client's own certificate or key cannot be used.
-    case identity(String)
+    /// The roots to verify against could not be had. Names every path that was tried.
+    case roots(TrustStoreError)
+    /// This side's own certificate or key cannot be used.
+    case identity(IdentityError)
     /// The peer sent a fatal alert.
     case alert(TLSAlert)
     /// The peer speaks plain HTTP on this port.
@@ -44,8 +44,8 @@ extension TLSError: CustomStringConvertible {
         switch self {
         case .untrusted(let failure): "the server's certificate is not trusted: \(failure)"
         case .refused(let reason): "the server was refused: \(reason)"
-        case .roots(let text): "no trusted roots: \(text)"
-        case .identity(let text): "the client's identity cannot be used: \(text)"
+        case .roots(let error): error.description
+        case .identity(let error): "the certificate to show cannot be used: \(error)"
         case .alert(let alert): "the peer ended the connection with the TLS alert \(alert)\(TLSError.hint(alert))"
         case .plainHTTP: "the peer speaks plain HTTP, not TLS, on this port"
         case .notTLS(let bytes): "the peer does not speak TLS on this port: it began with \(TLSError.shown(bytes))"

@@ -39,5 +39,10 @@ public struct TLSServerConfiguration: Sendable {
     /// TLS 1.3 tickets a handshake; 0: no resumption in either version.
     public var tickets = 2
 
+    /// An OCSP response in DER, for clients that ask for one.
+    public var stapledResponse: [UInt8]?
+    /// OpenSSL's. 2 refuses keys and digests below 112 bits of strength; a test server may show weak ones with 0.
+    public var securityLevel: Int32 = 2
+
     public init(certificate: Certificate) { self.certificate = certificate }
 }

@@ -5,6 +5,8 @@ internal import COpenSSL
 public final class TLSServerContext: Sendable {
     public let configuration: TLSServerConfiguration
     let owned: OwnedContext
+    /// Whom a client's certificate must come from.
+    let clientAnchors: TrustAnchors
     /// By the lower-case name that a client may indicate.
     private let named: [String: OwnedContext]
     private let answer: ApplicationProtocolAnswer?
@@ -12,6 +14,7 @@ public final class TLSServerContext: Sendable {
     /// - Throws: ``TLSError/configuration(_:)``, ``TLSError/identity(_:)``.
     public init(_ configuration: TLSServerConfiguration) throws(TLSError) {
         self.configuration = configuration
+        clientAnchors = TrustAnchors(TLSServerContext.authorities(of: configuration.clientCertificate))
         answer = try ApplicationProtocolAnswer(configuration.applicationProtocol)
         owned = try TLSServerContext.make(configuration, configuration.certificate)
         var named: [String: OwnedContext] = [:]
@@ -43,6 +46,10 @@ public final class TLSServerContext: Sendable {
             minimum: configuration.minimumVersion,
             maximum: configuration.maximumVersion
         )
+        unsafe SSL_CTX_set_security_level(owned.handle, configuration.securityLevel)
+        if configuration.stapledResponse != nil {
+            unsafe uncurl_ctx_set_status_callback(owned.handle) { ssl, _ in unsafe TLSServerContext.staple(ssl) }
+        }
         try owned.setCiphers(configuration.ciphers, suites: nil)
         try install(certificate, in: owned)
         try requestClientCertificate(configuration.clientCertificate, in: owned)
@@ -62,36 +69,49 @@ public final class TLSServerContext: Sendable {
         _ certificate: TLSServerConfiguration.Certificate,
         in owned: OwnedContext
     ) throws(TLSError) {
-        let context = unsafe owned.handle
-        let chain = PEMReader.certificates(certificate.chain)
-        guard let leaf = chain.first, let key = PEMReader.key(certificate.key) else {
-            throw .identity("the PEM text holds no certificate or no key")
+        let identity: ClientIdentity
+        do throws(IdentityError) { identity = try ClientIdentity(pem: certificate.chain, key: certificate.key) } catch {
+            throw .identity(error)
         }
-        guard unsafe SSL_CTX_use_certificate(context, leaf.handle) == 1,
-            unsafe SSL_CTX_use_PrivateKey(context, key.handle) == 1,
-            unsafe SSL_CTX_check_private_key(context) == 1,
-            chain.dropFirst().allSatisfy({ unsafe uncurl_ctx_add_chain_certificate(context, $0.handle) == 1 })
-        else { throw .identity(OpenSSLErrors.text() ?? "certificate and key do not belong together") }
+        try identity.install(in: owned)
+    }
+
+    /// OpenSSL frees what it is given.
+    private static func staple(_ ssl: OpaquePointer?) -> CInt {
+        guard let response = unsafe TLSSession.of(ssl)?.server?.configuration.stapledResponse,
+            unsafe uncurl_staple(ssl, response, response.count) == 1
+        else { return SSL_TLSEXT_ERR_NOACK }
+        return SSL_TLSEXT_ERR_OK
+    }
+
+    static let clientPolicy: VerificationPolicy = {
+        var policy = VerificationPolicy()
+        policy.purpose = .client
+        return policy
+    }()
+
+    private static func authorities(of wish: TLSServerConfiguration.ClientCertificate) -> [Certificate] {
+        switch wish {
+        case .none: []
+        case .optional(let pem), .required(let pem): PEMReader.certificates(pem).certificates
+        }
     }
 
     private static func requestClientCertificate(
         _ wish: TLSServerConfiguration.ClientCertificate,
         in owned: OwnedContext
     ) throws(TLSError) {
-        let (authorities, isRequired): ([UInt8], Bool)
+        let mode: CInt
         switch wish {
         case .none: return
-        case .optional(let pem): (authorities, isRequired) = (pem, false)
-        case .required(let pem): (authorities, isRequired) = (pem, true)
+        case .optional: mode = SSL_VERIFY_PEER
+        case .required: mode = SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT
         }
         let context = unsafe owned.handle
-        for authority in PEMReader.certificates(authorities) {
-            // Both take references of their own.
-            unsafe X509_STORE_add_cert(SSL_CTX_get_cert_store(context), authority.handle)
-            unsafe SSL_CTX_add_client_CA(context, authority.handle)
-        }
-        let mode = isRequired ? SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT : SSL_VERIFY_PEER
+        // It takes a reference of its own.
+        for authority in authorities(of: wish) { _ = unsafe SSL_CTX_add_client_CA(context, authority.pointer) }
         unsafe SSL_CTX_set_verify(context, mode, nil)
+        unsafe SSL_CTX_set_cert_verify_callback(context, { request, _ in unsafe TLSSession.verify(request) }, nil)
     }
 
     private static func setTickets(_ count: Int, in owned: OwnedContext) {

@@ -51,6 +51,8 @@ internal import COpenSSL
     let role: Role
     var state = State.handshaking
     var trust = PeerVerdict.unknown
+    /// The verified path, while an OCSP response about its leaf is waited for.
+    var pathToStaple: CertificateStack?
     /// The session that the handshake offers to resume.
     var offered: CachedSession?
     /// For a handshake that fails: what the peer began with.

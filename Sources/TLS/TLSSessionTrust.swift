@@ -28,7 +28,9 @@ extension TLSSession {
         guard case .asked(let question) = trust else { return }
         switch verdict {
         case .builtIn: trust = .decided(question.verdict.mapError(TLSError.untrusted))
-        case .accept: trust = .decided(.success(question.chain))
+        case .accept:
+            pathToStaple = nil
+            trust = .decided(.success(question.remembered))
         case .reject(let reason): trust = .decided(.failure(.refused(reason: reason)))
         }
     }
@@ -59,14 +61,24 @@ extension TLSSession {
     static func verify(_ request: OpaquePointer?) -> CInt {
         let index = SSL_get_ex_data_X509_STORE_CTX_idx()
         let ssl = unsafe OpaquePointer(X509_STORE_CTX_get_ex_data(request, index))
-        guard let session = unsafe TLSSession.of(ssl), case .client(let client) = session.role,
-            let leaf = unsafe X509_STORE_CTX_get0_cert(request)
-        else {
+        guard let session = unsafe TLSSession.of(ssl), let leaf = unsafe X509_STORE_CTX_get0_cert(request) else {
             unsafe X509_STORE_CTX_set_error(request, X509_V_ERR_UNSPECIFIED)
             return 0
         }
         let others = unsafe X509_STORE_CTX_get0_untrusted(request)
-        if case .unknown = session.trust { unsafe session.examine(leaf, others, client) }
+        switch (session.trust, session.role) {
+        case (.unknown, .client(let client)): unsafe session.examine(leaf, others, client)
+        case (.unknown, .server(let context)):
+            let verdict = unsafe PeerVerifier.verify(
+                leaf: leaf,
+                sent: CertificateStack(copying: others),
+                name: nil,
+                anchors: context.clientAnchors,
+                policy: TLSServerContext.clientPolicy
+            )
+            session.trust = .decided(verdict.map(\.chain).mapError(TLSError.untrusted))
+        case (.asked, _), (.decided, _): break
+        }
         switch session.trust {
         case .unknown, .asked:
             unsafe uncurl_set_retry_verify(ssl)
@@ -89,45 +101,57 @@ extension TLSSession {
         case .none:
             verdict = Pin.failure(configuration.pins, presented).map { .failure($0) } ?? .success(presented)
         case .full:
-            guard client.context.trust.isLoaded else { return }
-            if let failure = client.context.trust.failure {
-                trust = .decided(.failure(failure))
+            let store = client.context.trust
+            guard let anchors = store.anchors else {
+                if let failure = store.failure { trust = .decided(.failure(.roots(failure))) }
                 return
             }
             verdict = unsafe PeerVerifier.verify(
                 leaf: leaf,
-                untrusted: others,
+                sent: CertificateStack(copying: others),
                 name: client.name,
-                context: client.context
-            )
+                anchors: anchors,
+                policy: configuration.policy
+            ).map { found in
+                // The staple comes later than the certificates in TLS 1.2.
+                if configuration.stapling != .ignored { pathToStaple = found.path }
+                return found.chain
+            }
         }
         switch configuration.trustDecision {
         case .builtIn:
             trust = .decided(verdict.mapError(TLSError.untrusted))
         case .asks:
-            let certificates = unsafe TLSSession.encoded(leaf, others)
-            trust = .asked(
-                PeerTrust(name: client.name, certificates: certificates, verdict: verdict, presented: presented)
-            )
+            let sent = unsafe TLSSession.certificates(leaf, others)
+            trust = .asked(PeerTrust(name: client.name, sent: sent, verdict: verdict, presented: presented))
         }
     }
 
-    /// In DER, the leaf first and once. It leads the chain as OpenSSL passes it on.
-    private static func encoded(_ leaf: OpaquePointer, _ others: OpaquePointer?) -> [[UInt8]] {
-        var chain: [OpaquePointer] = unsafe [leaf]
-        for index in unsafe 0..<max(0, uncurl_x509_count(others)) {
-            guard let certificate = unsafe uncurl_x509_at(others, index), unsafe X509_cmp(certificate, leaf) != 0 else {
-                continue
+    /// The leaf first and once. It leads the chain as OpenSSL passes it on.
+    private static func certificates(_ leaf: OpaquePointer, _ others: OpaquePointer?) -> [Certificate] {
+        var chain = unsafe [Certificate(retaining: leaf)]
+        let stack = unsafe CertificateStack(copying: others)
+        for index in 0..<stack.count {
+            if let one = unsafe stack[index], unsafe X509_cmp(one, leaf) != 0 {
+                unsafe chain.append(Certificate(retaining: one))
             }
-            unsafe chain.append(certificate)
         }
-        return unsafe chain.map { certificate in
-            var bytes: UnsafeMutablePointer<UInt8>?
-            let count = unsafe Int(i2d_X509(certificate, &bytes))
-            guard count > 0 else { return [] }
-            defer { unsafe CRYPTO_free(bytes, #file, #line) }
-            return unsafe Array(UnsafeBufferPointer(start: bytes, count: count))
-        }
+        return chain
+    }
+
+    /// Called by OpenSSL with the server's first flight complete, whether it stapled a response or not. 0: refused.
+    static func checkStaple(_ ssl: OpaquePointer?) -> CInt {
+        guard let session = unsafe TLSSession.of(ssl), case .client(let client) = session.role,
+            let path = session.pathToStaple
+        else { return 1 }
+        session.pathToStaple = nil
+        var data: UnsafePointer<UInt8>? = nil
+        let count = unsafe uncurl_stapled_response(ssl, &data)
+        let response = unsafe data.map { unsafe Array(UnsafeBufferPointer(start: $0, count: max(0, count))) }
+        let policy = client.context.configuration.policy
+        guard let failure = StapledResponse.failure(response, path: path, policy: policy, time: nil) else { return 1 }
+        session.trust = .decided(.failure(.untrusted(failure)))
+        return 0
     }
 
     // MARK: Resumption

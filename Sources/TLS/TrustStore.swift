@@ -1,59 +1,134 @@
-internal import COpenSSL
 internal import Synchronization
 
-/// The roots of one ``TrustRoots``, loaded once.
+/// The roots of one ``TrustRoots``, loaded once a process and kept while anybody uses them.
+///
+/// Making one reads nothing. ``load()`` does, and blocks for some thirty milliseconds with a distribution's bundle: call it
+/// off the loop, while the network is waited for. Any thread may call anything here.
+///
+/// The system's roots are looked for in SSL_CERT_FILE and SSL_CERT_DIR if either is set, else in the files and directories
+/// of the usual distributions; the first place that holds a certificate is it.
 public final class TrustStore: Sendable {
     public let roots: TrustRoots
-    private let state = Mutex(State())
+    private let surroundings: TrustLoader.Surroundings
+    private let state = Mutex(State.empty)
+    /// Held while files are read: a second caller waits for the first one's result.
+    private let reading = Mutex(())
 
-    private struct State {
-        var store: UInt = 0
-        var isLoaded = false
-        var failure: TLSError?
+    private enum State {
+        case empty
+        case failed(TrustStoreError)
+        case loaded(Loaded)
     }
 
-    private static let stores = Mutex<[TrustRoots: TrustStore]>([:])
+    private struct Loaded {
+        var anchors: TrustAnchors
+        var files: [String: FileState?]
+        var looked: ContinuousClock.Instant
+    }
 
-    static func shared(_ roots: TrustRoots) -> TrustStore {
-        stores.withLock { stores in
-            if let store = stores[roots] { return store }
-            let store = TrustStore(roots)
-            stores[roots] = store
+    /// How often files are looked at for changes: bundles are replaced once in months, and a look costs system calls.
+    public static let refreshInterval = Duration.seconds(300)
+
+    init(_ roots: TrustRoots, surroundings: TrustLoader.Surroundings) {
+        self.roots = roots
+        self.surroundings = surroundings
+    }
+
+    /// The one of these roots in this process, as long as anybody holds it.
+    public static func shared(_ roots: TrustRoots) -> TrustStore {
+        registry.withLock { stores in
+            if let store = stores[roots]?.store { return store }
+            let store = TrustStore(roots, surroundings: .process)
+            stores = stores.filter { $0.value.store != nil }
+            stores[roots] = Entry(store: store)
             return store
         }
     }
 
-    private init(_ roots: TrustRoots) { self.roots = roots }
+    private struct Entry {
+        weak var store: TrustStore?
+    }
 
-    public var isLoaded: Bool { state.withLock { $0.isLoaded } }
-    public var failure: TLSError? { state.withLock { $0.failure } }
+    private static let registry = Mutex<[TrustRoots: Entry]>([:])
 
-    /// Blocks.
-    public func load() {
+    public var isLoaded: Bool { anchors != nil }
+
+    /// Why the last ``load()`` failed; nil before it, and once one succeeded.
+    public var failure: TrustStoreError? {
         state.withLock { state in
-            guard !state.isLoaded else { return }
-            state.isLoaded = true
-            guard let store = unsafe X509_STORE_new() else {
-                state.failure = .outOfMemory
-                return
+            switch state {
+            case .failed(let error): error
+            case .empty, .loaded: nil
             }
-            let loaded: CInt
-            switch roots {
-            case .system: loaded = unsafe X509_STORE_set_default_paths(store)
-            case .file(let path): loaded = unsafe X509_STORE_load_file(store, path)
-            case .pem(let bytes):
-                let bio = unsafe BIO_new_mem_buf(bytes, CInt(clamping: bytes.count))
-                while let certificate = unsafe PEM_read_bio_X509(bio, nil, nil, nil) {
-                    unsafe X509_STORE_add_cert(store, certificate)
-                    unsafe X509_free(certificate)
-                }
-                unsafe BIO_free(bio)
-                loaded = 1
-            }
-            if loaded != 1 { state.failure = .roots("\(roots)") }
-            state.store = UInt(bitPattern: store)
         }
     }
 
-    var handle: OpaquePointer? { unsafe OpaquePointer(bitPattern: state.withLock { $0.store }) }
+    /// Nil until they are loaded.
+    public var anchors: TrustAnchors? {
+        state.withLock { state in
+            switch state {
+            case .loaded(let loaded): loaded.anchors
+            case .empty, .failed: nil
+            }
+        }
+    }
+
+    /// Reads the roots unless they are there. Blocks. After a failure it tries again.
+    @discardableResult
+    public func load() -> Result<TrustAnchors, TrustStoreError> {
+        reading.withLock { _ in
+            if let anchors { return .success(anchors) }
+            let result = read()
+            state.withLock { state in
+                switch result {
+                case .success(let loaded): state = .loaded(loaded)
+                case .failure(let error): state = .failed(error)
+                }
+            }
+            return result.map(\.anchors)
+        }
+    }
+
+    /// True at most once in ``refreshInterval``, to the caller that then is to call ``refresh()`` off the loop.
+    public func claimRefresh(now: ContinuousClock.Instant = .now) -> Bool {
+        state.withLock { state in
+            guard case .loaded(var loaded) = state, !loaded.files.isEmpty,
+                now - loaded.looked >= Self.refreshInterval
+            else { return false }
+            loaded.looked = now
+            state = .loaded(loaded)
+            return true
+        }
+    }
+
+    /// Looks whether a file has changed, and if so loads the roots anew. Blocks. If that fails, the old roots stay: a
+    /// bundle that is just being replaced must not stop a running program. Handshakes under way keep the roots they have.
+    ///
+    /// - Returns: whether the roots are new.
+    @discardableResult
+    public func refresh() -> Bool {
+        reading.withLock { _ in
+            let files = state.withLock { state -> [String: FileState?] in
+                switch state {
+                case .loaded(let loaded): loaded.files
+                case .empty, .failed: [:]
+                }
+            }
+            guard files.contains(where: { FileBytes.state($0.key) != $0.value }),
+                case .success(let loaded) = read()
+            else { return false }
+            state.withLock { $0 = .loaded(loaded) }
+            return true
+        }
+    }
+
+    private func read() -> Result<Loaded, TrustStoreError> {
+        do throws(TrustStoreError) {
+            let loader = try TrustLoader.load(roots, surroundings)
+            let anchors = TrustAnchors(loader.certificates)
+            return .success(Loaded(anchors: anchors, files: loader.states, looked: .now))
+        } catch {
+            return .failure(error)
+        }
+    }
 }

@@ -1,6 +1,49 @@
-/// What is remembered of a chain that was verified.
+internal import COpenSSL
+
+/// What is remembered of a chain: the digests that pins are compared with. Sessions that are resumed carry it, so that
+/// pins are checked again without the certificates.
 public struct VerifiedChain: Hashable, Sendable {
-    public let leafSHA256: [UInt8]
-    /// Of every certificate, the leaf's first.
+    /// SHA-256 of every certificate in DER, the leaf's first, the trust anchor's last.
+    public let certificateSHA256: [[UInt8]]
+    /// SHA-256 of every SubjectPublicKeyInfo in DER, in the same order.
     public let spkiSHA256: [[UInt8]]
+
+    public var leafSHA256: [UInt8] { certificateSHA256.first ?? [] }
+
+    init(certificateSHA256: [[UInt8]], spkiSHA256: [[UInt8]]) {
+        self.certificateSHA256 = certificateSHA256
+        self.spkiSHA256 = spkiSHA256
+    }
+
+    init(_ stack: CertificateStack) {
+        var certificates: [[UInt8]] = []
+        var keys: [[UInt8]] = []
+        for index in 0..<stack.count {
+            guard let one = unsafe stack[index] else { continue }
+            unsafe certificates.append(Self.digest(of: one))
+            unsafe keys.append(Self.keyDigest(of: one))
+        }
+        self.init(certificateSHA256: certificates, spkiSHA256: keys)
+    }
+
+    static func digest(of certificate: OpaquePointer) -> [UInt8] {
+        unsafe sha256 { unsafe X509_digest(certificate, EVP_sha256(), $0, nil) == 1 }
+    }
+
+    static func keyDigest(of certificate: OpaquePointer) -> [UInt8] {
+        let key = unsafe encodedDER { unsafe i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), $0) }
+        return unsafe sha256 { unsafe EVP_Digest(key, key.count, $0, nil, EVP_sha256(), nil) == 1 }
+    }
+
+    static func sha256(of bytes: [UInt8]) -> [UInt8] {
+        unsafe sha256 { unsafe EVP_Digest(bytes, bytes.count, $0, nil, EVP_sha256(), nil) == 1 }
+    }
+
+    /// None if OpenSSL fails, which no pin equals.
+    private static func sha256(_ fill: (UnsafeMutablePointer<UInt8>) -> Bool) -> [UInt8] {
+        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 32) { buffer in
+            guard let start = buffer.baseAddress, unsafe fill(start) else { return [] }
+            return unsafe Array(UnsafeBufferPointer(start: start, count: 32))
+        }
+    }
 }

@@ -9,6 +9,8 @@ struct FetchOptions: Equatable {
     var writesHeads = false
     /// `-q`
     var isQuiet = false
+    /// `-T`
+    var upload: String?
 
     enum Parsed: Equatable {
         case help
@@ -21,7 +23,7 @@ struct FetchOptions: Equatable {
     }
 
     static let usage = """
-        usage: fetch [-b] [-i] [-q] URL...
+        usage: fetch [-b] [-i] [-q] [-T FILE] URL...
 
         Gets http URLs one after the other on one event loop, and says of each in one line how it went:
         status, bytes of content, bytes before content decoding, content coding, whether the connection was a
@@ -31,6 +33,7 @@ struct FetchOptions: Equatable {
           -b  write the bodies to standard output, and the lines to standard error
           -i  write the response heads to standard output, and the lines to standard error
           -q  no lines; errors only
+          -T  PUT this file instead
 
         Exit status: 0 all well; 1 the command line is not usable, and nothing was sent; 4 a transfer failed;
         5 all were answered, but some with a status of 400 or more.
@@ -40,7 +43,8 @@ struct FetchOptions: Equatable {
     static func parse(_ arguments: [String]) throws(Mistake) -> Parsed {
         var options = FetchOptions()
         var flagsEnded = false
-        for argument in arguments {
+        var rest = arguments[...]
+        while let argument = rest.popFirst() {
             if flagsEnded || !argument.hasPrefix("-") {
                 options.urls.append(try url(argument))
                 continue
@@ -50,8 +54,11 @@ struct FetchOptions: Equatable {
             case "-b": options.writesBodies = true
             case "-i": options.writesHeads = true
             case "-q": options.isQuiet = true
+            case "-T":
+                guard let path = rest.popFirst() else { throw Mistake(description: "-T wants a file to send") }
+                options.upload = path
             case "-h", "--help": return .help
-            default: throw Mistake(description: "\(argument.debugDescription) is no flag: use -b, -i, -q or --help")
+            default: throw Mistake(description: "\(argument.debugDescription) is no flag: use -b, -i, -q, -T or --help")
             }
         }
         guard !options.urls.isEmpty else {

@@ -35,13 +35,19 @@ final class Fetcher: ExchangeDelegate {
         }
         coding = nil
         let url = options.urls[current]
-        do throws(EngineError) {
-            engine.start(try EngineRequest(origin: url.origin, target: url.target), delegate: self)
+        do {
+            engine.start(try request(url), delegate: self)
         } catch {
             fail(url, error)
             current += 1
             fetch()
         }
+    }
+
+    private func request(_ url: HTTPURL) throws -> EngineRequest {
+        guard let path = options.upload else { return try EngineRequest(origin: url.origin, target: url.target) }
+        let body = EngineRequest.Body.file(try FileBody(path: path))
+        return try EngineRequest(method: "PUT", origin: url.origin, target: url.target, body: body)
     }
 
     // MARK: What the engine tells
@@ -85,7 +91,7 @@ final class Fetcher: ExchangeDelegate {
         options.writesBodies || options.writesHeads ? BlockingOutput.errors : BlockingOutput.standard
     }
 
-    private func fail(_ url: HTTPURL, _ error: EngineError) {
+    private func fail(_ url: HTTPURL, _ error: any Error) {
         verdict = .failed
         put("fetch: \(url): \(error)\n", to: BlockingOutput.errors)
     }

@@ -23,7 +23,8 @@ extension Failure {
         case .undecodable: self.init(.body, .malformed, detail: "content does not decode")
         case .sendFailed(let cause): self.init(.write, ended: .reset, by: cause)
         case .system(let cause): self.init(Self.phase(of: report), ended: .other, by: cause)
-        case .invalidRequest, .bodyLengthMismatch, .bodyFailed, .cancelled, .shutDown:
+        case .invalidRequest, .bodyLengthMismatch, .bodyFailed, .bodyUnreadable, .bodyFileReplaced, .cancelled,
+            .shutDown:
             self.init(Self.phase(of: report), .other, detail: "\(error)")
         }
     }

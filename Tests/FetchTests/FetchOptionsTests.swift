@@ -12,6 +12,7 @@ struct FetchOptionsTests {
         let all = FetchOptions(urls: [url, url], writesBodies: true, writesHeads: true, isQuiet: true)
         #expect(try FetchOptions.parse(["-b", "http://h", "-i", "-q", "--", "http://h/"]) == .run(all))
         #expect(try FetchOptions.parse(["http://h/", "--help"]) == .help)
+        #expect(try FetchOptions.parse(["-T", "-b", "http://h/"]) == .run(FetchOptions(urls: [url], upload: "-b")))
     }
 
     @Test(
@@ -19,7 +20,8 @@ struct FetchOptionsTests {
         arguments: [
             ([], "there is no URL: give one such as http://127.0.0.1:8080/get"),
             (["-q"], "there is no URL: give one such as http://127.0.0.1:8080/get"),
-            (["-x", "http://h/"], "\"-x\" is no flag: use -b, -i, -q or --help"),
+            (["-x", "http://h/"], "\"-x\" is no flag: use -b, -i, -q, -T or --help"),
+            (["http://h/", "-T"], "-T wants a file to send"),
             (["h/a\nb"], "\"h/a\\nb\" is no URL to fetch: the URL does not begin with a scheme and ://"),
             (["http://h/", "https://h/"], "\"https://h/\" is no URL to fetch: the scheme is “https”, not http"),
             (["--", "-b"], "\"-b\" is no URL to fetch: the URL does not begin with a scheme and ://"),

@@ -57,6 +57,17 @@ struct FetchTests {
         #expect(ended.out == "HTTP/1.1 103 \nLink: x\n\nHTTP/1.1 200 Fine\nContent-Length: 2\n\nok")
     }
 
+    @Test("a file is sent as it is, and one that is none fails its transfer")
+    func upload() throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let file = TemporaryFile(Array("from a file".utf8))
+        let ended = try fetch(["-b", "-q", "-T", file.path, server.url("/put")])
+        #expect(ended.status == 0 && ended.out.contains("from a file"))
+        let none = try fetch(["-q", "-T", "/tmp", server.url("/put")])
+        #expect(none.status == 4 && none.err.hasSuffix(": not a regular file\n"))
+    }
+
     @Test("a status of 400 or more is 5, a transfer that failed is 4, and the others are done all the same")
     func failures() throws {
         let server = try TestServer.start()
@@ -96,7 +107,7 @@ struct FetchTests {
     func mistakes() throws {
         let ended = try fetch(["-z"])
         #expect(ended.status == 1 && ended.out.isEmpty)
-        #expect(ended.err == "fetch: \"-z\" is no flag: use -b, -i, -q or --help\n")
+        #expect(ended.err == "fetch: \"-z\" is no flag: use -b, -i, -q, -T or --help\n")
         #expect(try fetch(["--help"]).out.hasPrefix("usage: fetch "))
     }
 }

@@ -91,10 +91,10 @@ struct FaultPlanTests {
         for kind in SystemCall.allCases {
             let faults = Set((0..<4_000).map { _ in plan.strike(kind) })
             switch kind {
-            case .accept, .send, .receive: #expect(faults == [nil, .interrupted, .wouldBlock])
+            case .accept, .send, .receive, .sendFile: #expect(faults == [nil, .interrupted, .wouldBlock])
             case .connect, .epollWait: #expect(faults == [nil, .interrupted])
-            case .socket, .setsockopt, .getsockopt, .getsockname, .bind, .listen, .peek, .epollAdd, .epollModify,
-                .lookup, .thread:
+            case .socket, .setsockopt, .getsockopt, .getsockname, .bind, .listen, .peek, .openFile, .fileStatus,
+                .readFile, .epollAdd, .epollModify, .lookup, .thread:
                 #expect(faults == [nil])
             }
         }

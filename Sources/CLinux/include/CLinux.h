@@ -131,6 +131,25 @@ static const int uncurl_IP_BIND_ADDRESS_NO_PORT = IP_BIND_ADDRESS_NO_PORT;
 /* open is variadic, which Swift does not import. */
 static inline int uncurl_open_read(const char *path) { return open(path, O_RDONLY | O_CLOEXEC); }
 
+/* Nonblocking, for the sake of a pipe's name: opening that would wait for its writer. Regular files take no notice. */
+static inline int uncurl_open_file(const char *path) { return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); }
+
+static inline int uncurl_duplicate(int fd) { return fcntl(fd, F_DUPFD_CLOEXEC, 0); }
+
+/* 1 for a regular file, 0 for anything else, -1 with errno. */
+static inline int uncurl_file_status(int fd, uint64_t *size, uint64_t *device, uint64_t *inode) {
+    struct stat status;
+    if (fstat(fd, &status) != 0) return -1;
+    *size = status.st_size < 0 ? 0 : (uint64_t)status.st_size;
+    *device = status.st_dev;
+    *inode = status.st_ino;
+    return S_ISREG(status.st_mode) ? 1 : 0;
+}
+
+/* sendfile has no MSG_NOSIGNAL. SIGPIPE is held back on this thread for the call, and what the call raised is taken;
+   one that waited before is not ours. The process's disposition stays as it is, and children inherit no mask. */
+ssize_t uncurl_sendfile(int socket, int file, int64_t offset, size_t count);
+
 static inline int uncurl_event_fd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
 
 /* getaddrinfo for one family and stream sockets: the result code of getaddrinfo, errno in *sys.

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""4 GiB from a sparse file to a server that drops them: CPU and memory of fetch -T against curl -T. ./dev bench upload"""
+import os
+import multiprocessing
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+import peers
+
+GIB = 1 << 30
+SIZE = 4 * GIB
+ROUNDS = 5
+CLIENT_CORE, SERVER_CORE = 0, 1
+
+
+def serve(listener):
+    """Takes a request at a time. MSG_TRUNC drops bytes in the kernel, so that both clients meet a fast server."""
+    os.sched_setaffinity(0, {SERVER_CORE})
+    buffer = bytearray(1 << 20)
+    while True:
+        connection, _ = listener.accept()
+        with connection:
+            head = b""
+            while b"\r\n\r\n" not in head:
+                more = connection.recv(65536)
+                if not more:
+                    break
+                head += more
+            fields, _, rest = head.partition(b"\r\n\r\n")
+            if b"100-continue" in fields:
+                connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+            lengths = [line.split(b":")[1] for line in fields.split(b"\r\n") if line.lower().startswith(b"content-length:")]
+            left = int(lengths[0]) - len(rest) if lengths else 0
+            while left > 0:
+                count = connection.recv_into(buffer, min(left, len(buffer)), socket.MSG_TRUNC)
+                if count == 0:
+                    break
+                left -= count
+            if left == 0:
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+
+
+def measure(command):
+    """(CPU seconds, wall seconds, peak resident KiB)"""
+    start = time.monotonic()
+    process = subprocess.Popen(peers.pinned(CLIENT_CORE) + command, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    if status != 0:
+        raise SystemExit(f"{command[0]} failed: {status}")
+    return usage.ru_utime + usage.ru_stime, time.monotonic() - start, usage.ru_maxrss
+
+
+def main():
+    fetch = peers.build("fetch")
+    print(f"# {peers.machine()}")
+    listener = socket.create_server(("127.0.0.1", 0))
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}/sink"
+    server = multiprocessing.Process(target=serve, args=(listener,), daemon=True)
+    server.start()
+    clients = {
+        "fetch": lambda path: [fetch, "-q", "-T", path, url],
+        "curl": lambda path: ["curl", "-sS", "--fail", "-o", "/dev/null", "-T", path, url],
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        small, large = os.path.join(folder, "small"), os.path.join(folder, "large")
+        open(small, "w").write("x")
+        with open(large, "wb") as file:
+            file.truncate(SIZE)
+        results = {name: [] for name in clients}
+        for _ in range(ROUNDS):
+            for name, command in clients.items():
+                results[name].append(measure(command(large)))
+        for name, command in clients.items():
+            cpu, wall, peak = (peers.median(column) for column in zip(*results[name]))
+            growth = peak - peers.median([measure(command(small))[2] for _ in range(ROUNDS)])
+            print(f"{name:>6}: {cpu * GIB / SIZE:.3f} CPU-s/GiB, {SIZE / GIB / wall:.2f} GiB/s, "
+                  f"peak resident {peak} KiB, {growth:+.0f} KiB against one byte's upload")
+    ratio = peers.median([r[0] for r in results["fetch"]]) / peers.median([r[0] for r in results["curl"]])
+    print(f"CPU of fetch to curl's: {ratio:.2f} (median of {ROUNDS} alternating runs of {SIZE // GIB} GiB)")
+    server.terminate()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,46 @@
+internal import COpenSSL
+
+/// A name in a certificate's subjectAltName (RFC 5280 §4.2.1.6).
+public enum AlternativeName: Sendable, Hashable, CustomStringConvertible {
+    case host(String)
+    case address([UInt8])
+    case mail(String)
+    case uri(String)
+    /// A directory name, an identifier, or another kind.
+    case other
+
+    /// For a log line: what is not visible ASCII is replaced, since the peer chose it.
+    public var description: String {
+        switch self {
+        case .host(let name): name
+        case .address(let octets): AddressText.text(octets)
+        case .mail(let text): "mail:\(text)"
+        case .uri(let text): "URI:\(text)"
+        case .other: "another kind of name"
+        }
+    }
+
+    static func all(of certificate: OpaquePointer?) -> [AlternativeName] {
+        let names = unsafe OpaquePointer(X509_get_ext_d2i(certificate, NID_subject_alt_name, nil, nil))
+        defer { unsafe GENERAL_NAMES_free(names) }
+        return unsafe (0..<uncurl_name_count(names)).map { unsafe name(in: names, at: $0) }
+    }
+
+    private static func name(in names: OpaquePointer?, at index: CInt) -> AlternativeName {
+        var data: UnsafePointer<UInt8>? = nil
+        var count: CInt = 0
+        let kind = unsafe uncurl_name_at(names, index, &data, &count)
+        let octets = unsafe Array(UnsafeBufferPointer(start: data, count: data == nil ? 0 : Int(max(0, count))))
+        switch kind {
+        case GEN_DNS: return .host(visible(octets))
+        case GEN_IPADD: return .address(octets)
+        case GEN_EMAIL: return .mail(visible(octets))
+        case GEN_URI: return .uri(visible(octets))
+        default: return .other
+        }
+    }
+
+    private static func visible(_ octets: [UInt8]) -> String {
+        String(decoding: octets.map { 0x21...0x7E ~= $0 ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,66 @@
+internal import Glibc
+
+/// Why a file could not be read.
+struct FileFault: Error, Hashable {
+    let code: CInt
+    var text: String { code == EFBIG ? "the file is too large" : unsafe String(cString: strerror(code)) }
+}
+
+/// Small files, whole. Blocks.
+enum FileBytes {
+    /// The largest bundle in use is under half a megabyte, the largest revocation lists some ten.
+    static let limit = 64 << 20
+
+    static func read(_ path: String) throws(FileFault) -> [UInt8] {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        if descriptor < 0 { throw FileFault(code: errno) }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = unsafe Glibc.read(descriptor, &part, part.count)
+            if count == 0 { return bytes }
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw FileFault(code: errno)
+            }
+            bytes += part[..<count]
+            if bytes.count > limit { throw FileFault(code: EFBIG) }
+        }
+    }
+
+    /// What tells one state of a file or directory from the next; nil if it is not there.
+    static func state(_ path: String) -> FileState? {
+        var found = stat()
+        guard unsafe stat(path, &found) == 0 else { return nil }
+        return FileState(
+            device: UInt64(found.st_dev),
+            inode: UInt64(found.st_ino),
+            size: Int64(found.st_size),
+            seconds: Int64(found.st_mtim.tv_sec),
+            nanoseconds: Int64(found.st_mtim.tv_nsec)
+        )
+    }
+
+    /// The names in a directory, sorted.
+    static func names(in path: String) throws(FileFault) -> [String] {
+        guard let directory = unsafe opendir(path) else { throw FileFault(code: errno) }
+        defer { unsafe closedir(directory) }
+        var names: [String] = []
+        while let entry = unsafe readdir(directory) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+}
+
+struct FileState: Hashable {
+    let device: UInt64
+    let inode: UInt64
+    let size: Int64
+    let seconds: Int64
+    let nanoseconds: Int64
+}

@@ -1,0 +1,36 @@
+/// Why a certificate and a key cannot be shown to a peer.
+public enum IdentityError: Error, Hashable, Sendable, CustomStringConvertible {
+    case unreadable(path: String, reason: String)
+    case noCertificate
+    case malformedCertificate(String)
+    case noKey
+    case malformedKey(String)
+    /// The key is encrypted and no password was given. Nobody is asked for one.
+    case passwordNeeded
+    case wrongPassword
+    /// The key belongs to another certificate.
+    case keyMismatch
+    case malformedPKCS12(String)
+    /// Encrypted with what OpenSSL 3 keeps in its legacy provider (RC2, triple DES of old PKCS #12 files), which is not
+    /// installed.
+    case legacyEncryption(String)
+    /// OpenSSL does not take them: a key too weak, for instance.
+    case refused(String)
+
+    public var description: String {
+        switch self {
+        case .unreadable(let path, let reason): "\(path): \(reason)"
+        case .noCertificate: "there is no certificate in it"
+        case .malformedCertificate(let why): "the certificate cannot be read: \(why)"
+        case .noKey: "there is no private key in it"
+        case .malformedKey(let why): "the private key cannot be read: \(why)"
+        case .passwordNeeded: "the private key is encrypted and no password was given"
+        case .wrongPassword: "the password does not open it"
+        case .keyMismatch: "the private key does not belong to the certificate"
+        case .malformedPKCS12(let why): "it is no readable PKCS #12 file: \(why)"
+        case .legacyEncryption(let why):
+            "it is encrypted as old programs did, and OpenSSL's legacy provider is missing: \(why)"
+        case .refused(let why): "OpenSSL refuses it: \(why)"
+        }
+    }
+}

@@ -1,0 +1,48 @@
+internal import COpenSSL
+
+/// Certificate revocation lists (RFC 5280 §5) to check chains against. Never changed: any thread may use them.
+@safe public final class RevocationLists: Sendable {
+    /// An owned `STACK_OF(X509_CRL)`.
+    private let address: UInt
+    public let count: Int
+
+    /// Borrowed.
+    var stack: OpaquePointer? { unsafe OpaquePointer(bitPattern: address) }
+
+    /// - Parameter bytes: lists in PEM, any number of them, or one in DER.
+    public init(_ bytes: [UInt8]) throws(RevocationListError) {
+        let (lists, faults) = unsafe PEMReader.revocationLists(bytes)
+        let stack = unsafe uncurl_new_crls()
+        var taken = 0
+        unsafe lists.forEach { list in
+            if unsafe uncurl_push_crl(stack, list) > 0 { taken += 1 } else { unsafe X509_CRL_free(list) }
+        }
+        address = UInt(bitPattern: stack)
+        count = taken
+        if let fault = faults.first { throw .malformed(fault) }
+        if taken == 0 { throw .none }
+    }
+
+    /// Reads a file, which blocks.
+    public convenience init(file path: String) throws(RevocationListError) {
+        let bytes: [UInt8]
+        do throws(FileFault) { bytes = try FileBytes.read(path) } catch { throw .unreadable(path, error.text) }
+        try self.init(bytes)
+    }
+
+    deinit { unsafe uncurl_free_crls(stack) }
+}
+
+public enum RevocationListError: Error, Sendable, Hashable, CustomStringConvertible {
+    case unreadable(String, String)
+    case none
+    case malformed(String)
+
+    public var description: String {
+        switch self {
+        case .unreadable(let path, let why): "\(path): \(why)"
+        case .none: "there is no revocation list in it"
+        case .malformed(let why): "the revocation list cannot be read: \(why)"
+        }
+    }
+}

@@ -1,0 +1,29 @@
+internal import COpenSSL
+
+/// The loaded roots: one `X509_STORE`. Nothing is added once it is made, so threads may share it.
+@safe public final class TrustAnchors: Sendable {
+    private let address: UInt
+    /// Without repetitions.
+    public let count: Int
+
+    /// Borrowed.
+    var store: OpaquePointer? { unsafe OpaquePointer(bitPattern: address) }
+
+    /// None at all is allowed, and trusts nobody.
+    public init(_ certificates: [Certificate]) {
+        let store = unsafe X509_STORE_new()
+        address = UInt(bitPattern: store)
+        var seen = Set<[UInt8]>()
+        for one in certificates {
+            guard let pointer = unsafe one.pointer, unsafe seen.insert(VerifiedChain.digest(of: pointer)).inserted
+            else {
+                continue
+            }
+            _ = unsafe X509_STORE_add_cert(store, pointer)
+        }
+        count = seen.count
+        ERR_clear_error()
+    }
+
+    deinit { unsafe X509_STORE_free(store) }
+}

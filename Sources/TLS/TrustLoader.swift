@@ -1,0 +1,125 @@
+internal import Glibc
+
+/// Reads the certificates of ``TrustRoots``. Blocks.
+struct TrustLoader {
+    /// Read from outside, so that tests need no environment of their own.
+    struct Surroundings: Sendable {
+        var files = SystemRoots.files
+        var directories = SystemRoots.directories
+        /// SSL_CERT_FILE and SSL_CERT_DIR, as OpenSSL's own programs know them; the latter a list with colons.
+        var certificateFile: String?
+        var certificateDirectories: String?
+
+        static var process: Surroundings {
+            let value = { (name: String) -> String? in
+                guard let text = unsafe getenv(name) else { return nil }
+                let string = unsafe String(cString: text)
+                return string.isEmpty ? nil : string
+            }
+            return Surroundings(
+                certificateFile: value("SSL_CERT_FILE"),
+                certificateDirectories: value("SSL_CERT_DIR")
+            )
+        }
+    }
+
+    /// A directory of certificates has some three hundred entries; beyond this it is something else.
+    static let directoryLimit = 4_096
+
+    private(set) var certificates: [Certificate] = []
+    /// The files and directories that were read, as they were before.
+    private(set) var states: [String: FileState?] = [:]
+    private var attempts: [TrustStoreError.Attempt] = []
+    private let surroundings: Surroundings
+
+    private init(_ surroundings: Surroundings) { self.surroundings = surroundings }
+
+    /// All the sources, or an error: what the caller named must be there and be readable.
+    static func load(_ roots: TrustRoots, _ surroundings: Surroundings) throws(TrustStoreError) -> TrustLoader {
+        var loader = TrustLoader(surroundings)
+        for source in roots.sources {
+            let isLoaded =
+                switch source {
+                case .system: loader.loadSystem()
+                case .file(let path): loader.loadFile(path, forgiving: false)
+                case .directory(let path): loader.loadDirectory(path)
+                case .pem(let bytes): loader.take(bytes, from: "(in memory)", forgiving: false)
+                }
+            if !isLoaded { throw TrustStoreError(attempts: loader.attempts) }
+        }
+        return loader
+    }
+
+    /// The environment, where it says something, has the only word, as with OpenSSL's own programs.
+    private mutating func loadSystem() -> Bool {
+        if surroundings.certificateFile != nil || surroundings.certificateDirectories != nil {
+            var isLoaded = false
+            if let file = surroundings.certificateFile { isLoaded = loadFile(file, forgiving: true) }
+            for directory in (surroundings.certificateDirectories ?? "").split(separator: ":") {
+                if loadDirectory(String(directory)) { isLoaded = true }
+            }
+            return isLoaded
+        }
+        for path in surroundings.files where loadFile(path, forgiving: true) { return true }
+        for path in surroundings.directories where loadDirectory(path) { return true }
+        return false
+    }
+
+    private mutating func loadFile(_ path: String, forgiving: Bool) -> Bool {
+        states[path] = .some(FileBytes.state(path))
+        do throws(FileFault) {
+            return take(try FileBytes.read(path), from: path, forgiving: forgiving)
+        } catch {
+            attempts.append(.init(path: path, reason: error.text))
+            return false
+        }
+    }
+
+    /// - Parameter forgiving: one damaged certificate must not cost a system all of its roots; in a file that the caller
+    ///   named it is an error.
+    private mutating func take(_ bytes: [UInt8], from path: String, forgiving: Bool) -> Bool {
+        let found = PEMReader.certificates(bytes)
+        if !forgiving, let fault = found.faults.first {
+            attempts.append(.init(path: path, reason: "a certificate in it cannot be read: \(fault)"))
+            return false
+        }
+        if found.certificates.isEmpty {
+            attempts.append(.init(path: path, reason: "there is no certificate in it"))
+            return false
+        }
+        certificates += found.certificates
+        return true
+    }
+
+    private mutating func loadDirectory(_ path: String) -> Bool {
+        states[path] = .some(FileBytes.state(path))
+        let names: [String]
+        do throws(FileFault) { names = try FileBytes.names(in: path) } catch {
+            attempts.append(.init(path: path, reason: error.text))
+            return false
+        }
+        let hashed = names.filter(Self.isHashed)
+        let wanted = hashed.isEmpty ? names.filter(Self.isCertificate) : hashed
+        let before = certificates.count
+        for name in wanted.prefix(Self.directoryLimit) {
+            // Other files may be links into nowhere, or keys: only what is a certificate counts.
+            guard let bytes = try? FileBytes.read(path + "/" + name) else { continue }
+            certificates += PEMReader.certificates(bytes).certificates
+        }
+        if certificates.count > before { return true }
+        attempts.append(.init(path: path, reason: "there is no certificate in it"))
+        return false
+    }
+
+    /// Eight hexadecimal digits, a dot and a number: the name that `openssl rehash` gives.
+    static func isHashed(_ name: String) -> Bool {
+        let parts = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        return parts.count == 2 && parts[0].count == 8
+            && parts[0].allSatisfy { 0x30...0x39 ~= $0 || 0x61...0x66 ~= $0 }
+            && !parts[1].isEmpty && parts[1].allSatisfy { 0x30...0x39 ~= $0 }
+    }
+
+    private static func isCertificate(_ name: String) -> Bool {
+        [".pem", ".crt", ".cer"].contains { name.hasSuffix($0) }
+    }
+}

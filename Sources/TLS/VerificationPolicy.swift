@@ -1,0 +1,29 @@
+/// What a chain is held against, beside the name, the roots and the time.
+public struct VerificationPolicy: Sendable {
+    public enum Purpose: Hashable, Sendable {
+        /// The chain is a server's (RFC 5280 §4.2.1.12, id-kp-serverAuth).
+        case server
+        /// The chain is a client's (id-kp-clientAuth).
+        case client
+    }
+
+    public enum Stapling: Hashable, Sendable {
+        /// A response is neither asked for nor looked at.
+        case ignored
+        /// A response that is there must be good; one that is missing is no fault.
+        case checked
+        /// There must be a good response.
+        case required
+    }
+
+    public var purpose = Purpose.server
+    /// Each certificate of the chain must then be covered by a list, the roots' own excepted where they sign the lists.
+    public var revocationLists: RevocationLists?
+    public var stapling = Stapling.ignored
+    /// Any one of them must match; empty: no pinning.
+    public var pins: [Pin] = []
+    /// X509_V_FLAG_X509_STRICT. Off by default: it refuses corporate and even public roots without key identifiers.
+    public var isStrict = false
+
+    public init() {}
+}
