@@ -57,11 +57,15 @@ let package = Package(
             swiftSettings: strict
         ),
         // No package and no Foundation: the linkage check reads what it links.
-        .executableTarget(name: "fetch", dependencies: ["HTTPEngine", "HTTP1", "Reactor"], swiftSettings: strict),
+        .executableTarget(
+            name: "fetch",
+            dependencies: ["HTTPEngine", "HTTP1", "Reactor", "TLS"],
+            swiftSettings: strict
+        ),
         .executableTarget(
             name: "volley",
             dependencies: [
-                "HTTPEngine", "TestServer", "Reactor", "HTTP1", "CLinux",
+                "HTTPEngine", "TLS", "TestServer", "Reactor", "HTTP1", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import tempfile
 import time
+import types
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -30,6 +31,55 @@ def wait_for(port, seconds=10):
             return
         time.sleep(0.02)
     raise SystemExit(f"nothing listens on port {port}")
+
+
+def certificate(folder):
+    """An authority and a certificate for localhost and the loopback addresses; the authority's file."""
+    def openssl(*arguments):
+        subprocess.run(["openssl", *arguments], check=True, cwd=folder, stderr=subprocess.DEVNULL)
+    key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+    openssl("req", "-x509", *key, "-keyout", "ca.key", "-out", "ca.pem", "-subj", "/CN=Benchmark CA", "-days", "2")
+    openssl("req", *key, "-keyout", "leaf.key", "-out", "leaf.csr", "-subj", "/CN=benchmark")
+    with open(os.path.join(folder, "names"), "w") as f:
+        f.write("subjectAltName=DNS:localhost,IP:127.0.0.1,IP:::1\nextendedKeyUsage=serverAuth\n")
+    openssl("x509", "-req", "-in", "leaf.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial",
+            "-out", "leaf.pem", "-days", "2", "-extfile", "names")
+    return os.path.join(folder, "ca.pem")
+
+
+@contextlib.contextmanager
+def file_server(size, core=None, body="Hello, World!"):
+    """nginx over plain TCP and TLS (P-256, 1.2 and 1.3): `/` is short, `/file` has `size` bytes, PUTs go nowhere.
+    Yields plain, secure (URLs without a path) and authority (a file)."""
+    folder = tempfile.mkdtemp(prefix="uncurl-nginx-")
+    os.chmod(folder, 0o755)
+    plain, secure = free_port(), free_port()
+    authority = certificate(folder)
+    with open(os.path.join(folder, "file"), "wb") as f:
+        f.truncate(size)
+    config = os.path.join(folder, "nginx.conf")
+    with open(config, "w") as f:
+        f.write(f"""
+daemon off; master_process off; worker_rlimit_nofile 20000; pid {folder}/pid; error_log {folder}/error.log crit;
+events {{ worker_connections 18000; }}
+http {{ access_log off; keepalive_requests 1000000000; keepalive_timeout 300s; sendfile on; tcp_nodelay on;
+  client_max_body_size 0;
+  client_body_temp_path {folder}/b; proxy_temp_path {folder}/p; fastcgi_temp_path {folder}/f; uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s;
+  server {{ listen 127.0.0.1:{plain} backlog=4096; listen 127.0.0.1:{secure} ssl backlog=4096; root {folder};
+    ssl_certificate {folder}/leaf.pem; ssl_certificate_key {folder}/leaf.key; ssl_protocols TLSv1.2 TLSv1.3;
+    ssl_session_cache shared:sessions:10m;
+    location = / {{ default_type text/plain; return 200 "{body}"; }} }} }}
+""")
+    server = subprocess.Popen(pinned(core) + ["nginx", "-c", config, "-p", folder], stderr=subprocess.DEVNULL)
+    try:
+        wait_for(plain)
+        wait_for(secure)
+        yield types.SimpleNamespace(
+            plain=f"http://127.0.0.1:{plain}", secure=f"https://127.0.0.1:{secure}", authority=authority)
+    finally:
+        server.terminate()
+        server.wait()
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextlib.contextmanager

@@ -12,6 +12,11 @@ let package = Package(
         .target(name: "FuzzProperties", dependencies: [.product(name: "HTTP1", package: "uncurl")]),
         .target(name: "ContentDecoderProperty", dependencies: [.product(name: "HTTPEngine", package: "uncurl")]),
         .executableTarget(name: "FuzzContentDecoder", dependencies: ["ContentDecoderProperty"]),
+        // No fuzzer: a long walk through every fault (./dev soak, ./dev bench stale).
+        .executableTarget(
+            name: "Soak",
+            dependencies: ["HTTPEngine", "HTTP1", "Reactor", "TestServer"].map { .product(name: $0, package: "uncurl") }
+        ),
     ]
         + targets.map { .executableTarget(name: "Fuzz\($0)", dependencies: ["FuzzProperties"]) }
 )

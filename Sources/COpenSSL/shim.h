@@ -34,6 +34,10 @@ static inline void uncurl_ctx_set_common_options(SSL_CTX *ctx) {
     SSL_CTX_set_options(ctx, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
 }
 
+static inline long uncurl_ctx_set_max_send_fragment(SSL_CTX *ctx, long size) {
+    return SSL_CTX_set_max_send_fragment(ctx, size);
+}
+
 static inline void uncurl_ctx_refuse_tickets(SSL_CTX *ctx) { SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET); }
 
 static inline long uncurl_ctx_set_session_cache_mode(SSL_CTX *ctx, long mode) {
@@ -52,6 +56,12 @@ static inline long uncurl_ctx_add_chain_certificate(SSL_CTX *ctx, X509 *certific
 
 static inline int uncurl_set_app_data(SSL *ssl, void *data) { return SSL_set_app_data(ssl, data); }
 static inline void *uncurl_get_app_data(const SSL *ssl) { return SSL_get_app_data(ssl); }
+
+/* Called with every extension of the peer, before anything is made of it. */
+static inline long uncurl_set_extension_callback(
+    SSL *ssl, void (*callback)(SSL *, int, int, const unsigned char *, int, void *)) {
+    return SSL_set_tlsext_debug_callback(ssl, callback);
+}
 
 /* The handshake stops with SSL_ERROR_WANT_RETRY_VERIFY; clients only. */
 static inline int uncurl_set_retry_verify(SSL *ssl) { return (int)SSL_set_retry_verify(ssl); }

@@ -28,8 +28,18 @@ enum ASCII {
     /// (RFC 9110 §5.6.2), as two 64-bit sets: a table in memory would cost a load and its initialiser a check.
     @inline(__always)
     static func isToken(_ byte: UInt8) -> Bool {
-        let low: UInt64 = 0x03FF_6CFA_0000_0000
-        let high: UInt64 = 0x57FF_FFFF_C7FF_FFFE
+        isIn(0x03FF_6CFA_0000_0000, 0x57FF_FFFF_C7FF_FFFE, byte)
+    }
+
+    /// unreserved, sub-delims and "%", what a reg-name is made of (RFC 3986 §3.2.2), without ",": it is a sub-delim but never
+    /// part of a host; two Host values joined by a proxy would bring one.
+    @inline(__always)
+    static func isHostName(_ byte: UInt8) -> Bool {
+        isIn(0x2BFF_6FF2_0000_0000, 0x47FF_FFFE_87FF_FFFE, byte)
+    }
+
+    @inline(__always)
+    private static func isIn(_ low: UInt64, _ high: UInt64, _ byte: UInt8) -> Bool {
         let set = byte < 64 ? low : high
         return byte < 128 && (set >> UInt64(byte & 63)) & 1 != 0
     }

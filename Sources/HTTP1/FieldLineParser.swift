@@ -127,7 +127,7 @@ struct FieldLineParser: Sendable {
                 if bytes.at(stop) == ASCII.tab { continue }
                 break
             }
-            stops.passLineFeed(stop)
+            stops.passLineFeed()
             if stop == start {
                 start = lineEnd
                 isComplete = true
@@ -141,9 +141,10 @@ struct FieldLineParser: Sendable {
             var valueStart = nameEnd &+ 1
             var valueEnd = stop
             if bytes.at(valueStart) == ASCII.space { valueStart &+= 1 }
-            // The octet after the value is CR: there is something to look at even if the value is empty.
-            if ASCII.isBlank(bytes.at(valueStart)) { valueStart = bytes.endOfBlanks(valueStart, valueEnd) }
-            if ASCII.isBlank(bytes.at(valueEnd &- 1)) { valueEnd = bytes.trimmedEnd(valueStart, valueEnd) }
+            // The octet after the value is CR: there is something to look at even if the value is empty. Blanks are the
+            // lowest octets a value holds.
+            if bytes.at(valueStart) <= ASCII.space { valueStart = bytes.endOfBlanks(valueStart, valueEnd) }
+            if bytes.at(valueEnd &- 1) <= ASCII.space { valueEnd = bytes.trimmedEnd(valueStart, valueEnd) }
             let known = KnownField.identify(bytes, start, nameLength)
             slots[fields] = FieldEntry(
                 nameStart: start,
@@ -173,7 +174,7 @@ struct FieldLineParser: Sendable {
     @inline(__always)
     private mutating func keepPart(_ bytes: Span<UInt8>, _ limits: ParserLimits) -> Bool {
         let count = bytes.count
-        guard count >= 16, count &- lineStart <= Int(limits.fieldLineBytes) else { return false }
+        guard count >= StopWalk.blockBytes, count &- lineStart <= Int(limits.fieldLineBytes) else { return false }
         if place == .value {
             position = count
             return true

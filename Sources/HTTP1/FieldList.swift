@@ -66,3 +66,16 @@ func equalIgnoringCase(_ bytes: Span<UInt8>, _ range: Range<Int>, _ text: Static
     }
     return true
 }
+
+/// The same for a text of letters and "-" and the whole value of a field, in words of eight octets: bit 5 alone tells no
+/// other octet of a value from those, for a value holds no CR, which would pass for "-".
+@inline(__always)
+func isValue(_ bytes: Span<UInt8>, _ range: Range<Int>, _ text: StaticString) -> Bool {
+    let length = text.utf8CodeUnitCount
+    // A value has its name before it: eight octets end with it.
+    guard range.count == length, range.upperBound >= 8, range.upperBound <= bytes.count else { return false }
+    let fold: UInt64 = 0x2020_2020_2020_2020
+    let last = bytes.word(range.upperBound &- 8) | fold
+    if length < 8 { return last &>> UInt64((8 &- length) &* 8) == letters(text) }
+    return last == word(of: text, at: length &- 8) && bytes.word(range.lowerBound) | fold == word(of: text, at: 0)
+}

@@ -136,7 +136,7 @@ private struct Words {
 
     @inline(__always)
     func match(_ name: StaticString) -> Bool {
-        first == wordAt(name, 0) && last == wordAt(name, name.utf8CodeUnitCount &- 8)
+        first == word(of: name, at: 0) && last == word(of: name, at: name.utf8CodeUnitCount &- 8)
     }
 }
 
@@ -150,7 +150,8 @@ func letters(_ text: StaticString) -> UInt64 {
     return word
 }
 
+/// Eight of a text's octets in the same way.
 @inline(__always)
-private func wordAt(_ text: StaticString, _ offset: Int) -> UInt64 {
+func word(of text: StaticString, at offset: Int) -> UInt64 {
     unsafe UnsafeRawPointer(text.utf8Start).loadUnaligned(fromByteOffset: offset, as: UInt64.self)
 }

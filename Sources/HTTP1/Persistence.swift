@@ -13,8 +13,8 @@ public enum Persistence: Sendable, Hashable {
         guard fields.table.seen & KnownField.connection.bit != 0 else {
             return version.minor == 0 ? .close : .keepAlive
         }
-        if let entry = fields.table.first(.connection), entry.value.count == 10, version.minor > 0,
-            equalIgnoringCase(fields.block.span, entry.value, "keep-alive"), fields.table.isOnly(.connection)
+        if let entry = fields.table.first(.connection), version.minor > 0,
+            isValue(fields.block.span, entry.value, "keep-alive"), fields.table.isOnly(.connection)
         {
             return .keepAlive
         }

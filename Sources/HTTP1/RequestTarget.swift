@@ -67,7 +67,7 @@ enum RequestTarget {
         return true
     }
 
-    /// IP-literal, or a reg-name of unreserved, sub-delims and "%" (RFC 3986 §3.2.2).
+    /// IP-literal, or a reg-name (RFC 3986 §3.2.2).
     private static func endOfHost(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int? {
         var position = range.lowerBound
         guard position < range.upperBound else { return position }
@@ -81,24 +81,12 @@ enum RequestTarget {
             }
             return position + 1
         }
-        while position < range.upperBound, isNameOctet(bytes.byte(position)) {
-            position += 1
-        }
-        return position
-    }
-
-    /// "," is a sub-delim but never part of a host; two Host values joined by a proxy would bring one.
-    private static func isNameOctet(_ byte: UInt8) -> Bool {
-        if ASCII.isLetter(byte) || ASCII.isDigit(byte) { return true }
-        switch byte {
-        case 0x2D, 0x2E, 0x5F, 0x7E, 0x21, 0x24, 0x25, 0x26, 0x27, 0x28, 0x29, 0x2A, 0x2B, 0x3B, 0x3D: return true
-        default: return false
-        }
+        return bytes.endOfHostName(position, range.upperBound)
     }
 
     /// HEXDIG, ":", "." and what IPvFuture adds.
     private static func isLiteralOctet(_ byte: UInt8) -> Bool {
-        isNameOctet(byte) || byte == ASCII.colon
+        ASCII.isHostName(byte) || byte == ASCII.colon
     }
 
     static func isMethod(_ bytes: Span<UInt8>, _ method: Range<Int>, _ name: StaticString) -> Bool {

@@ -35,35 +35,54 @@ extension Span<UInt8> {
         return unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: SIMD16<UInt8>.self)
     }
 
-    /// As `endOfToken`, for names, which end with ":": the first octet that is no letter, digit or "-" is nearly always that.
+    /// As `endOfToken`, for names, which are letters and "-" up to ":" nearly always; any other octet sends it there.
     @inline(__always)
     func endOfName(_ start: Int, _ end: Int) -> Int {
-        guard start &+ 16 <= count else { return endOfToken(start, end) }
-        let octets = vector(start)
-        let noLetter = (octets | all(0x20)) &- all(0x61) .>= all(26)
-        let noDigit = octets &- all(ASCII.zero) .>= all(10)
-        let stops = Lanes(noLetter .& noDigit .& (octets .!= all(0x2D)))
-        let stop = start &+ stops.firstOrSixteen
-        return stop < end && at(stop) == ASCII.colon ? stop : endOfToken(start, end)
+        var position = start
+        while position &+ 16 <= count {
+            if let lane = nameStops(position).first {
+                let stop = position &+ lane
+                if stop < end, at(stop) == ASCII.colon { return stop }
+                break
+            }
+            position &+= 16
+        }
+        return endOfToken(start, end)
+    }
+
+    @inline(__always)
+    private func nameStops(_ index: Int) -> Lanes {
+        let octets = vector(index)
+        return Lanes(((octets | all(0x20)) &- all(0x61) .>= all(26)) .& (octets .!= all(0x2D)))
     }
 
     /// The first index in `start..<end` that holds no token octet, else `end`.
     @inline(never)
     func endOfToken(_ start: Int, _ end: Int) -> Int {
+        endOfNames(start, end, ASCII.isToken)
+    }
+
+    /// The same for the octets of a host name.
+    @inline(never)
+    func endOfHostName(_ start: Int, _ end: Int) -> Int {
+        endOfNames(start, end, ASCII.isHostName)
+    }
+
+    /// `isAllowed` holds for letters and "-" and is asked for every other octet.
+    @inline(__always)
+    private func endOfNames(_ start: Int, _ end: Int, _ isAllowed: (UInt8) -> Bool) -> Int {
         var position = start
         while position < end, end >= 16 {
             // The last block overlaps the one before it, or what lies before `start`.
             let block = Swift.min(position, end &- 16)
-            let octets = vector(block)
-            // Letters and "-" are what names are made of; any other octet is looked up on its own.
-            var stops = Lanes(((octets | all(0x20)) &- all(0x61) .>= all(26)) .& (octets .!= all(0x2D)))
+            var stops = nameStops(block)
             stops.dropFirst(position &- block)
             while let lane = stops.next() {
-                guard ASCII.isToken(at(block &+ lane)) else { return block &+ lane }
+                guard isAllowed(at(block &+ lane)) else { return block &+ lane }
             }
             position = block &+ 16
         }
-        while position < end, ASCII.isToken(at(position)) {
+        while position < end, isAllowed(at(position)) {
             position &+= 1
         }
         return position
@@ -74,12 +93,12 @@ extension Span<UInt8> {
     func endOfValue(_ start: Int, _ end: Int) -> Int {
         var position = start
         while position &+ 16 <= end {
-            if let lane = valueStops(position).first { return position &+ lane }
+            if let lane = Lanes(valueStops(position)).first { return position &+ lane }
             position &+= 16
         }
         if position < end, end >= 16 {
             // The last block overlaps the one before it, or what lies before `start`.
-            var stops = valueStops(end &- 16)
+            var stops = Lanes(valueStops(end &- 16))
             stops.dropFirst(position &- (end &- 16))
             return end &- 16 &+ stops.firstOrSixteen
         }
@@ -89,21 +108,32 @@ extension Span<UInt8> {
         return position
     }
 
-    /// The same where most often there is no such octet: blocks are looked at in pairs.
+    /// The same where most often there is no such octet: `end` if so, else a place at or before the first, so that who goes
+    /// on from there looks at nothing twice for long.
     @inline(__always)
     func endOfLongValue(_ start: Int, _ end: Int) -> Int {
+        guard end &- start >= 32 else { return endOfValue(start, end) }
         var position = start
-        while position &+ 32 <= end, valueStops(position).isEmpty(with: valueStops(position &+ 16)) {
+        while position &+ 32 <= end {
+            guard hasNoControl(position) else { return position }
             position &+= 32
         }
-        return position == end ? end : endOfValue(position, end)
+        return hasNoControl(end &- 32) ? end : position
+    }
+
+    /// Whether there is no control among 32 octets, not even HTAB.
+    @inline(__always)
+    private func hasNoControl(_ index: Int) -> Bool {
+        let controls = isControl(vector(index)) .| isControl(vector(index &+ 16))
+        let halves = unsafe unsafeBitCast(controls, to: SIMD2<UInt64>.self)
+        return halves[0] | halves[1] == 0
     }
 
     @inline(__always)
-    private func valueStops(_ index: Int) -> Lanes {
+    private func valueStops(_ index: Int) -> SIMDMask<SIMD16<Int8>> {
         let octets = vector(index)
         let controls = (octets .< all(0x20)) .& (octets .!= all(ASCII.tab))
-        return Lanes(controls .| (octets .== all(ASCII.delete)))
+        return controls .| (octets .== all(ASCII.delete))
     }
 
     /// The first index in `start..<end` that holds what no request target may hold, else `end`.
@@ -154,58 +184,61 @@ private func all(_ octet: UInt8) -> SIMD16<UInt8> {
     SIMD16(repeating: octet)
 }
 
-/// The set lanes of a comparison, lowest first, as two words with eight bits a lane. pmovmskb cannot be reached from Swift
-/// without C, and a narrowing conversion is not always inlined; two moves are.
+/// The lanes that hold a control, HTAB among them.
+@inline(__always)
+private func isControl(_ octets: SIMD16<UInt8>) -> SIMDMask<SIMD16<Int8>> {
+    (octets .< all(0x20)) .| (octets .== all(ASCII.delete))
+}
+
+/// Which lanes of a comparison are true, lowest first, as one bit in each four of a word. pmovmskb cannot be reached from
+/// Swift without C; a shift and a narrowing of pairs can.
 private struct Lanes {
-    private var low: UInt64
-    private var high: UInt64
+    private var lanes: UInt64
 
     @inline(__always)
     init(_ mask: SIMDMask<SIMD16<Int8>>) {
-        let halves = unsafe unsafeBitCast(mask, to: SIMD2<UInt64>.self)
-        low = halves[0]
-        high = halves[1]
-    }
-
-    @inline(__always)
-    func isEmpty(with other: Lanes) -> Bool {
-        (low | other.low) | (high | other.high) == 0
+        let pairs = unsafe unsafeBitCast(mask, to: SIMD8<UInt16>.self)
+        // Of a pair's two octets, all ones or none, bit 4 of the first and bit 0 of the second.
+        lanes = wordOf(narrowed((pairs &>> SIMD8(repeating: 4)) & SIMD8(repeating: 0x11)))
     }
 
     @inline(__always)
     var first: Int? {
-        guard low | high != 0 else { return nil }
-        let word = low != 0 ? low : high
-        return word.trailingZeroBitCount &>> 3 &+ (low != 0 ? 0 : 8)
+        lanes == 0 ? nil : firstOrSixteen
     }
 
     /// Forgets the first lanes, at most fifteen of them.
     @inline(__always)
     mutating func dropFirst(_ count: Int) {
-        if count >= 8 {
-            low = 0
-            high &= ~0 &<< UInt64((count &- 8) &* 8)
-        } else {
-            low &= ~0 &<< UInt64(count &* 8)
-        }
+        lanes &= ~0 &<< UInt64(truncatingIfNeeded: count &* 4)
     }
 
     @inline(__always)
     var firstOrSixteen: Int {
-        let word = low != 0 ? low : high
-        return word.trailingZeroBitCount &>> 3 &+ (low != 0 ? 0 : 8)
+        lanes.trailingZeroBitCount &>> 2
     }
 
     @inline(__always)
     mutating func next() -> Int? {
         guard let lane = first else { return nil }
-        if lane < 8 {
-            low &= ~(0xFF &<< UInt64(lane &* 8))
-        } else {
-            high &= ~(0xFF &<< UInt64(lane &* 8))
-        }
+        lanes &= lanes &- 1
         return lane
     }
+}
+
+/// The low octets of eight pairs. Lane by lane, which becomes one instruction: the conversion of the library may be a call.
+@inline(__always)
+private func narrowed(_ pairs: SIMD8<UInt16>) -> SIMD8<UInt8> {
+    var octets = SIMD8<UInt8>()
+    for lane in 0..<8 {
+        octets[lane] = UInt8(truncatingIfNeeded: pairs[lane])
+    }
+    return octets
+}
+
+@inline(__always)
+private func wordOf(_ octets: SIMD8<UInt8>) -> UInt64 {
+    unsafe unsafeBitCast(octets, to: UInt64.self)
 }
 
 /// Walks over the octets that no field value may hold, line ends among them, and over HTAB, from the first to the last.
@@ -214,99 +247,65 @@ private struct Lanes {
 /// while the lines of this one are taken apart. Searching from each line's start instead makes every line wait for the one
 /// before it: 21 ns a line against 11.
 struct StopWalk {
-    /// The lowest of each eight bits is set for a stop; the first of these eight octets stands at `base`.
+    /// One bit in each two is set for a stop; the lowest stands for the octet at `base`.
     private var word: UInt64 = 0
     private var base: Int
-    /// The same for the eight octets before `next`.
-    private var high: UInt64 = 0
-    /// The first octet not looked at.
-    private var next: Int
+
+    /// A shorter span is not walked over at all.
+    static var blockBytes: Int { 32 }
 
     @inline(__always)
     init(at start: Int) {
-        base = start
-        next = start
+        base = start &- Self.blockBytes
     }
 
-    /// The place of the next stop; nil at the end of the span, or if that is too short to be read in blocks.
+    /// The place of the next stop; nil at the end of the span.
     @inline(__always)
     mutating func advance(_ bytes: Span<UInt8>) -> Int? {
-        if word == 0 {
-            if high != 0 {
-                word = high
-                high = 0
-                base = next &- 8
+        while word == 0 {
+            base &+= Self.blockBytes
+            if base &+ Self.blockBytes <= bytes.count {
+                word = Self.stops(bytes, base)
             } else {
-                guard refill(bytes) else { return nil }
+                guard base < bytes.count, bytes.count >= Self.blockBytes else { return nil }
+                // The last block overlaps the one before it; what was seen there is struck out.
+                let seen = base &- (bytes.count &- Self.blockBytes)
+                base &-= seen
+                word = Self.lastStops(bytes, base) & ~0 &<< UInt64(truncatingIfNeeded: seen &* 2)
             }
         }
-        let stop = base &+ word.trailingZeroBitCount &>> 3
+        let stop = base &+ word.trailingZeroBitCount &>> 1
         word &= word &- 1
         return stop
     }
 
-    /// Leaves out the LF behind the stop just found, a CR, where both were read together; else it is the next stop.
+    /// Leaves out the LF behind the stop just found, a CR, if both were read together; else it is the next stop.
     @inline(__always)
-    mutating func passLineFeed(_ stop: Int) {
-        // Behind the last of the eight there is nothing: the shift empties the mask.
-        word &= ~(0x100 &<< UInt64(truncatingIfNeeded: (stop &- base) &* 8))
+    mutating func passLineFeed() {
+        word &= word &- 1
     }
 
-    /// Goes on to the next block with a stop in it.
-    @inline(__always)
-    private mutating func refill(_ bytes: Span<UInt8>) -> Bool {
-        // Long values hold no stop for many blocks: two at a time.
-        while next &+ 32 <= bytes.count {
-            let first = Self.stops(bytes.vector(next))
-            let second = Self.stops(bytes.vector(next &+ 16))
-            let both = first | second
-            guard both[0] | both[1] == 0 else {
-                if first[0] | first[1] != 0 {
-                    take(first, next)
-                } else {
-                    take(second, next &+ 16)
-                }
-                return true
-            }
-            next &+= 32
-        }
-        while next &+ 16 <= bytes.count {
-            take(Self.stops(bytes.vector(next)), next)
-            if word != 0 { return true }
-        }
-        return loadLast(bytes)
-    }
-
-    @inline(__always)
-    private static func stops(_ octets: SIMD16<UInt8>) -> SIMD2<UInt64> {
-        let stops = (octets .< all(0x20)) .| (octets .== all(ASCII.delete))
-        return unsafe unsafeBitCast(stops, to: SIMD2<UInt64>.self)
-    }
-
-    /// Makes the block at `place` the current one; `word` is 0 only if there is no stop in it.
-    @inline(__always)
-    private mutating func take(_ stops: SIMD2<UInt64>, _ place: Int) {
-        let low = stops[0] & 0x0101_0101_0101_0101
-        let rest = stops[1] & 0x0101_0101_0101_0101
-        next = place &+ 16
-        word = low != 0 ? low : rest
-        base = low != 0 ? place : place &+ 8
-        high = low != 0 ? rest : 0
-    }
-
-    /// The last block overlaps the one before it; what was seen there is struck out.
+    /// Out of line, and no method: the walk is to stay in registers.
     @inline(never)
-    private mutating func loadLast(_ bytes: Span<UInt8>) -> Bool {
-        guard next < bytes.count, bytes.count >= 16 else { return false }
-        let seen = next &- (bytes.count &- 16)
-        var stops = Self.stops(bytes.vector(bytes.count &- 16))
-        if seen >= 8 {
-            stops[0] = 0
-            stops[1] &= ~0 &<< UInt64((seen &- 8) &* 8)
-        } else {
-            stops[0] &= ~0 &<< UInt64(seen &* 8)
-        }
-        take(stops, bytes.count &- 16)
-        return word != 0
+    private static func lastStops(_ bytes: Span<UInt8>, _ index: Int) -> UInt64 {
+        stops(bytes, index)
+    }
+
+    /// The stops among 32 octets.
+    @inline(__always)
+    private static func stops(_ bytes: Span<UInt8>, _ index: Int) -> UInt64 {
+        let pairs = stopPairs(bytes.vector(index))
+        let more = stopPairs(bytes.vector(index &+ 16))
+        let lanes = SIMD16(lowHalf: narrowed(pairs), highHalf: narrowed(more))
+        // In each pair: lanes in bits 0, 2, 8 and 10, which are drawn together.
+        let fours = unsafe unsafeBitCast(lanes, to: SIMD8<UInt16>.self)
+        return wordOf(narrowed((fours | (fours &>> SIMD8(repeating: 4))) & SIMD8(repeating: 0x55)))
+    }
+
+    /// For each two octets, bits 0 and 2.
+    @inline(__always)
+    private static func stopPairs(_ octets: SIMD16<UInt8>) -> SIMD8<UInt16> {
+        let pairs = unsafe unsafeBitCast(isControl(octets), to: SIMD8<UInt16>.self)
+        return (pairs &>> SIMD8(repeating: 6)) & SIMD8(repeating: 0x05)
     }
 }

@@ -36,9 +36,14 @@ struct StatusLineParser: StartLineParser {
         guard count >= 16 else { return false }
         // "HTTP/1.0" to "HTTP/1.9", SP, DIGIT, DIGIT, DIGIT, SP
         let version = bytes.word(0)
+        let code = bytes.word(8)
+        if version == letters("HTTP/1.1"), code == letters(" 200 OK\r"), count > 16, bytes.at(16) == ASCII.lineFeed {
+            line.set(ASCII.one, 200, 13, 15)
+            position = 17
+            return true
+        }
         let minor = UInt8(truncatingIfNeeded: version &>> 56)
         guard version &<< 8 == letters("HTTP/1.") &<< 8, ASCII.isDigit(minor) else { return false }
-        let code = bytes.word(8)
         guard code & 0xFF_0000_00FF == 0x20_0000_0020 else { return false }
         let hundreds = UInt8(truncatingIfNeeded: code &>> 8) &- ASCII.zero
         let tens = UInt8(truncatingIfNeeded: code &>> 16) &- ASCII.zero

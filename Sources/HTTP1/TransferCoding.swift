@@ -4,8 +4,8 @@ enum TransferCoding {
     /// parameters on chunked are for no-one (§7.1), and "identity" is gone since RFC 7230.
     @inline(__always)
     static func checkChunkedAlone(_ fields: inout HTTPFields) throws(HTTP1Error) {
-        if let only = fields.table.first(.transferEncoding), only.value.count == 7,
-            equalIgnoringCase(fields.block.span, only.value, "chunked"), fields.table.isOnly(.transferEncoding)
+        if let only = fields.table.first(.transferEncoding), isValue(fields.block.span, only.value, "chunked"),
+            fields.table.isOnly(.transferEncoding)
         {
             return
         }

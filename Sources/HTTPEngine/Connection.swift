@@ -15,6 +15,8 @@ final class Connection: ReadinessHandler, TimerHandler {
     enum State {
         case idle(since: Instant)
         case busy(Exchange)
+        /// Another protocol's; neither in the pool nor in the engine's table any more.
+        case upgraded(UpgradedConnection)
         case closed
     }
 
@@ -45,7 +47,7 @@ final class Connection: ReadinessHandler, TimerHandler {
     let token: Token
     private var interest: Interest = [.read, .peerFinish]
     /// Epoll refused to wait for what we wait for: no event will bring an exchange here to its end.
-    private var refusal: Errno?
+    private(set) var refusal: Errno?
     /// Left the epoll set because a paused connection's peer reset it: HUP cannot be masked and would spin.
     private var isSuspended = false
     private let opened: Instant
@@ -106,6 +108,8 @@ final class Connection: ReadinessHandler, TimerHandler {
             } else if !readiness.isDisjoint(with: [.readable, .peerFinished, .hungUp, .failed, .again]) {
                 receive(exchange)
             }
+        case .upgraded(let connection):
+            connection.ready(readiness)
         }
     }
 
@@ -147,6 +151,7 @@ final class Connection: ReadinessHandler, TimerHandler {
     /// The first bytes of an answer to `exchange` are about to be read.
     func beginReading(_ exchange: Exchange) -> Reading {
         let reading = engine.readings.next
+        reading.isBulk = false
         if let request = exchange.request { reading.parser.begin(answering: request.context) }
         self.reading = reading
         return reading
@@ -209,6 +214,11 @@ final class Connection: ReadinessHandler, TimerHandler {
 
     func write(_ first: Span<UInt8>, _ second: Span<UInt8>) throws(Errno) -> Int? { try wire?.write(first, second) }
 
+    /// The error that epoll announced, taken from the socket.
+    var pendingError: Errno? { wire?.socket.pendingError }
+
+    func shutdownWrite() { wire?.socket.shutdownWrite() }
+
     /// Whether the kernel may take files as they are: nothing stands between us and the socket.
     var sendsFiles: Bool { secure == nil }
 
@@ -241,12 +251,13 @@ final class Connection: ReadinessHandler, TimerHandler {
     /// Something waits to be sent: bytes in the queue, or a file that is in none.
     var awaitsRoom: Bool { interest.contains(.write) }
 
-    func resumeReading(_ exchange: Exchange) {
+    /// - Parameter reads: false to hear of the socket again, but not of what it holds.
+    func resumeReading(_ reads: Bool = true) {
         if isSuspended {
             isSuspended = false
             do throws(Errno) { try loop.resume(token) } catch { refused(error) }
         }
-        updateInterest(reading: true, writing: awaitsRoom)
+        updateInterest(reading: reads, writing: awaitsRoom)
         loop.again(token)
     }
 
@@ -256,7 +267,7 @@ final class Connection: ReadinessHandler, TimerHandler {
         loop.again(token)
     }
 
-    private func suspend() {
+    func suspend() {
         guard !isSuspended else { return }
         isSuspended = true
         loop.suspend(token)

@@ -9,8 +9,10 @@ extension Connection {
             guard passHeld(exchange, reading) else { return }
         }
         if let secure, secure.ending != nil { return secureEnded(exchange, secure) }
-        let buffer = loop.readBuffer
-        for _ in 0..<Connection.readsPerTurn {
+        // Ciphertext is opened piece by piece anyway, and best while it is in the cache.
+        let isBulk = secure == nil && reading?.isBulk == true
+        let buffer = isBulk ? loop.bulkBuffer : loop.readBuffer
+        for _ in 0..<(isBulk ? 1 : Connection.readsPerTurn) {
             let result: Socket.Read
             do throws(Errno) {
                 result = try read(into: buffer)
@@ -31,9 +33,10 @@ extension Connection {
                         buffer.withBytes(count) { pass($0, exchange) }
                     }
                 // A short read has drained the socket. With the FIN already announced the end is read at once.
-                guard goesOn, count == ReadBuffer.capacity || peerFinished else { return }
+                guard goesOn, count == buffer.capacity || peerFinished else { return }
             }
         }
+        reading?.isBulk = true
     }
 
     /// To the parser. False: the exchange is over, or paused with the rest held back.
@@ -101,7 +104,7 @@ extension Connection {
                 goesOn = completed(exchange, reading, surplus: input.count - offset)
                 guard goesOn else { return false }
             case .tunnel:
-                engine.fail(exchange, .unexpectedUpgrade)
+                upgrade(exchange, head, unread: Connection.copy(input.extracting(droppingFirst: offset)))
                 return false
             }
             guard goesOn, !exchange.isPaused else {
@@ -138,6 +141,19 @@ extension Connection {
         }
         exchange.delegate?.exchange(exchange.id, didReceive: head)
         return isServing(exchange)
+    }
+
+    /// The parser has seen to it that an upgrade was offered, or a tunnel asked for.
+    private func upgrade(_ exchange: Exchange, _ head: ResponseHead, unread: [UInt8]) {
+        guard let offer = exchange.request?.offer, offer.isEmpty || offer.isTaken(by: head) else {
+            return engine.fail(exchange, .unexpectedUpgrade)
+        }
+        exchange.report.code = UInt16(clamping: head.status)
+        exchange.delegate?.exchange(exchange.id, didReceive: head)
+        guard isServing(exchange) else { return }
+        exchange.report.bytesReceived -= min(UInt64(unread.count), exchange.report.bytesReceived)
+        exchange.report.timings.responseEnd = loop.now
+        engine.handOver(self, of: exchange, unread: unread)
     }
 
     /// The field's whole value (RFC 9110 §5.3). One line with a short value, as nearly all are, allocates nothing.

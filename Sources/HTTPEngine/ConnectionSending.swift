@@ -20,7 +20,7 @@ extension Connection {
             return sendFromMemory(exchange, request, head)
         case .bytes where request.continueWait == 0:
             return sendFromMemory(exchange, request, head)
-        case .bytes, .stream, .file, .segments:
+        case .bytes, .stream, .file, .segments, .threaded:
             break
         }
         queue.append(head, isContent: false)
@@ -51,6 +51,9 @@ extension Connection {
             exchange.sending = .segments(SegmentReader(SegmentedBody(file)))
         case .segments(let body):
             exchange.sending = .segments(SegmentReader(body))
+        case .threaded(let body):
+            let (handle, id) = (engine.handle, exchange.id)
+            exchange.sending = .threaded(ThreadedBodySource(body, wake: { handle.post { $0.bodyReady(id) } }))
         }
     }
 
@@ -62,7 +65,7 @@ extension Connection {
         case .idle, .done, .stopped, .broken: return
         case .awaitingContinue: break
         // The rest of a burst is other requests.
-        case .memory, .stream, .segments: guard status >= 300, exchange.request?.burst == 1 else { return }
+        case .memory, .stream, .segments, .threaded: guard status >= 300, exchange.request?.burst == 1 else { return }
         }
         exchange.sending = .stopped
         queue.removeAll()
@@ -97,7 +100,7 @@ extension Connection {
             switch exchange.sending {
             case .idle, .done, .stopped, .broken:
                 return updateInterest(reading: !exchange.isPaused, writing: false)
-            case .awaitingContinue, .memory, .stream, .segments:
+            case .awaitingContinue, .memory, .stream, .segments, .threaded:
                 break
             }
             let progress: SendQueue.Progress
@@ -136,6 +139,8 @@ extension Connection {
             let step = encoder.encode(part)
             exchange.sending = .stream(encoder)
             return take(step, exchange)
+        case .threaded(let source):
+            return take(source.next(), exchange)
         case .segments(let reader):
             do throws(EngineError) {
                 return try take(try reader.next(), of: reader, exchange)

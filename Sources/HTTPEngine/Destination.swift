@@ -11,6 +11,8 @@ final class Destination: Hashable, Sendable {
     let endpoint: Endpoint
     /// Credentials and all.
     let proxy: ProxyChoice
+    /// What begins as HTTP is to become something else, which an HTTP proxy can only pass on through a tunnel.
+    let needsTunnel: Bool
     /// Nil: one of the engine's, or the system's choice.
     let localAddress: SocketAddress?
     /// For https; nil: the engine's own.
@@ -22,6 +24,7 @@ final class Destination: Hashable, Sendable {
         origin: Origin,
         endpoint: Endpoint = .origin,
         proxy: ProxyChoice = .configured,
+        needsTunnel: Bool = false,
         localAddress: SocketAddress? = nil,
         context: TLSContext? = nil,
         serverName: String? = nil
@@ -29,6 +32,7 @@ final class Destination: Hashable, Sendable {
         self.origin = origin
         self.endpoint = endpoint
         self.proxy = proxy
+        self.needsTunnel = needsTunnel
         self.localAddress = localAddress
         // A plain origin's connections are the same whatever its requests say about TLS.
         let isSecure = origin.scheme == .https
@@ -39,7 +43,8 @@ final class Destination: Hashable, Sendable {
     static func == (one: Destination, other: Destination) -> Bool {
         one === other
             || one.origin == other.origin && one.endpoint == other.endpoint
-                && one.proxy == other.proxy && one.localAddress == other.localAddress && one.context === other.context
+                && one.proxy == other.proxy && one.needsTunnel == other.needsTunnel
+                && one.localAddress == other.localAddress && one.context === other.context
                 && one.serverName == other.serverName
     }
 

@@ -9,8 +9,9 @@ internal import TLS
 ///                            failed, timed out, cancelled
 /// ```
 final class Dial: ConnectorDelegate, TimerHandler {
-    /// Whom the connection is for: the first waiter, or an exchange that had its turn and retries.
-    enum Purpose { case pool, retry(ExchangeID) }
+    /// Whom the connection is for: the first waiter, an exchange that had its turn and retries, or nobody. A probe's limit
+    /// holds for the end of its connection as well.
+    enum Purpose { case pool, retry(ExchangeID), probe(Probe, Duration?) }
 
     private enum State {
         case fresh

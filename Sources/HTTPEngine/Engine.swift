@@ -44,6 +44,9 @@ internal import TLS
     var trustQuestions = TrustQuestions()
     /// For what may wait for disks.
     let blocking: BlockingPool
+    var probes: [ObjectIdentifier: Probe] = [:]
+    /// A probe is just being started: its failure is told later.
+    var isProbing = false
     private var exchanges: [Exchange] = []
     private var freeExchanges: [UInt32] = []
     /// Failures found while ``start(_:delegate:)`` was still running, to be told once it has returned.
@@ -128,7 +131,7 @@ internal import TLS
         guard let exchange = exchange(id), exchange.isPaused else { return }
         exchange.isPaused = false
         exchange.lastActivity = loop.now
-        if case .running(let connection) = exchange.phase { connection.resumeReading(exchange) }
+        if case .running(let connection) = exchange.phase { connection.resumeReading() }
         exchange.watch(at: loop.now)
     }
 
@@ -216,6 +219,7 @@ internal import TLS
             fail(exchange, .shutDown)
         }
         for dial in dials.values { abandon(dial) }
+        abandonProbes()
         endIfDrained()
     }
 
@@ -225,7 +229,8 @@ internal import TLS
 
     func endIfDrained() {
         guard case .draining(let limits, let waiting) = life else { return }
-        guard connections.count == 0, dials.isEmpty, exchanges.count == freeExchanges.count, untold == 0 else { return }
+        guard connections.count == 0, dials.isEmpty, probes.isEmpty, untold == 0 else { return }
+        guard exchanges.count == freeExchanges.count else { return }
         life = .ended
         for timer in limits { loop.cancel(timer) }
         for exchange in exchanges { exchange.disarm() }

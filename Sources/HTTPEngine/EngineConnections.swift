@@ -9,11 +9,15 @@ extension Engine {
             lastHost = host
             return host
         }
-        let route = Route(to: destination, configuration.proxies)
-        let host = Host(destination, route, limit: configuration.connectionsPerHost)
+        let host = makeHost(destination)
         hosts[destination] = host
         lastHost = host
         return host
+    }
+
+    func makeHost(_ destination: Destination) -> Host {
+        let route = Route(to: destination, configuration.proxies)
+        return Host(destination, route, limit: configuration.connectionsPerHost)
     }
 
     /// The connection just come free, without the way through the pool: it counts as busy all along.

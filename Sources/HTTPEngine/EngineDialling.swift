@@ -20,10 +20,12 @@ extension Engine {
 
     /// A dial belongs to the pool; its limit is that of whom it would serve if it were done now.
     private func connectLimit(_ host: Host, _ purpose: Dial.Purpose) -> Duration? {
-        let id =
+        let id: ExchangeID? =
             switch purpose {
             case .pool: host.pool.firstWaiter
             case .retry(let id): id
+            // It has its limit already.
+            case .probe: nil
             }
         let request = id.flatMap { exchange($0) }?.request
         return (request?.options.timeouts ?? configuration.timeouts).connect
@@ -31,8 +33,14 @@ extension Engine {
 
     func dialled(_ dial: Dial, _ wire: consuming Wire, _ token: Token, _ record: ConnectionRecord) {
         dials[ObjectIdentifier(dial)] = nil
+        if case .probe(let probe, let limit) = dial.purpose {
+            if let info = record.security { observe(.secured(dial.host.destination.origin, info)) }
+            return dialled(probe, limit, wire, token, record)
+        }
         let connection = makeConnection(consume wire, token, record, dial.host)
         switch dial.purpose {
+        case .probe:
+            break
         case .retry(let id):
             if let exchange = exchange(id) {
                 dial.host.pool.redialled()
@@ -87,6 +95,8 @@ extension Engine {
             if let exchange = exchange(id) { fail(exchange, error) }
             feedStarved()
             perform(host.pool.dialIfNeeded(), host)
+        case .probe(let probe, _):
+            return dialFailed(probe, error)
         }
         tidy(host)
         endIfDrained()
@@ -98,6 +108,7 @@ extension Engine {
         switch dial.purpose {
         case .pool: dial.host.pool.dialAbandoned()
         case .retry: dial.host.pool.redialEnded()
+        case .probe(let probe, _): return probe.abandon()
         }
         tidy(dial.host)
     }

@@ -31,6 +31,26 @@ extension Engine {
         endIfDrained()
     }
 
+    /// The exchange is over, and HTTP on its connection: the pool's place is free, and the delegate gets the rest.
+    func handOver(_ connection: Connection, of exchange: Exchange, unread: [UInt8]) {
+        let upgraded = UpgradedConnection(connection, unread: unread)
+        connection.endReading()
+        connection.state = .upgraded(upgraded)
+        connection.updateInterest(reading: false, writing: false)
+        connections.remove(connection.id)
+        let farewell = exchange.takeFarewell()
+        observe(.ended(exchange.id, nil))
+        giveBack(exchange)
+        untold += 1
+        feedStarved()
+        perform(connection.host.pool.closedBusy(), connection.host)
+        tidy(connection.host)
+        farewell.delegate?.exchange(farewell.id, didUpgrade: upgraded)
+        farewell.deliver(.completed(trailers: nil))
+        untold -= 1
+        endIfDrained()
+    }
+
     /// One response of a burst is whole and others follow. False if the delegate ended the exchange.
     func continueBurst(
         _ exchange: Exchange,

@@ -27,7 +27,7 @@ public enum EngineError: Error, Hashable, Sendable {
     case truncatedBody(expected: UInt64?, received: UInt64, Errno?)
     /// What came is no HTTP/1.1 response, or breaks a limit.
     case malformedResponse(HTTP1Error)
-    /// The server switched protocols, which nobody had asked for.
+    /// The server switched to a protocol that was not offered.
     case unexpectedUpgrade
     /// The content coding does not decode.
     case undecodable(ContentDecodingError)
@@ -39,6 +39,10 @@ public enum EngineError: Error, Hashable, Sendable {
     case bodyUnreadable(Errno)
     /// Where a file of the request's body was, there is another now.
     case bodyFileReplaced
+    /// The request's body broke off: its reader threw, or no thread could be had for it.
+    case bodySourceFailed(BodySourceError)
+    /// An upgraded connection broke off (``UpgradedConnectionDelegate``).
+    case connectionLost(Errno?)
     /// The request could not be sent, and no response came.
     case sendFailed(Errno)
     /// The socket failed for a reason of this machine's.
@@ -54,8 +58,12 @@ public enum EngineError: Error, Hashable, Sendable {
         /// A field that the engine derives from the request and the caller may not contradict.
         case reservedField(String)
         case burstOfStreams
-        /// A burst leaves at once; a request with an expectation waits for an answer in its middle.
+        /// A burst leaves at once; an expectation, an upgrade and a tunnel wait for an answer in its middle.
         case burstThatWaits
+        /// Names of protocols that are none (RFC 9110 §7.8).
+        case upgrade([String])
+        /// Of what comes behind the head, nobody could say which protocol it belongs to.
+        case upgradeWithContent
         /// All requests of a burst are held in memory: so many would take more than 256 MiB.
         case burstTooLarge(Int)
     }
@@ -72,6 +80,10 @@ extension EngineError: CustomStringConvertible {
             "invalid request: a burst repeats its request, and only content in memory can be repeated"
         case .invalidRequest(.burstThatWaits):
             "invalid request: a burst leaves at once, and this request waits for an answer in its middle"
+        case .invalidRequest(.upgrade(let names)):
+            "invalid request: no protocols to upgrade to: \(names.joined(separator: ", "))"
+        case .invalidRequest(.upgradeWithContent):
+            "invalid request: one that may end HTTP on its connection carries no content"
         case .invalidRequest(.burstTooLarge(let count)):
             "invalid request: a burst of \(count) does not fit into memory"
         case .connect(let error): "connect: \(error)"
@@ -97,12 +109,14 @@ extension EngineError: CustomStringConvertible {
         case .truncatedBody(nil, let received, let error):
             "connection ended inside the content, after \(received) bytes\(EngineError.suffix(error))"
         case .malformedResponse(let error): "malformed response: \(error)"
-        case .unexpectedUpgrade: "the server switched protocols unasked"
+        case .unexpectedUpgrade: "the server switched to a protocol that was not offered"
         case .undecodable(let error): "content does not decode: \(error)"
         case .bodyLengthMismatch(let declared, let given): "the body declared \(declared) bytes and gave \(given)"
         case .bodyFailed: "the body's source failed"
         case .bodyUnreadable(let error): "the body's file cannot be read: \(error)"
         case .bodyFileReplaced: "the body's file is no longer the one it was"
+        case .bodySourceFailed(let error): "the body's source failed: \(error)"
+        case .connectionLost(let error): "connection lost\(EngineError.suffix(error))"
         case .sendFailed(let error): "sending failed: \(error)"
         case .system(let error): "system: \(error)"
         case .cancelled: "cancelled"

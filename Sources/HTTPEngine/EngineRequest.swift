@@ -14,6 +14,20 @@ public final class EngineRequest: Sendable {
         /// Read as it is sent, with `sendfile` where the connection is in the clear.
         case file(FileBody)
         case segments(SegmentedBody)
+        /// Read on a thread. Without a length it goes chunked.
+        case threaded(ThreadedBody)
+
+        /// Nil where nobody knows; zero for none.
+        var length: UInt64? {
+            switch self {
+            case .none: 0
+            case .bytes(let bytes): UInt64(bytes.count)
+            case .stream(let length, _): length
+            case .file(let file): file.length
+            case .segments(let body): body.length
+            case .threaded(let body): body.length
+            }
+        }
     }
 
     public struct Options: Sendable {
@@ -47,6 +61,11 @@ public final class EngineRequest: Sendable {
         public var expectation = Expectation.never
         /// How long it does.
         public var continueWait = Duration.seconds(1)
+        /// Protocols to go on with on the same connection, the preferred first: `websocket`, `name/version`. The engine
+        /// writes Connection and Upgrade; a server that takes none answers as if they were not there. What it comes to:
+        /// ``ExchangeDelegate/exchange(_:didUpgrade:)``. For requests without content: a server may switch before
+        /// it has read it.
+        public var upgrade: [String] = []
         /// Sends the request so many times at once on one connection (pipelining, RFC 9112 §9.3.2) and
         /// expects as many responses. For load tests: one lost response loses the rest.
         public var burst = 1
@@ -73,13 +92,15 @@ public final class EngineRequest: Sendable {
     let closes: Bool
     /// In nanoseconds, how long the content waits for the server's 100; 0 if it does not.
     let continueWait: Int64
+    let offer: UpgradeOffer
     /// Content in the whole of ``wire`` and ``content``, for progress.
     let contentBytes: Int
 
     /// - Parameters:
-    ///   - target: origin-form, with its query and without a fragment; `*` for OPTIONS.
-    ///   - fields: the caller's own. Host (unless by ``Options/host``), Content-Length, Transfer-Encoding, Expect and
-    ///     Proxy-Authorization follow from the request and its proxy, and are refused.
+    ///   - target: origin-form, with its query and without a fragment; `*` for OPTIONS; host and port for CONNECT, whose
+    ///     tunnel comes by ``ExchangeDelegate/exchange(_:didUpgrade:)``.
+    ///   - fields: the caller's own. Host (unless by ``Options/host``), Content-Length, Transfer-Encoding, Expect, Upgrade
+    ///     and Proxy-Authorization follow from the request and its proxy, and are refused.
     public init(
         method: String = "GET",
         origin: Origin,
@@ -97,6 +118,7 @@ public final class EngineRequest: Sendable {
             origin: origin,
             endpoint: options.endpoint,
             proxy: ProxyChoice(options.proxies, for: origin),
+            needsTunnel: !options.upgrade.isEmpty || method == "CONNECT",
             localAddress: options.localAddress,
             context: options.tls,
             serverName: options.serverName
@@ -110,26 +132,34 @@ public final class EngineRequest: Sendable {
             switch method {
             case "HEAD": .head
             case "CONNECT": .connect
-            default: .other(offeredUpgrade: false)
+            default: .other(offeredUpgrade: !options.upgrade.isEmpty)
             }
-        let reserved = ["Host", "Content-Length", "Transfer-Encoding", "Expect", "Proxy-Authorization"]
-        for name in reserved where fields.contains(name) {
+        guard let offer = UpgradeOffer(options.upgrade) else { throw .invalidRequest(.upgrade(options.upgrade)) }
+        self.offer = offer
+        let mayTunnel = !offer.isEmpty || method == "CONNECT"
+        if mayTunnel {
+            guard case .none = body else { throw .invalidRequest(.upgradeWithContent) }
+            guard options.burst <= 1 else { throw .invalidRequest(.burstThatWaits) }
+        }
+        for name in EngineRequest.reserved where fields.contains(name) {
             throw .invalidRequest(.reservedField(name))
         }
         var bytes: [UInt8] = []
         if case .bytes(let memory) = body { bytes = memory }
-        if case .stream(nil, _) = body { chunked = true } else { chunked = false }
-        let expects =
-            if case .none = body { false } else {
-                options.expectation.applies(toContentOf: EngineRequest.declaredLength(body, method))
-            }
+        chunked = body.length == nil
+        let expects = options.expectation.applies(toContentOf: body.length)
         continueWait = expects ? max(1, options.continueWait.wholeNanoseconds) : 0
         var head: [UInt8] = []
         do throws(HTTP1Error) {
             var all = HTTPFields()
-            try all.append("Host", options.host ?? origin.authority)
+            // RFC 9112 §3.2.3: CONNECT's target is the authority.
+            try all.append("Host", options.host ?? (method == "CONNECT" ? target : origin.authority))
             for index in 0..<fields.count { try all.append(fields.name(at: index), fields.value(at: index)) }
             if decodesContent { try all.append("Accept-Encoding", ContentCoding.accepted) }
+            if !offer.isEmpty {
+                try all.append("Connection", "Upgrade")
+                try all.append("Upgrade", offer.fieldValue)
+            }
             if let length = EngineRequest.declaredLength(body, method) {
                 try all.append("Content-Length", String(length))
             } else if chunked {
@@ -149,7 +179,7 @@ public final class EngineRequest: Sendable {
         }
         switch body {
         case .none, .bytes: break
-        case .stream, .file, .segments: throw .invalidRequest(.burstOfStreams)
+        case .stream, .file, .segments, .threaded: throw .invalidRequest(.burstOfStreams)
         }
         guard !expects else { throw .invalidRequest(.burstThatWaits) }
         let (size, overflow) = count.multipliedReportingOverflow(by: head.count + bytes.count)
@@ -162,6 +192,10 @@ public final class EngineRequest: Sendable {
         wire = all
         content = []
     }
+
+    private static let reserved = [
+        "Host", "Content-Length", "Transfer-Encoding", "Expect", "Upgrade", "Proxy-Authorization",
+    ]
 
     private static let expect = (name: "Expect", value: "100-continue")
 
@@ -177,19 +211,15 @@ public final class EngineRequest: Sendable {
     /// RFC 9110 §8.6: a length for every content we know the length of; a zero for the methods that usually
     /// carry content, and none where nobody expects one.
     private static func declaredLength(_ body: Body, _ method: String) -> UInt64? {
-        switch body {
-        case .bytes(let bytes): UInt64(bytes.count)
-        case .stream(let length, _): length
-        case .file(let file): file.length
-        case .segments(let body): body.length
-        case .none: method == "POST" || method == "PUT" || method == "PATCH" ? 0 : nil
-        }
+        guard case .none = body else { return body.length }
+        return method == "POST" || method == "PUT" || method == "PATCH" ? 0 : nil
     }
 
     var isReplayable: Bool {
         switch body {
         case .none, .bytes, .file, .segments: true
         case .stream(_, let replayable): replayable
+        case .threaded(let body): body.isReplayable
         }
     }
 

@@ -48,7 +48,7 @@ extension Engine {
     private func tlsBuffers(inside outer: TLSLayer?) -> TLSBuffers {
         let depth = outer == nil ? 0 : 1
         while layerBuffers.count <= depth {
-            layerBuffers.append(TLSBuffers(decrypting: layerBuffers.last?.capacity ?? ReadBuffer.capacity))
+            layerBuffers.append(TLSBuffers(decrypting: layerBuffers.last?.capacity ?? ReadBuffer.usual))
         }
         return layerBuffers[depth]
     }
@@ -65,7 +65,7 @@ extension Engine {
                 case .secure: try? context(for: host.destination)
                 case .tunnel, .socks: nil
                 }
-            if let context { prepare(context.trust) }
+            if let context, context.configuration.verification == .full { prepare(context.trust) }
         }
     }
 

@@ -53,6 +53,7 @@ internal import Reactor
         case memory
         case stream(BodyEncoder)
         case segments(SegmentReader)
+        case threaded(ThreadedBodySource)
         case done
         /// The final answer came first, and nobody wants the rest.
         case stopped
@@ -72,7 +73,7 @@ internal import Reactor
     var isMidUpload: Bool {
         switch sending {
         case .idle, .done: false
-        case .awaitingContinue, .memory, .stream, .segments, .stopped, .broken: report.contentSent > 0
+        case .awaitingContinue, .memory, .stream, .segments, .threaded, .stopped, .broken: report.contentSent > 0
         }
     }
 

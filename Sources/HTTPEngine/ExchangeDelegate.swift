@@ -6,7 +6,7 @@ public import HTTP1
 /// receiving overlap: a server may answer before the request has left. After the outcome nothing follows.
 /// Every call may start, cancel, pause or resume exchanges, this one too.
 public protocol ExchangeDelegate: AnyObject {
-    /// A head. A status below 200 is informational (RFC 9110 §15.2): another follows. `head` is the engine's
+    /// A head. A status below 200 is informational (RFC 9110 §15.2): another follows, unless it is 101. `head` is the engine's
     /// own storage, lent for the call; a copy kept beyond it is safe, and costs the engine one allocation.
     func exchange(_ id: ExchangeID, didReceive head: ResponseHead)
 
@@ -21,6 +21,11 @@ public protocol ExchangeDelegate: AnyObject {
     /// declared replayable.
     func exchange(_ id: ExchangeID, needsBodyAt offset: UInt64) -> BodyPart
 
+    /// HTTP is over on this connection: the server has switched to a protocol of ``EngineRequest/Options/upgrade`` (101) or
+    /// opened a tunnel (2xx to CONNECT). The head came before; the exchange's outcome follows at once. The connection is the
+    /// delegate's now, to ``UpgradedConnection/start(_:)`` and to close.
+    func exchange(_ id: ExchangeID, didUpgrade connection: UpgradedConnection)
+
     /// The end, exactly once (a burst: once a response). The connection, if it may be used again, is already back
     /// in the pool: an exchange started here finds it.
     func exchange(_ id: ExchangeID, didFinish outcome: Outcome, report: ExchangeReport)
@@ -31,6 +36,9 @@ extension ExchangeDelegate {
 
     /// For delegates that never start an exchange with a streamed body.
     public func exchange(_ id: ExchangeID, needsBodyAt offset: UInt64) -> BodyPart { .failed }
+
+    /// For delegates that never ask for one.
+    public func exchange(_ id: ExchangeID, didUpgrade connection: UpgradedConnection) { connection.close() }
 }
 
 /// A piece of a streamed request body.

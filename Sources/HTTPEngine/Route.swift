@@ -43,7 +43,8 @@ struct Route {
         switch proxy.kind {
         case .http, .https:
             // A request line can name the origin, but not another place to find it at: that takes a tunnel.
-            isAbsolute = origin.scheme == .http && destination.endpoint == .origin
+            isAbsolute =
+                origin.scheme == .http && destination.endpoint == .origin && !destination.needsTunnel
             let around: [RouteStep] = proxy.kind == .https ? [.secureProxy] : []
             steps = around + (isAbsolute ? [] : [.tunnel(to: Route.authority(host, port))]) + secured
         case .socks5, .socks5h:

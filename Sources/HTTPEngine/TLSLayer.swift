@@ -168,6 +168,15 @@ final class TLSLayer {
 
     // MARK: Ends
 
+    /// TLS through an https proxy.
+    var isInside: Bool { outer != nil }
+
+    /// Says close_notify, and goes on reading.
+    func closeWriting() {
+        session.closeWriting()
+        passOutput()
+    }
+
     /// Says close_notify, innermost first.
     func close() {
         session.close()

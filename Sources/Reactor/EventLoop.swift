@@ -51,6 +51,8 @@ public final class EventLoop: @unchecked Sendable {
     private var suspended: Int64?
     /// The buffer every socket on this loop reads into. Loop thread only.
     public let readBuffer = ReadBuffer()
+    /// For connections that fill that one again and again; not there before one does. Loop thread only.
+    public private(set) lazy var bulkBuffer = ReadBuffer(capacity: ReadBuffer.bulk)
     /// For tasks that should run on this loop's thread.
     public let executor: LoopExecutor
 

@@ -1,14 +1,18 @@
-/// The one buffer a loop reads sockets into. An idle connection owns none.
-///
-/// 64 KiB takes 0.31–0.56 CPU-s/GB on a plain download; 16 KiB takes twice the calls, and 1 MiB would
-/// gain a tenth more while it evicts the cache of everything else on the loop.
+/// A buffer that a loop's sockets are read into, one after the other. An idle connection owns none.
 @safe public final class ReadBuffer {
-    public static let capacity = 64 * 1024
+    /// What every connection is read with: half of it lies in the second-level cache while it is parsed.
+    public static let usual = 64 * 1024
+    /// For a connection that fills the usual one turn after turn. A large download takes half the CPU with it: fewer
+    /// wake-ups, each for more (`./dev bench download`). For short answers it would only evict the cache.
+    public static let bulk = 256 * 1024
+
+    public let capacity: Int
 
     @usableFromInline let storage: UnsafeMutableRawBufferPointer
 
-    init() {
-        unsafe storage = .allocate(byteCount: ReadBuffer.capacity, alignment: 64)
+    init(capacity: Int = ReadBuffer.usual) {
+        self.capacity = capacity
+        unsafe storage = .allocate(byteCount: capacity, alignment: 64)
     }
 
     deinit { unsafe storage.deallocate() }

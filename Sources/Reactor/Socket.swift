@@ -84,7 +84,7 @@ public struct Socket: ~Copyable {
     /// level-triggered readiness reports anything that comes later.
     public func read(into buffer: ReadBuffer) throws(Errno) -> Read {
         let count = try retryingInterruptsOrBlocking(.receive, on: number) {
-            unsafe uncurl_recv(number, buffer.storage.baseAddress, allowance(ReadBuffer.capacity))
+            unsafe uncurl_recv(number, buffer.storage.baseAddress, allowance(buffer.capacity))
         }
         guard let count else { return .wouldBlock }
         return count == 0 ? .endOfStream : .bytes(count)

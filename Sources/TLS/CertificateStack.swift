@@ -36,15 +36,4 @@ internal import COpenSSL
         unsafe X509_free(certificate)
         return false
     }
-
-    /// A copy without the certificates equal to this one.
-    func removing(_ certificate: OpaquePointer) -> CertificateStack {
-        let rest = CertificateStack()
-        for index in 0..<count where unsafe X509_cmp(self[index], certificate) != 0 { unsafe rest.append(self[index]) }
-        return rest
-    }
-
-    func contains(_ certificate: OpaquePointer) -> Bool {
-        (0..<count).contains { unsafe X509_cmp(self[$0], certificate) == 0 }
-    }
 }

@@ -7,7 +7,7 @@ internal import COpenSSL
 
     init(_ method: OpaquePointer?, minimum: TLSVersion, maximum: TLSVersion) throws(TLSError) {
         guard minimum <= maximum else { throw .configuration("\(minimum) to \(maximum) is no range") }
-        guard let context = unsafe SSL_CTX_new(method) else {
+        guard OpenSSLStart.made, let context = unsafe SSL_CTX_new(method) else {
             throw .configuration(OpenSSLErrors.text() ?? "SSL_CTX_new")
         }
         address = UInt(bitPattern: context)

@@ -42,7 +42,7 @@ enum PEMReader {
 
     /// A read-only BIO over the bytes, for the length of the call.
     static func withBIO<Value>(_ bytes: [UInt8], _ body: (OpaquePointer) -> Value?) -> Value? {
-        guard let count = CInt(exactly: bytes.count) else { return nil }
+        guard OpenSSLStart.made, let count = CInt(exactly: bytes.count) else { return nil }
         return unsafe bytes.withUnsafeBufferPointer { buffer -> Value? in
             guard let bio = unsafe BIO_new_mem_buf(buffer.baseAddress, count) else { return nil }
             defer { unsafe BIO_free(bio) }

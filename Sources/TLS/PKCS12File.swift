@@ -3,6 +3,7 @@ internal import COpenSSL
 /// Reads PKCS #12 files (RFC 7292).
 enum PKCS12File {
     static func read(_ bytes: [UInt8], password: String?) throws(IdentityError) -> ([Certificate], PrivateKey) {
+        guard OpenSSLStart.made else { throw .malformedPKCS12("OpenSSL does not start") }
         ERR_clear_error()
         defer { ERR_clear_error() }
         do throws(IdentityError) {

@@ -7,7 +7,8 @@ public struct PeerTrust: Sendable {
     public let verdict: Result<VerifiedChain, TrustFailure>
     /// The digests of what was sent, verified or not.
     public let presented: VerifiedChain
-    /// The OCSP response that came with them, if one was asked for, in DER.
+    /// The OCSP response that came with them, if one was asked for, in DER. With TLS 1.2 it comes later, and is
+    /// checked then.
     public let stapledResponse: [UInt8]?
 
     /// What is remembered of the peer if it is accepted.

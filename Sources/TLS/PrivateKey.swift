@@ -21,8 +21,18 @@ internal import COpenSSL
         if let key = unsafe key { return unsafe PrivateKey(adopting: key) }
         let fault = OpenSSLFault.take()
         if answer.wasAsked { throw password == nil ? .passwordNeeded : .wrongPassword }
-        if fault.holds(library: ERR_LIB_PEM, reason: PEM_R_NO_START_LINE) { throw .noKey }
+        // OpenSSL 3 calls a text without a key "unsupported", as it does a key that it does not know.
+        if !holdsKey(text) { throw .noKey }
         throw .malformedKey(fault.text)
+    }
+
+    /// PRIVATE KEY, ENCRYPTED PRIVATE KEY, EC PRIVATE KEY and the like (RFC 7468 §10, RFC 5915 §4).
+    private static func holdsKey(_ text: [UInt8]) -> Bool {
+        let end = Array(" KEY-----".utf8)
+        return text.split(separator: UInt8(ascii: "\n")).contains { line in
+            let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+            return line.starts(with: Array("-----BEGIN ".utf8)) && line.suffix(end.count).elementsEqual(end)
+        }
     }
 }
 

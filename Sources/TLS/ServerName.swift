@@ -15,7 +15,8 @@ public struct ServerName: Hashable, Sendable, CustomStringConvertible {
     /// - Parameter host: as in a URL: a name in A-labels, an IPv4 address, an IPv6 address with or without brackets.
     public init(_ host: String) throws(TLSError) {
         var bytes = host.utf8[...]
-        if bytes.first == UInt8(ascii: "["), bytes.last == UInt8(ascii: "]") { bytes = bytes.dropFirst().dropLast() }
+        let isBracketed = bytes.first == UInt8(ascii: "[") && bytes.last == UInt8(ascii: "]")
+        if isBracketed { bytes = bytes.dropFirst().dropLast() }
         if bytes.last == UInt8(ascii: ".") { bytes = bytes.dropLast() }
         guard !bytes.isEmpty, bytes.count <= ServerName.lengthLimit, bytes.first != UInt8(ascii: "."),
             bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
@@ -26,7 +27,16 @@ public struct ServerName: Hashable, Sendable, CustomStringConvertible {
         isAddress = unsafe address != nil
         unsafe ASN1_OCTET_STRING_free(address)
         // What no address can hold belongs to a name neither: a zone, a port, a path.
-        guard isAddress || bytes.allSatisfy({ ServerName.isNameByte($0) }) else { throw .invalidServerName(host) }
+        let isBareName = !isBracketed && ServerName.isName(bytes)
+        guard isAddress || isBareName else { throw .invalidServerName(host) }
+    }
+
+    /// Labels of 1 to 63 octets (RFC 1035 §2.3.4). One whose last is a number is meant as an IPv4 address, and is none.
+    private static func isName(_ bytes: Substring.UTF8View) -> Bool {
+        guard bytes.allSatisfy({ isNameByte($0) }) else { return false }
+        let labels = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        let isNumber = labels.last?.allSatisfy { 0x30...0x39 ~= $0 } ?? true
+        return !isNumber && labels.allSatisfy { 1...63 ~= $0.count }
     }
 
     /// What SNI says; nil for an address.

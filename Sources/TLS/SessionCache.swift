@@ -9,8 +9,7 @@ internal import Synchronization
 public final class SessionCache: Sendable {
     /// A server sends two or four tickets a handshake; eight reconnects at once are as many as a pool makes.
     static let ticketsPerKey = 8
-    /// At 4 KiB a session, the limit of what a crawler over many hosts may keep alive.
-    static let keyLimit = 1024
+    private let hostLimit: Int
 
     private struct Shelf {
         /// The newest last.
@@ -24,6 +23,8 @@ public final class SessionCache: Sendable {
     }
 
     private let state = Mutex(State())
+
+    init(hostLimit: Int) { self.hostLimit = max(1, hostLimit) }
 
     /// How many sessions wait, for all peers together.
     public var count: Int { state.withLock { $0.shelves.values.reduce(0) { $0 + $1.sessions.count } } }
@@ -61,7 +62,7 @@ public final class SessionCache: Sendable {
             } else {
                 shelf.sessions = [session]
             }
-            if state.shelves.count >= SessionCache.keyLimit,
+            if state.shelves.count >= hostLimit,
                 let stalest = state.shelves.min(by: { $0.value.lastUse < $1.value.lastUse })
             {
                 state.shelves.removeValue(forKey: stalest.key)

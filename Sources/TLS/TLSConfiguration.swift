@@ -31,6 +31,8 @@ public struct TLSConfiguration: Sendable {
 
     /// Keeps sessions and resumes them.
     public var resumes = true
+    /// For how many hosts: those used last. At some 4 KiB a session this bounds what a crawler keeps alive.
+    public var resumableHosts = 1024
     /// Where secrets are written for a protocol analyser.
     public var keyLog: KeyLog?
 

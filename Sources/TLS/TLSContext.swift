@@ -8,13 +8,14 @@ public final class TLSContext: Sendable {
     public let configuration: TLSConfiguration
     /// One for all contexts of the process with the same roots.
     public let trust: TrustStore
-    public let sessions = SessionCache()
+    public let sessions: SessionCache
     let owned: OwnedContext
 
     /// - Throws: ``TLSError/configuration(_:)`` or ``TLSError/identity(_:)``.
     public init(_ configuration: TLSConfiguration = .init()) throws(TLSError) {
         self.configuration = configuration
         trust = .shared(configuration.roots)
+        sessions = SessionCache(hostLimit: configuration.resumableHosts)
         owned = try unsafe OwnedContext(
             TLS_client_method(),
             minimum: configuration.minimumVersion,

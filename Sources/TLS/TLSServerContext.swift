@@ -1,7 +1,6 @@
 internal import COpenSSL
 
-/// What the connections of one server share. Good enough for the test server: no OCSP, no session store of its own (tickets carry
-/// the state).
+/// What the connections of one server share. Good enough for the test server: no session store of its own (tickets carry the state).
 public final class TLSServerContext: Sendable {
     public let configuration: TLSServerConfiguration
     let owned: OwnedContext
@@ -49,6 +48,9 @@ public final class TLSServerContext: Sendable {
         unsafe SSL_CTX_set_security_level(owned.handle, configuration.securityLevel)
         if configuration.stapledResponse != nil {
             unsafe uncurl_ctx_set_status_callback(owned.handle) { ssl, _ in unsafe TLSServerContext.staple(ssl) }
+        }
+        guard unsafe uncurl_ctx_set_max_send_fragment(owned.handle, configuration.recordSize) == 1 else {
+            throw .configuration("records of \(configuration.recordSize) bytes")
         }
         try owned.setCiphers(configuration.ciphers, suites: nil)
         try install(certificate, in: owned)

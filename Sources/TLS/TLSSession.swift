@@ -55,6 +55,8 @@ internal import COpenSSL
     var pathToStaple: CertificateStack?
     /// The session that the handshake offers to resume.
     var offered: CachedSession?
+    /// What the server chose though it was not offered.
+    var strangeProtocol: String?
     /// For a handshake that fails: what the peer began with.
     private var opening = Opening()
     /// Bytes written to answer the peer since its last byte of data.
@@ -77,6 +79,7 @@ internal import COpenSSL
         if let indication = name.indication, unsafe uncurl_set_server_name(ssl, indication) != 1 {
             throw .invalidServerName(name.text)
         }
+        watchApplicationProtocol()
         resume(client)
     }
 
@@ -222,6 +225,14 @@ internal import COpenSSL
         }
     }
 
+    /// close_notify into the output, and nothing after it; what the peer sends until its own can still be read
+    /// (RFC 8446 §6.1).
+    public func closeWriting() {
+        guard case .open = state else { return }
+        uncurl_forget_errors()
+        _ = unsafe SSL_shutdown(ssl)
+    }
+
     /// For a connection cut off on purpose: no close_notify, which would make a half-sent body look whole. The session is not
     /// resumed.
     public func abandon() {
@@ -284,9 +295,7 @@ internal import COpenSSL
     }
 
     private func finishHandshake() throws(TLSError) {
-        if case .client = role, let name = applicationProtocol, name != "http/1.1" {
-            throw refuse(.unexpectedApplicationProtocol(name))
-        }
+        if let strangeProtocol { throw refuse(.unexpectedApplicationProtocol(strangeProtocol)) }
         try recheckPins()
         state = .open
     }
@@ -309,6 +318,8 @@ internal import COpenSSL
         guard case .handshaking = state else { return .of(entry, code) }
         // What the verifier found says more than the alert made of it.
         if case .decided(.failure(let error)) = trust { return error }
-        return opening.complaint ?? .of(entry, code)
+        if let strangeProtocol { return .unexpectedApplicationProtocol(strangeProtocol) }
+        let error = TLSError.of(entry, code)
+        return error == .plainHTTP ? error : opening.complaint ?? error
     }
 }

@@ -96,9 +96,9 @@ extension TLSSession {
     private func examine(_ leaf: OpaquePointer, _ others: OpaquePointer?, _ client: Client) {
         let configuration = client.context.configuration
         let verdict: Result<VerifiedChain, TrustFailure>
-        let presented = unsafe PeerVerifier.presented(leaf: leaf, untrusted: others)
         switch configuration.verification {
         case .none:
+            let presented = unsafe PeerVerifier.presented(leaf: leaf, untrusted: others)
             verdict = Pin.failure(configuration.pins, presented).map { .failure($0) } ?? .success(presented)
         case .full:
             let store = client.context.trust
@@ -123,7 +123,15 @@ extension TLSSession {
             trust = .decided(verdict.mapError(TLSError.untrusted))
         case .asks:
             let sent = unsafe TLSSession.certificates(leaf, others)
-            trust = .asked(PeerTrust(name: client.name, sent: sent, verdict: verdict, presented: presented))
+            trust = unsafe .asked(
+                PeerTrust(
+                    name: client.name,
+                    sent: sent,
+                    verdict: verdict,
+                    presented: PeerVerifier.presented(leaf: leaf, untrusted: others),
+                    stapledResponse: stapledResponse
+                )
+            )
         }
     }
 
@@ -145,13 +153,18 @@ extension TLSSession {
             let path = session.pathToStaple
         else { return 1 }
         session.pathToStaple = nil
-        var data: UnsafePointer<UInt8>? = nil
-        let count = unsafe uncurl_stapled_response(ssl, &data)
-        let response = unsafe data.map { unsafe Array(UnsafeBufferPointer(start: $0, count: max(0, count))) }
+        let response = session.stapledResponse
         let policy = client.context.configuration.policy
         guard let failure = StapledResponse.failure(response, path: path, policy: policy, time: nil) else { return 1 }
         session.trust = .decided(.failure(.untrusted(failure)))
         return 0
+    }
+
+    /// What the server stapled, if it has come already.
+    private var stapledResponse: [UInt8]? {
+        var data: UnsafePointer<UInt8>? = nil
+        let count = unsafe uncurl_stapled_response(ssl, &data)
+        return unsafe data.map { unsafe Array(UnsafeBufferPointer(start: $0, count: max(0, count))) }
     }
 
     // MARK: Resumption

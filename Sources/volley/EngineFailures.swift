@@ -1,29 +1,30 @@
 import HTTP1
 import HTTPEngine
 import Reactor
+import TLS
 
 extension Failure {
-    /// What an exchange's end means in the report's words.
-    init(_ error: EngineError, _ report: ExchangeReport) {
+    /// What an exchange's end means in the report's words, or that of a connection without one (`report` is nil).
+    init(_ error: EngineError, _ report: ExchangeReport?) {
         switch error {
         case .connect(let cause): self.init(cause)
-        case .timedOut(.connect), .timedOut(.handshake), .timedOut(.trustDecision), .timedOut(.poolWait):
-            self.init(.connect, .timeout)
-        case .timedOut(.responseHead), .timedOut(.idle), .timedOut(.total): self.init(Self.phase(of: report), .timeout)
-        case .closedWhileOpening(let cause): self.init(.connect, ended: .closedBeforeAnswer, by: cause)
-        case .tls: self.init(.connect, .other, detail: "TLS")
+        case .timedOut(let limit): self.init(Self.phase(of: limit, report), .timeout)
+        case .closedWhileOpening(let cause): self.init(.tls, ended: .closedInHandshake, by: cause)
+        case .tls(let cause): self.init(cause, in: Self.openedPhase(report) ?? .tls)
         case .proxy(let cause): self.init(cause)
         case .unsolicitedBytes: self.init(.connect, .malformed, detail: "spoke unasked")
         case .closedBeforeResponse(let cause): self.init(.firstByte, ended: .closedBeforeAnswer, by: cause)
         case .uploadAborted(_, let cause): self.init(.write, ended: .closedBeforeAnswer, by: cause)
         case .truncatedHead(let cause): self.init(.head, ended: .closedInHead, by: cause)
         case .truncatedBody(_, _, let cause): self.init(.body, ended: .closedInBody, by: cause)
-        case .malformedResponse(let cause): self.init(malformed: cause.kind, in: report.status == nil ? .head : .body)
+        case .malformedResponse(let cause): self.init(malformed: cause.kind, in: report?.status == nil ? .head : .body)
         case .unexpectedUpgrade: self.init(.head, .malformed, detail: "switched protocols unasked")
         case .undecodable: self.init(.body, .malformed, detail: "content does not decode")
         case .sendFailed(let cause): self.init(.write, ended: .reset, by: cause)
         case .system(let cause): self.init(Self.phase(of: report), ended: .other, by: cause)
-        case .invalidRequest, .bodyLengthMismatch, .bodyFailed, .bodyUnreadable, .bodyFileReplaced, .cancelled,
+        case .invalidRequest, .bodyLengthMismatch, .bodyFailed, .bodyUnreadable, .bodyFileReplaced, .bodySourceFailed,
+            .connectionLost,
+            .cancelled,
             .shutDown:
             self.init(Self.phase(of: report), .other, detail: "\(error)")
         }
@@ -32,16 +33,28 @@ extension Failure {
     private init(_ error: ProxyError) {
         switch error {
         case .unreachable(let cause): self.init(cause)
-        case .closed(let cause): self.init(.connect, ended: .closedBeforeAnswer, by: cause)
-        case .refused(let refusal), .authenticationRequired(let refusal):
-            self.init(.connect, .other, detail: "proxy: \(refusal.status)")
-        case .malformedResponse: self.init(.connect, .malformed, detail: "proxy")
-        case .tls: self.init(.connect, .other, detail: "TLS with the proxy")
-        case .socks, .credentials, .target: self.init(.connect, .other, detail: "proxy: \(error)")
+        case .tls(let cause): self.init(cause, in: .tls)
+        case .closed(let cause): self.init(.proxy, ended: .closedInHandshake, by: cause)
+        case .refused(let refusal): self.init(.proxy, .proxyRefused, detail: "\(refusal.status)")
+        case .authenticationRequired(let refusal): self.init(.proxy, .proxyAuthentication, detail: "\(refusal.status)")
+        case .malformedResponse(let cause): self.init(malformed: cause.kind, in: .proxy)
+        case .socks(.refused(let reply)): self.init(.proxy, .proxyRefused, detail: "\(reply)")
+        case .socks(.loginRejected), .socks(.noAcceptableMethod): self.init(.proxy, .proxyAuthentication)
+        case .socks(.version), .socks(.method), .socks(.addressType): self.init(.proxy, .malformed, detail: "SOCKS")
+        case .socks(.hostLength), .socks(.credentialsLength), .credentials, .target:
+            self.init(.proxy, .other, detail: "\(error)")
         }
     }
 
-    private init(_ error: ConnectError) {
+    private static func phase(of limit: TimeoutPhase, _ report: ExchangeReport?) -> Phase {
+        switch limit {
+        case .connect, .poolWait: .connect
+        case .handshake, .trustDecision: .tls
+        case .responseHead, .idle, .total: phase(of: report)
+        }
+    }
+
+    init(_ error: ConnectError) {
         if let errno = error.errno {
             self.init(.connect, FailureClass(errno), errno: errno.code)
         } else if case .system(let errno)? = error.resolution {
@@ -52,15 +65,18 @@ extension Failure {
     }
 
     /// How far the exchange had come.
-    private static func phase(of report: ExchangeReport) -> Phase {
-        if report.timings.requestStart == nil { return .connect }
+    private static func phase(of report: ExchangeReport?) -> Phase { openedPhase(report) ?? .connect }
+
+    /// The same; nil while there was no connection.
+    static func openedPhase(_ report: ExchangeReport?) -> Phase? {
+        guard let report, report.timings.requestStart != nil else { return nil }
         if report.timings.requestEnd == nil { return .write }
         if report.timings.responseStart == nil { return .firstByte }
         return report.status == nil ? .head : .body
     }
 
     /// A FIN, which has no error number, or a socket's error.
-    private init(_ phase: Phase, ended fin: FailureClass, by error: Errno?) {
+    init(_ phase: Phase, ended fin: FailureClass, by error: Errno?) {
         guard let error else {
             self.init(phase, fin)
             return
@@ -69,7 +85,7 @@ extension Failure {
     }
 
     /// The parser's reason is the name of its case: a fixed set, and fit for a program to read.
-    private init(malformed kind: HTTP1Error.Kind, in phase: Phase) {
+    init(malformed kind: HTTP1Error.Kind, in phase: Phase) {
         if case .limitExceeded(let limit) = kind {
             self.init(phase, .limit, detail: limit.rawValue)
         } else {

@@ -16,11 +16,13 @@ struct EngineRequests: Sendable {
         options.decodesContent = false
         options.host = description.host
         options.endpoint = Self.endpoint(plan.destination, embedded)
+        options.tls = plan.security.target
+        options.serverName = plan.security.serverName
         do throws(EngineError) {
             let fields = try Self.fields(description.fields)
             let body = description.body.map { EngineRequest.Body.bytes($0) } ?? .none
-            // The Host field and the endpoint are given, so the origin's name is not used for anything.
-            let origin = try Origin(host: "localhost")
+            // The embedded server has no name; the Host field and the endpoint say what there is to say.
+            let origin = if let known = plan.origin { known } else { try Origin(host: "localhost") }
             func make(_ count: Int) throws(EngineError) -> EngineRequest {
                 options.burst = count
                 return try EngineRequest(

@@ -1,6 +1,9 @@
 /// The part of a request's life in which it went wrong.
 enum Phase: String, Hashable, Sendable, CaseIterable {
-    case resolve, connect, write
+    case resolve, connect, proxy
+    /// The TLS handshake with the server, or with an https proxy.
+    case tls
+    case write
     /// From the last byte sent to the first byte of the answer.
     case firstByte = "first-byte"
     case head, body
@@ -20,6 +23,16 @@ enum FailureClass: String, Hashable, Sendable, CaseIterable {
     case closedBeforeAnswer = "closed-before-answer"
     case closedInHead = "closed-in-head"
     case closedInBody = "closed-in-body"
+    /// The same before the connection was open: in the TLS handshake, or while a proxy was asked for a tunnel.
+    case closedInHandshake = "closed-in-handshake"
+    /// The verifier's reason is the failure's detail.
+    case untrusted
+    /// The alert's name is the failure's detail.
+    case tlsAlert = "tls-alert"
+    case tlsProtocol = "tls-protocol"
+    /// The proxy's answer, a status code or a word of SOCKS's, is the failure's detail.
+    case proxyRefused = "proxy-refused"
+    case proxyAuthentication = "proxy-authentication"
     /// The parser's reason is the failure's detail.
     case malformed
     /// The answer was stopped at a limit of ours: head size, count of 1xx.
@@ -51,7 +64,7 @@ struct FailureLog: Sendable {
         var example: String
     }
 
-    /// 6 phases and 13 classes never come near this; a parser with many reasons and a hostile server might.
+    /// 8 phases and 19 classes never come near this; a parser with many reasons and a hostile server might.
     static let limit = 128
 
     private(set) var records: [Failure: Record] = [:]

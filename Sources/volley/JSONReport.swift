@@ -1,4 +1,6 @@
+import HTTPEngine
 import Reactor
+import TLS
 
 /// The report for programs; ``ReportSchema`` says what is in it. Times are nanoseconds.
 enum JSONReport {
@@ -15,12 +17,13 @@ enum JSONReport {
             ("statuses", statuses(tally)),
             ("bytes", bytes(tally)),
             ("connections", connections(tally)),
+            ("tls", handshakes(tally.handshakes)),
             (
                 "latency",
                 .object([
                     ("success", histogram(tally.success)), ("http_error", histogram(tally.httpError)),
                     ("failed", histogram(tally.failure)), ("first_byte", histogram(tally.firstByte)),
-                    ("connect", histogram(tally.connect)),
+                    ("connect", histogram(tally.connect)), ("tls", histogram(tally.tls)),
                 ])
             ),
             ("errors", .array(tally.failures.sorted.map(failure))),
@@ -37,10 +40,12 @@ enum JSONReport {
             ("method", .string(plan.request.method)),
             ("body_bytes", .integer(UInt64(plan.request.body?.count ?? 0))),
             ("mode", "closed-loop"),
+            ("work", .string(plan.work.rawValue)),
             ("connections", .integer(UInt64(plan.connections))),
             ("threads", .integer(UInt64(plan.threads))),
             ("pipeline", .integer(UInt64(plan.pipeline))),
             ("reuse", .string(plan.reuse.rawValue)),
+            ("tls", security(plan)),
             ("timeout_ns", .integer(plan.timeout)),
             ("warmup_ns", .integer(plan.warmup)),
             ("duration_ns", .optional(plan.duration)),
@@ -68,6 +73,7 @@ enum JSONReport {
         .object([
             ("successes_per_second", .number(result.perSecond(result.tally.succeeded))),
             ("completed_per_second", .number(result.perSecond(result.tally.completed))),
+            ("connections_per_second", result.connectionsPerSecond.map { .number($0) } ?? .null),
             ("bytes_in_per_second", .number(result.perSecond(result.tally.wireBytesIn))),
             ("bytes_out_per_second", .number(result.perSecond(result.tally.wireBytesOut))),
         ])
@@ -92,6 +98,43 @@ enum JSONReport {
         .object([
             ("opened", .integer(tally.connectionsOpened)),
             ("failed", .integer(tally.connectionsFailed)),
+            ("in_flight_at_stop", .integer(tally.connectionsUnfinished)),
+        ])
+    }
+
+    /// What was asked for; null for http.
+    private static func security(_ plan: RunPlan) -> JSONValue {
+        guard let configuration = plan.security.target?.configuration else { return .null }
+        return .object([
+            ("verified", .bool(configuration.verification == .full)),
+            ("server_name", .string(plan.security.serverName ?? plan.origin?.host ?? "")),
+            ("client_certificate", .bool(configuration.identity != nil)),
+            ("resumption", .bool(configuration.resumes)),
+            ("minimum", .string("\(configuration.minimumVersion)")),
+            ("maximum", .string("\(configuration.maximumVersion)")),
+        ])
+    }
+
+    /// What came of it; null without a handshake.
+    private static func handshakes(_ log: HandshakeLog) -> JSONValue {
+        guard let share = log.resumedShare else { return .null }
+        return .object([
+            ("handshakes", .integer(log.count)),
+            ("full", .integer(log.full)),
+            ("resumed", .integer(log.resumed)),
+            ("resumed_share", .number(share)),
+            (
+                "agreements",
+                .array(
+                    log.sorted.map { agreement, count in
+                        .object([
+                            ("version", .string("\(agreement.version)")),
+                            ("cipher_suite", .string(agreement.cipherSuite)),
+                            ("count", .integer(count)),
+                        ])
+                    }
+                )
+            ),
         ])
     }
 

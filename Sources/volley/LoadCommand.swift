@@ -9,7 +9,7 @@ struct LoadCommand: ParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "volley",
-        abstract: "A load tester for HTTP/1.1 servers, with wrk's flags.",
+        abstract: "A load tester for HTTP/1.1 servers over TCP and TLS, with wrk's flags.",
         usage: "volley [-t N] [-c N] [-d TIME | -n N] [options] [URL]",
         discussion: """
             Numbers may carry k, M or G; times us, ms, s, m or h (seconds without). Without a URL, volley starts \
@@ -18,11 +18,14 @@ struct LoadCommand: ParsableCommand {
             Exit status: 0 all well; 1 the command line or the machine does not allow the run; 4 requests or \
             connections failed, or nothing was completed; 5 all answered, but some with a status other than 2xx \
             or 3xx; 130 interrupted.
+
+            An https server's certificate is verified unless --insecure says otherwise, and sessions are resumed unless \
+            --no-resume does.
             """,
         version: "volley \(version)"
     )
 
-    @Argument(help: ArgumentHelp("What to request, such as http://127.0.0.1:8080/path.", valueName: "URL"))
+    @Argument(help: ArgumentHelp("What to request, such as https://127.0.0.1:8443/path.", valueName: "URL"))
     var url: String?
 
     @Option(
@@ -110,6 +113,9 @@ struct LoadCommand: ParsableCommand {
         )
     )
     var connectTo: [String] = []
+
+    @OptionGroup(title: "TLS")
+    var security: SecurityFlags
 
     @Option(
         help: ArgumentHelp(

@@ -9,7 +9,14 @@ struct Options: Sendable {
         case url(TargetURL)
     }
 
-    /// How a connection ends after each response, if it does.
+    /// What is done with connections.
+    enum Work: String, Hashable, Sendable {
+        case requests
+        /// Each is opened, TLS included, and closed again.
+        case handshakes
+    }
+
+    /// How a connection ends after each response, or when it is open and nothing is requested.
     enum Reuse: String, Hashable, Sendable {
         case keepAlive = "keep-alive"
         /// A new connection each request, which volley ends by FIN: the TIME_WAIT is on this side.
@@ -27,6 +34,8 @@ struct Options: Sendable {
     }
 
     var target: Target
+    var work: Work
+    var security: SecurityOptions
     var request: RequestDescription
     var connections: Int
     var threads: Int
@@ -55,13 +64,16 @@ struct Options: Sendable {
 
     init(_ command: LoadCommand) throws(UsageError) {
         if let url = command.url { target = .url(try TargetURL(url)) } else { target = .embedded }
+        let isSecure = if case .url(let url) = target { url.isSecure } else { false }
+        work = command.security.handshakeOnly ? .handshakes : .requests
+        security = try SecurityOptions(command.security, isSecure: isSecure, throughSecureProxy: false)
         (duration, requests) = try Self.length(command)
         (connections, threads) = try Self.crowd(command, requests: requests)
         timeout = try Quantity.time(command.timeout, for: "--timeout")
         warmup = try command.warmup.map { text throws(UsageError) in try Quantity.time(text, for: "--warmup") } ?? 0
         pipeline = try Self.count(command.pipeline, for: "--pipeline", limit: Self.pipelineLimit)
         connectRate = try Self.connectRate(command.connectRate)
-        reuse = try Self.reuse(command.close, pipeline: pipeline)
+        reuse = try Self.reuse(command.close, pipeline: pipeline, work)
         sources = try SourceAddresses.parse(command.sourceAddress)
         unixSocket = try Self.unixName(command.unixSocket)
         connectTo = []
@@ -71,6 +83,7 @@ struct Options: Sendable {
         reports = try ReportSink.parse(command.format)
         chatter = command.quiet ? .quiet : command.noProgress ? .notes : .progress
         try checkCombinations(method: request.method)
+        if work == .handshakes { try checkHandshakes(command) }
     }
 
     /// `-c` and `-t`. wrk's ten connections and two threads are defaults, and give way to what was asked for:
@@ -120,9 +133,9 @@ struct Options: Sendable {
         return rate
     }
 
-    private static func reuse(_ text: String?, pipeline: Int) throws(UsageError) -> Reuse {
+    private static func reuse(_ text: String?, pipeline: Int, _ work: Work) throws(UsageError) -> Reuse {
         switch text {
-        case nil: return .keepAlive
+        case nil: return work == .requests ? .keepAlive : .fin
         case "fin" where pipeline == 1: return .fin
         case "rst" where pipeline == 1: return .rst
         case "fin", "rst":
@@ -194,6 +207,22 @@ struct Options: Sendable {
             throw UsageError(
                 "--pipeline \(pipeline) with \(method): only idempotent methods may be pipelined, use GET or PUT"
             )
+        }
+    }
+
+    /// What says how a request looks says nothing where none is sent.
+    private func checkHandshakes(_ command: LoadCommand) throws(UsageError) {
+        let ofRequests = [
+            ("-m", command.method != nil), ("-H", !command.header.isEmpty), ("--body", command.body != nil),
+            ("--body-file", command.bodyFile != nil), ("--pipeline", pipeline > 1),
+        ]
+        if let flag = ofRequests.first(where: \.1)?.0 {
+            throw UsageError(
+                "\(flag) says how to request, and --handshake-only requests nothing: leave one of them out"
+            )
+        }
+        guard !reports.contains(where: { $0.format == .wrk }) else {
+            throw UsageError("--format wrk has no words for --handshake-only: use text or json")
         }
     }
 

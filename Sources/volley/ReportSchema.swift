@@ -18,6 +18,7 @@ enum ReportSchema {
             "statuses",
             "bytes",
             "connections",
+            "tls",
             "latency",
             "errors",
             "threads",
@@ -35,10 +36,12 @@ enum ReportSchema {
                 "method",
                 "body_bytes",
                 "mode",
+                "work",
                 "connections",
                 "threads",
                 "pipeline",
                 "reuse",
+                "tls",
                 "timeout_ns",
                 "warmup_ns",
                 "duration_ns",
@@ -52,10 +55,28 @@ enum ReportSchema {
                 "method": {"type": "string"},
                 "body_bytes": {"type": "integer", "minimum": 0},
                 "mode": {"enum": ["closed-loop"]},
+                "work": {
+                  "description": "handshakes: connections opened, TLS included, and closed; no requests.",
+                  "enum": ["requests", "handshakes"]
+                },
                 "connections": {"type": "integer", "minimum": 0},
                 "threads": {"type": "integer", "minimum": 0},
                 "pipeline": {"type": "integer", "minimum": 0},
                 "reuse": {"enum": ["keep-alive", "fin", "rst"]},
+                "tls": {
+                  "description": "As asked for; null for http.",
+                  "type": ["object", "null"],
+                  "additionalProperties": false,
+                  "required": ["verified", "server_name", "client_certificate", "resumption", "minimum", "maximum"],
+                  "properties": {
+                    "verified": {"type": "boolean"},
+                    "server_name": {"type": "string"},
+                    "client_certificate": {"type": "boolean"},
+                    "resumption": {"type": "boolean"},
+                    "minimum": {"enum": ["TLS 1.2", "TLS 1.3"]},
+                    "maximum": {"enum": ["TLS 1.2", "TLS 1.3"]}
+                  }
+                },
                 "timeout_ns": {"type": "integer", "minimum": 0},
                 "warmup_ns": {"type": "integer", "minimum": 0},
                 "duration_ns": {
@@ -106,12 +127,17 @@ enum ReportSchema {
               "required": [
                 "successes_per_second",
                 "completed_per_second",
+                "connections_per_second",
                 "bytes_in_per_second",
                 "bytes_out_per_second"
               ],
               "properties": {
                 "successes_per_second": {"type": "number", "minimum": 0},
                 "completed_per_second": {"type": "number", "minimum": 0},
+                "connections_per_second": {
+                  "description": "Where connections are what is measured; null otherwise.",
+                  "type": ["number", "null"]
+                },
                 "bytes_in_per_second": {"type": "number", "minimum": 0},
                 "bytes_out_per_second": {"type": "number", "minimum": 0}
               }
@@ -122,7 +148,7 @@ enum ReportSchema {
               "additionalProperties": {"type": "integer", "minimum": 0}
             },
             "bytes": {
-              "description": "Bytes through the sockets, and of these the contents.",
+              "description": "Bytes of messages, and of these the contents; over TLS, before encryption.",
               "type": "object",
               "additionalProperties": false,
               "required": ["in", "in_content", "out", "out_content"],
@@ -134,26 +160,57 @@ enum ReportSchema {
               }
             },
             "connections": {
-              "description": "Over the whole run, warm-up included.",
+              "description": "Over the whole run, warm-up included; in a run of handshakes, of the measured part.",
               "type": "object",
               "additionalProperties": false,
-              "required": ["opened", "failed"],
+              "required": ["opened", "failed", "in_flight_at_stop"],
               "properties": {
                 "opened": {"type": "integer", "minimum": 0},
-                "failed": {"type": "integer", "minimum": 0}
+                "failed": {"type": "integer", "minimum": 0},
+                "in_flight_at_stop": {
+                  "description": "In a run of handshakes; otherwise 0.",
+                  "type": "integer",
+                  "minimum": 0
+                }
+              }
+            },
+            "tls": {
+              "description": "Handshakes with the server that led to a connection; null without any.",
+              "type": ["object", "null"],
+              "additionalProperties": false,
+              "required": ["handshakes", "full", "resumed", "resumed_share", "agreements"],
+              "properties": {
+                "handshakes": {"type": "integer", "minimum": 0},
+                "full": {"type": "integer", "minimum": 0},
+                "resumed": {"type": "integer", "minimum": 0},
+                "resumed_share": {"description": "0 to 1.", "type": "number", "minimum": 0},
+                "agreements": {
+                  "type": "array",
+                  "items": {
+                    "type": "object",
+                    "additionalProperties": false,
+                    "required": ["version", "cipher_suite", "count"],
+                    "properties": {
+                      "version": {"enum": ["TLS 1.2", "TLS 1.3"]},
+                      "cipher_suite": {"description": "IANA's name.", "type": "string"},
+                      "count": {"type": "integer", "minimum": 0}
+                    }
+                  }
+                }
               }
             },
             "latency": {
               "description": "Closed loop: requests not sent during stalls are not in here.",
               "type": "object",
               "additionalProperties": false,
-              "required": ["success", "http_error", "failed", "first_byte", "connect"],
+              "required": ["success", "http_error", "failed", "first_byte", "connect", "tls"],
               "properties": {
                 "success": {"$ref": "#/$defs/histogram"},
                 "http_error": {"$ref": "#/$defs/histogram"},
                 "failed": {"$ref": "#/$defs/histogram"},
                 "first_byte": {"$ref": "#/$defs/histogram"},
-                "connect": {"$ref": "#/$defs/histogram"}
+                "connect": {"$ref": "#/$defs/histogram"},
+                "tls": {"$ref": "#/$defs/histogram"}
               }
             },
             "errors": {
@@ -173,7 +230,7 @@ enum ReportSchema {
                   "example"
                 ],
                 "properties": {
-                  "phase": {"enum": ["resolve", "connect", "write", "first-byte", "head", "body"]},
+                  "phase": {"enum": ["resolve", "connect", "proxy", "tls", "write", "first-byte", "head", "body"]},
                   "class": {
                     "enum": [
                       "unresolved",
@@ -186,6 +243,12 @@ enum ReportSchema {
                       "closed-before-answer",
                       "closed-in-head",
                       "closed-in-body",
+                      "closed-in-handshake",
+                      "untrusted",
+                      "tls-alert",
+                      "tls-protocol",
+                      "proxy-refused",
+                      "proxy-authentication",
                       "malformed",
                       "limit",
                       "other"

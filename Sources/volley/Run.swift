@@ -39,6 +39,7 @@ struct Run {
             throw UsageError("the limit of descriptors cannot be raised: run `ulimit -Sn \(wanted)` first")
         }
         try SourceAddresses.check(plan.sources)
+        try options.security.loadRoots()
         var signals = SignalWait()
         let server = try embeddedServer()
         defer { server?.stop() }

@@ -14,7 +14,7 @@ struct RunPlan: Sendable {
     struct Share: Hashable, Sendable {
         let index: Int
         let connections: Int
-        /// Requests to send in the measured part; nil: until time is up.
+        /// Requests to send in the measured part, or connections to open; nil: until time is up.
         let requests: UInt64?
         /// Connects under way at once.
         let connectsInFlight: Int
@@ -23,6 +23,10 @@ struct RunPlan: Sendable {
     /// For the reports; the embedded server's is known once it listens.
     var url: String
     let destination: Destination
+    /// Whom the requests are for; nil for the embedded server.
+    let origin: Origin?
+    let work: Options.Work
+    let security: SecurityOptions
     let request: RequestDescription
     let connections: Int
     let shares: [Share]
@@ -54,9 +58,10 @@ struct RunPlan: Sendable {
 
     init(_ options: Options, _ preflight: Preflight) {
         switch options.target {
-        case .embedded: (url, destination) = ("the embedded server", .embedded)
+        case .embedded: (url, destination, origin) = ("the embedded server", .embedded, nil)
         case .url(let url):
             self.url = url.text
+            origin = url.parts.origin
             if let name = options.unixSocket {
                 destination = .unix(name)
             } else {
@@ -64,6 +69,7 @@ struct RunPlan: Sendable {
                 destination = .tcp(host, port: port)
             }
         }
+        (work, security) = (options.work, options.security)
         request = options.request
         connections = options.connections
         shares = Self.shares(options, connectsInFlight: preflight.connectsInFlight)
@@ -75,6 +81,9 @@ struct RunPlan: Sendable {
     }
 
     var threads: Int { shares.count }
+
+    /// https.
+    var isSecure: Bool { security.target != nil }
 
     /// When a thread's `ordinal`-th connect is due, in nanoseconds after the start. The threads take turns, so
     /// that all connects together are evenly spread.

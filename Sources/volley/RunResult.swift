@@ -30,9 +30,14 @@ struct RunResult: Sendable {
         let end = workers.map(\.end).max()
         measured = if let start, let end { UInt64(clamping: end.nanoseconds(since: start)) } else { 0 }
         notes = plan.notes
-        if tally.completed == 0, tally.failed == 0, tally.connectionsFailed == 0, !interrupted {
+        let isSilent =
+            switch plan.work {
+            case .requests: tally.completed == 0
+            case .handshakes: tally.connectionsOpened == 0
+            }
+        if isSilent, tally.failed == 0, tally.connectionsFailed == 0, !interrupted {
             // Without this a silent server leaves a report of zeros and no word why.
-            let what = tally.connectionsOpened == 0 ? "connect" : "request"
+            let what = tally.connectionsOpened == 0 ? plan.isSecure ? "connect or TLS handshake" : "connect" : "request"
             notes.append(
                 "no \(what) was answered in \(Units.time(measured)), and each may take \(Units.time(plan.timeout)): use a "
                     + "longer -d, or a shorter -T to see why"
@@ -40,7 +45,15 @@ struct RunResult: Sendable {
         }
     }
 
-    var verdict: Verdict { Verdict(tally, interrupted: interrupted) }
+    var verdict: Verdict { Verdict(tally, of: plan.work, interrupted: interrupted) }
+
+    /// Where connections are what is measured.
+    var connectionsPerSecond: Double? {
+        switch plan.work {
+        case .requests: nil
+        case .handshakes: perSecond(tally.connectionsOpened)
+        }
+    }
 
     /// `count` spread over the measured time; 0 for a run that was over at once.
     func perSecond(_ count: UInt64) -> Double {

@@ -23,16 +23,23 @@ struct Tally: Sendable {
     var wireBytesOut: UInt64 = 0
     var bodyBytesOut: UInt64 = 0
 
-    /// Over the whole run, warm-up included: most connections are made there.
+    /// Over the whole run, warm-up included: most connections are made there. Where connections are all there is, of the
+    /// measured part.
     var connectionsOpened: UInt64 = 0
     var connectionsFailed: UInt64 = 0
+    /// Where connections are all there is: those being opened or closed when the run stopped.
+    var connectionsUnfinished: UInt64 = 0
+    /// Of the connections opened.
+    var handshakes = HandshakeLog()
 
     /// From the first byte sent to the last byte received: 2xx and 3xx, other statuses, failures.
     var success = LatencyHistogram()
     var httpError = LatencyHistogram()
     var failure = LatencyHistogram()
-    /// From `connect` to the connection being usable; over the whole run.
+    /// From `connect` to the socket being connected; of the same connections as the counts above.
     var connect = LatencyHistogram()
+    /// From the first byte of the TLS handshake with the server to its end.
+    var tls = LatencyHistogram()
     /// From the first byte sent to the first byte received, for completed requests.
     var firstByte = LatencyHistogram()
     /// Completed requests a second, one value a worker for each tenth of a second: wrk's `Req/Sec`.
@@ -64,10 +71,13 @@ struct Tally: Sendable {
         bodyBytesOut &+= other.bodyBytesOut
         connectionsOpened &+= other.connectionsOpened
         connectionsFailed &+= other.connectionsFailed
+        connectionsUnfinished &+= other.connectionsUnfinished
+        handshakes.merge(other.handshakes)
         success.merge(other.success)
         httpError.merge(other.httpError)
         failure.merge(other.failure)
         connect.merge(other.connect)
+        tls.merge(other.tls)
         firstByte.merge(other.firstByte)
         rates.merge(other.rates)
         failures.merge(other.failures)

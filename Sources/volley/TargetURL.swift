@@ -16,6 +16,7 @@ struct TargetURL: Hashable, Sendable {
         }
     }
 
+    var isSecure: Bool { parts.origin.scheme == .https }
     var host: URLHost { parts.host }
     var port: UInt16 { parts.port }
     var target: String { parts.target }
@@ -30,7 +31,7 @@ extension HTTPURL.Problem {
         switch self {
         case .empty: return UsageError("the URL is empty: use one such as http://127.0.0.1:8080/")
         case .noScheme: return UsageError("\(url) has no scheme: write http://HOST:PORT/ in front")
-        case .scheme(let scheme): return UsageError("\(url) has the scheme \(quoted(scheme)): use http://")
+        case .scheme(let scheme): return UsageError("\(url) has the scheme \(quoted(scheme)): use http:// or https://")
         case .userInformation:
             return UsageError("\(url) holds user information: leave it out and send -H 'Authorization: …' instead")
         case .host(let problem, _): return problem.advice(on: url)

@@ -3,9 +3,17 @@ import Reactor
 /// The report for people.
 enum TextReport {
     static func text(_ result: RunResult) -> String {
-        var sections = [title(result), counts(result), latencies(result)]
-        if result.plan.showsDistribution { sections.append(distribution(result.tally.success)) }
-        sections.append(connections(result))
+        var sections = [title(result)]
+        switch result.plan.work {
+        case .requests:
+            sections += [counts(result), latencies(result)]
+            if result.plan.showsDistribution { sections.append(distribution(of: "successes", result.tally.success)) }
+            sections.append(connections(result))
+        case .handshakes:
+            sections += [handshakes(result), latencies(result)]
+            if result.plan.showsDistribution { sections.append(distribution(of: "TLS handshakes", result.tally.tls)) }
+        }
+        sections.append(security(result.tally.handshakes))
         if !result.tally.failures.isEmpty { sections.append(failures(result.tally.failures)) }
         if result.plan.threads > 1 { sections.append(threads(result)) }
         if !result.notes.isEmpty { sections.append(result.notes.map { "note: \($0)" }) }
@@ -14,17 +22,23 @@ enum TextReport {
 
     private static func title(_ result: RunResult) -> [String] {
         let plan = result.plan
+        let (what, each) =
+            switch plan.work {
+            case .requests: (plan.request.method, "a connection each request")
+            case .handshakes: ("TLS handshakes with", "each without a request")
+            }
         let reuse =
             switch plan.reuse {
             case .keepAlive: plan.pipeline > 1 ? "keep-alive, pipeline \(plan.pipeline)" : "keep-alive"
-            case .fin: "a connection each request, closed by FIN"
-            case .rst: "a connection each request, closed by RST"
+            case .fin: "\(each), closed by FIN"
+            case .rst: "\(each), closed by RST"
             }
         var lines = [
-            "volley \(LoadCommand.version): \(plan.request.method) \(plan.url)",
+            "volley \(LoadCommand.version): \(what) \(plan.url)",
             "  \(several(plan.connections, "connection")) on \(several(plan.threads, "thread")), \(reuse), "
                 + "timeout \(Units.time(plan.timeout))",
         ]
+        lines += security(plan)
         if plan.warmup > 0 { lines.append("  warm-up of \(Units.time(plan.warmup)) left out") }
         if result.interrupted { lines.append("  interrupted: the figures cover what there was") }
         return lines
@@ -61,7 +75,7 @@ enum TextReport {
     }
 
     private static func bytes(_ wire: UInt64, _ body: UInt64, _ result: RunResult) -> String {
-        "\(Units.bytes(Double(wire))), of it content \(Units.bytes(Double(body))); "
+        "\(Units.bytes(Double(wire)))\(result.plan.isSecure ? " before encryption" : ""), of it content \(Units.bytes(Double(body))); "
             + "\(Units.bytes(result.perSecond(wire)))/s"
     }
 
@@ -71,12 +85,17 @@ enum TextReport {
         let tally = result.tally
         let rows = [
             ("success", tally.success), ("HTTP error", tally.httpError), ("failed", tally.failure),
-            ("first byte", tally.firstByte), ("connect", tally.connect),
+            ("first byte", tally.firstByte), ("connect", tally.connect), ("TLS", tally.tls),
         ].compactMap { name, values in histogramRow(name, values) }
         guard !rows.isEmpty else { return [] }
         let names = ["min", "mean"] + columns.map { "p\(name($0))" } + ["max"]
         var lines = [left("Latency", 12) + names.map { right($0, 10) }.joined()] + rows
-        lines.append("  closed loop: percentiles exclude requests not sent during stalls")
+        let unsent =
+            switch result.plan.work {
+            case .requests: "requests not sent"
+            case .handshakes: "connections not opened"
+            }
+        lines.append("  closed loop: percentiles exclude \(unsent) during stalls")
         let clamped = tally.success.clamped + tally.httpError.clamped + tally.failure.clamped
         if clamped > 0 { lines.append("  \(grouped(clamped)) times over an hour are counted as one hour") }
         return lines
@@ -90,9 +109,9 @@ enum TextReport {
         return "  " + left(name, 10) + times.map { right(Units.time($0), 10) }.joined()
     }
 
-    private static func distribution(_ latency: LatencyHistogram) -> [String] {
+    private static func distribution(of what: String, _ latency: LatencyHistogram) -> [String] {
         guard let summary = latency.summary() else { return [] }
-        return ["Distribution of successes"]
+        return ["Distribution of \(what)"]
             + summary.percentiles.map { "  " + right(name($0.percentile), 7) + " %  " + Units.time($0.value) }
             + ["  mean \(Units.time(summary.mean)), standard deviation \(Units.time(summary.deviation))"]
     }
@@ -137,7 +156,7 @@ enum TextReport {
 
     private static func several(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
-    private static func row(_ name: String, _ text: String) -> String { left(name, 12) + text }
+    static func row(_ name: String, _ text: String) -> String { left(name, 12) + text }
 
     private static func name(_ percentile: Double) -> String {
         LatencyHistogram.Summary.Point(percentile: percentile, value: 0).name

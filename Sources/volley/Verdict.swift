@@ -5,7 +5,7 @@ enum Verdict: Int32, Sendable {
     case good = 0
     /// A URL, flag, file or limit does not allow the run; nothing was started.
     case unusable = 1
-    /// A request or a connection failed, or no request was completed.
+    /// A request or a connection failed, or nothing was completed.
     case failures = 4
     /// Every request was answered, and some with a status other than 2xx and 3xx.
     case httpErrors = 5
@@ -13,10 +13,15 @@ enum Verdict: Int32, Sendable {
     case interrupted = 130
 
     /// The verdict over a finished run.
-    init(_ tally: Tally, interrupted: Bool) {
+    init(_ tally: Tally, of work: Options.Work, interrupted: Bool) {
+        let done =
+            switch work {
+            case .requests: tally.completed
+            case .handshakes: tally.connectionsOpened
+            }
         if interrupted {
             self = .interrupted
-        } else if tally.completed == 0 || tally.failed > 0 || tally.connectionsFailed > 0 || !tally.isBalanced {
+        } else if done == 0 || tally.failed > 0 || tally.connectionsFailed > 0 || !tally.isBalanced {
             self = .failures
         } else {
             self = tally.httpErrors > 0 ? .httpErrors : .good

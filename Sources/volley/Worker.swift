@@ -4,8 +4,8 @@ import Reactor
 
 /// One thread's part of a run: an engine on its own loop, kept busy on each of its connections.
 ///
-/// Closed loop: the outcome of a request starts the next one, from inside the engine's call. Lives on the loop;
-/// all times are the loop's. How outcomes are counted stands in `WorkerOutcomes.swift`.
+/// Closed loop: the outcome of a request, or a connection's end, starts the next one, from inside the engine's call. Lives on the loop;
+/// all times are the loop's. How outcomes are counted stands in `WorkerOutcomes.swift` and `WorkerHandshakes.swift`.
 ///
 /// ```
 ///   ready ──start──▶ warmingUp ──▶ measuring ──stop──▶ stopped ──engine drained──▶ (reported)
@@ -20,9 +20,9 @@ final class Worker: TimerHandler {
 
     let plan: RunPlan
     private let share: RunPlan.Share
-    private let requests: EngineRequests
+    let requests: EngineRequests
     let loop: EventLoop
-    private let engine: Engine
+    let engine: Engine
     private let crew: CrewBoard
 
     private var phase = Phase.ready
@@ -31,7 +31,7 @@ final class Worker: TimerHandler {
     var pacer: ConnectPacer
     /// Requests still to start in the measured part; nil: until time is up.
     var budget: UInt64?
-    /// Exchanges without their last outcome.
+    /// Exchanges without their last outcome, or connections being opened or closed.
     var running = 0
     /// Exchanges of one request where the plan has bursts of several: what a budget smaller than a burst is spent on.
     var singles: Set<ExchangeID> = []
@@ -100,6 +100,7 @@ final class Worker: TimerHandler {
 
     private func finish(from start: Instant, to end: Instant, cpu: Int64) {
         phase = .stopped
+        if plan.work == .handshakes { tally.unfinished(connections: running) }
         for timer in [tick, pacing] { if let timer { loop.cancel(timer) } }
         (tick, pacing) = (nil, nil)
         engine.shutdown { [self] in
@@ -124,7 +125,7 @@ final class Worker: TimerHandler {
         case .ready, .stopped: return false
         case .warmingUp(let end):
             if loop.now >= end {
-                tally.beginMeasurement(at: UInt64(clamping: loop.now.nanoseconds))
+                tally.beginMeasurement(at: UInt64(clamping: loop.now.nanoseconds), of: plan.work)
                 measure(from: loop.now)
             }
             return true
@@ -174,6 +175,13 @@ final class Worker: TimerHandler {
     }
 
     private func send() {
+        switch plan.work {
+        case .requests: request()
+        case .handshakes: probe()
+        }
+    }
+
+    private func request() {
         let isWhole = budget ?? .max >= UInt64(plan.pipeline)
         budget? -= isWhole ? UInt64(plan.pipeline) : 1
         running += 1

@@ -101,8 +101,16 @@ extension Worker: ExchangeDelegate {
     /// To be called with an exchange's first outcome: a connection is counted with the first on it.
     private func noteConnection(_ report: ExchangeReport) {
         if report.retried { tally.repeated() }
-        guard !report.reusedConnection, let timings = report.connection?.timings else { return }
-        tally.connected(after: nanoseconds(from: timings.connectStart, to: timings.connectEnd))
+        guard !report.reusedConnection, let record = report.connection else { return }
+        note(record)
+    }
+
+    func note(_ record: ConnectionRecord) {
+        tally.connected(after: nanoseconds(from: record.timings.connectStart, to: record.timings.connectEnd))
+        guard let info = record.security, let start = record.handshake.start, let end = record.handshake.end else {
+            return
+        }
+        tally.secured(info, after: nanoseconds(from: start, to: end))
     }
 
     private func noteBytes(_ report: ExchangeReport) {

@@ -1,3 +1,5 @@
+import TLS
+
 /// One worker's counters, on its own thread: no locks, no atomics, and no allocation but for the first failure
 /// of each kind.
 ///
@@ -81,6 +83,15 @@
         unsafe tally.pointee.connect.record(nanoseconds)
     }
 
+    /// TLS was agreed on with the server in so many nanoseconds.
+    func secured(_ info: TLSInfo, after nanoseconds: UInt64) {
+        unsafe tally.pointee.handshakes.add(info)
+        unsafe tally.pointee.tls.record(nanoseconds)
+    }
+
+    /// Connections were being opened or closed when the run stopped.
+    func unfinished(connections: Int) { unsafe tally.pointee.connectionsUnfinished &+= UInt64(connections) }
+
     /// No connection came about, so no request was sent and none failed.
     func connectionFailed(_ failure: Failure, at time: UInt64, example: @autoclosure () -> String) {
         unsafe tally.pointee.connectionsFailed &+= 1
@@ -105,9 +116,12 @@
     func begin(at now: UInt64) { unsafe rate.pointee = RateMark(since: now, completed: 0) }
 
     /// The warm-up is over: what was counted so far goes, except for the connections and the requests under
-    /// way, which are carried over as sent.
-    func beginMeasurement(at now: UInt64) {
-        unsafe tally.pointee = Self.afterWarmUp(tally.pointee)
+    /// way, which are carried over as sent. Where connections are what is measured, they go too.
+    func beginMeasurement(at now: UInt64, of work: Options.Work) {
+        switch work {
+        case .requests: unsafe tally.pointee = Self.afterWarmUp(tally.pointee)
+        case .handshakes: unsafe tally.pointee = Tally()
+        }
         begin(at: now)
     }
 
@@ -121,7 +135,7 @@
         (fresh.sent, fresh.inFlight) = (warm.inFlight, warm.inFlight)
         fresh.connectionsOpened = warm.connectionsOpened
         fresh.connectionsFailed = warm.connectionsFailed
-        fresh.connect = warm.connect
+        (fresh.connect, fresh.tls, fresh.handshakes) = (warm.connect, warm.tls, warm.handshakes)
         for (failure, record) in warm.failures.records where failure.isConnectFailure {
             fresh.failures.add(failure, count: record.count, at: record.first, example: record.example)
         }
@@ -133,7 +147,7 @@ extension Failure {
     /// It kept a connection from coming about, and so has no request.
     var isConnectFailure: Bool {
         switch phase {
-        case .resolve, .connect: true
+        case .resolve, .connect, .proxy, .tls: true
         case .write, .firstByte, .head, .body: false
         }
     }

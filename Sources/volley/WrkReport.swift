@@ -59,7 +59,7 @@ enum WrkReport {
         let others = { (phases: Set<Phase>) in
             tally.failures.count { $0.kind != .timeout && phases.contains($0.phase) }
         }
-        return "  Socket errors: connect \(others([.resolve, .connect])), "
+        return "  Socket errors: connect \(others([.resolve, .connect, .proxy, .tls])), "
             + "read \(others([.firstByte, .head, .body])), write \(others([.write])), timeout \(timeouts)"
     }
 }

@@ -15,9 +15,10 @@ struct RoomTests {
         "TestServer": ["TLS", "Reactor", "HTTP1", "CZlib", "COpenSSL", "CLinux", "Glibc", "Synchronization"],
         "httpbin": ["TestServer", "TLS", "Reactor", "CLinux", "Glibc", "ArgumentParser"],
         // The smallest program on the engine: no package, so that its `ldd` shows what the engine brings.
-        "fetch": ["HTTPEngine", "HTTP1", "Reactor", "Glibc"],
+        "fetch": ["HTTPEngine", "HTTP1", "Reactor", "TLS", "Glibc"],
         "volley": [
-            "HTTPEngine", "HTTP1", "Reactor", "TestServer", "CLinux", "Glibc", "Synchronization", "ArgumentParser",
+            "HTTPEngine", "HTTP1", "Reactor", "TLS", "TestServer", "CLinux", "Glibc", "Synchronization",
+            "ArgumentParser",
             "Histogram",
         ],
     ]

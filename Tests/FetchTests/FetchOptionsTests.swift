@@ -23,7 +23,7 @@ struct FetchOptionsTests {
             (["-x", "http://h/"], "\"-x\" is no flag: use -b, -i, -q, -T or --help"),
             (["http://h/", "-T"], "-T wants a file to send"),
             (["h/a\nb"], "\"h/a\\nb\" is no URL to fetch: the URL does not begin with a scheme and ://"),
-            (["http://h/", "https://h/"], "\"https://h/\" is no URL to fetch: the scheme is “https”, not http"),
+            (["http://h/", "ftp://h/"], "\"ftp://h/\" is no URL to fetch: the scheme is “ftp”, neither http nor https"),
             (["--", "-b"], "\"-b\" is no URL to fetch: the URL does not begin with a scheme and ://"),
             (
                 ["http://127.1/"],

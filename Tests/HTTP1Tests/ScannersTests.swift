@@ -34,6 +34,12 @@ import Testing
         compare({ $0.endOfName($1, $2) }, { isToken($0) }, fill: 0x2D)
     }
 
+    @Test("the scanner of host names agrees with the grammar")
+    func hostNames() {
+        compare({ $0.endOfHostName($1, $2) }, { isHostName($0) }, fill: 0x2D)
+        compare({ $0.endOfHostName($1, $2) }, { isHostName($0) }, fill: 0x2E)
+    }
+
     @Test("the scanner of values agrees with the grammar")
     func values() {
         compare({ $0.endOfValue($1, $2) }, { $0 == 9 || $0 >= 32 && $0 != 127 }, fill: 0xE9)
@@ -50,6 +56,7 @@ import Testing
         for octet in UInt8.min...UInt8.max {
             let block = [UInt8](repeating: octet, count: 16)
             #expect((block.span.endOfToken(0, 16) == 16) == isToken(octet) && ASCII.isToken(octet) == isToken(octet))
+            #expect((block.span.endOfHostName(0, 16) == 16) == isHostName(octet))
             #expect((block.span.endOfValue(0, 16) == 16) == ASCII.isValue(octet))
             #expect((block.span.endOfTarget(0, 16) == 16) == ASCII.isTarget(octet))
         }
@@ -69,8 +76,14 @@ import Testing
                 while let stop = walk.advance(octets.span) { found.append(stop) }
                 let expected = (start..<length).filter { octets[$0] < 0x20 || octets[$0] == 0x7F }
                 // A span shorter than a block is left to the slow way.
-                #expect(found == (length < 16 ? [] : expected))
+                #expect(found == (length < StopWalk.blockBytes ? [] : expected))
             }
         }
     }
+}
+
+/// reg-name without "," (RFC 3986 §3.2.2), spelt out.
+private func isHostName(_ octet: UInt8) -> Bool {
+    let marks = "-._~!$&'()*+;=%".utf8
+    return octet < 128 && (Character(Unicode.Scalar(octet)).isLetter || 0x30...0x39 ~= octet || marks.contains(octet))
 }

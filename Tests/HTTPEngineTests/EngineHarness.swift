@@ -136,6 +136,7 @@ final class Recorder: ExchangeDelegate {
     var onSent: ((Recorder, ExchangeID) -> Void)?
     var onNeedsBody: ((Recorder, UInt64) -> BodyPart)?
     var onFinish: ((Recorder) -> Void)?
+    var onUpgrade: ((Recorder, UpgradedConnection) -> Void)?
     private let done: (Recorded) -> Void
 
     init(_ engine: Engine, done: @escaping (Recorded) -> Void) {
@@ -171,6 +172,10 @@ final class Recorder: ExchangeDelegate {
     func exchange(_ id: ExchangeID, needsBodyAt offset: UInt64) -> BodyPart {
         if let onNeedsBody { return onNeedsBody(self, offset) }
         return bodyParts.isEmpty ? .end(trailers: nil) : bodyParts.removeFirst()
+    }
+
+    func exchange(_ id: ExchangeID, didUpgrade connection: UpgradedConnection) {
+        if let onUpgrade { onUpgrade(self, connection) } else { connection.close() }
     }
 
     func exchange(_ id: ExchangeID, didFinish outcome: Outcome, report: ExchangeReport) {

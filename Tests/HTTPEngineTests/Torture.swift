@@ -1,6 +1,7 @@
 import HTTP1
 import Reactor
 import Synchronization
+import TLS
 import TestServer
 import Testing
 
@@ -17,6 +18,8 @@ struct Torture: Sendable {
     /// Names that a task may use, and nobody is asked for.
     static let host = "torture.test"
 
+    /// How https servers are believed; nil for tasks in the clear.
+    var tls: TLSContext?
     let task: Task
 
     /// Runs until the plan finds nothing to strike; returns how many calls the task makes.
@@ -36,7 +39,7 @@ struct Torture: Sendable {
     ) async throws -> (failed: Int, bodies: [[UInt8]]) {
         let note: Comment = "\(failure.kind.map { "\($0) " } ?? "")call \(failure.call) meets \(failure.errno)"
         let resolver = Torture.resolver
-        let engine = try EngineHarness(Torture.configuration, resolver: resolver)
+        let engine = try EngineHarness(configuration, resolver: resolver)
         await engine.onLoop { $0.loop.faults = FaultPlan(failures: [failure]) }
         let results = try await task(engine)
         for (index, result) in results.enumerated() {
@@ -65,9 +68,10 @@ struct Torture: Sendable {
     }
 
     /// One connection a host, so that a place lost would be missed; limits that make a hang a failure.
-    private static var configuration: EngineConfiguration {
+    private var configuration: EngineConfiguration {
         var configuration = EngineConfiguration()
         configuration.connectionsPerHost = 1
+        configuration.tls = tls
         let limit = Duration.seconds(5)
         configuration.timeouts = Timeouts(connect: limit, poolWait: limit, idle: limit, total: nil)
         return configuration

@@ -52,18 +52,6 @@ struct CertificateMatrixTests {
     }
 }
 
-extension CertificateCase {
-    var policy: VerificationPolicy {
-        get throws {
-            var policy = VerificationPolicy()
-            policy.isStrict = isStrict
-            if isStaplingRequired { policy.stapling = .required }
-            if let lists = revocationLists { policy.revocationLists = try RevocationLists(Array(lists.utf8)) }
-            return policy
-        }
-    }
-}
-
 extension Result where Success == VerifiedChain, Failure == TrustFailure {
     /// The reason's bare name, as ``CertificateCase/Ground`` has it; nil for success.
     var ground: String? {

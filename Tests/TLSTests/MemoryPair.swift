@@ -1,6 +1,6 @@
 import TLS
 
-/// A client and a server of ours, with two byte queues for a network.
+/// A client and a server of ours, with two byte queues for a network. Input that a session asked for is kept for it.
 final class MemoryPair {
     let client: TLSSession
     let server: TLSSession
@@ -49,6 +49,16 @@ final class MemoryPair {
     func write(fromServer bytes: [UInt8]) throws -> Int {
         defer { toClient += serverOutput.take() }
         return try server.write(bytes.span)
+    }
+
+    func updateServerKeys(askingPeer: Bool) -> Bool {
+        defer { toClient += serverOutput.take() }
+        return server.updateKeys(askingPeer: askingPeer)
+    }
+
+    func updateClientKeys(askingPeer: Bool) -> Bool {
+        defer { toServer += clientOutput.take() }
+        return client.updateKeys(askingPeer: askingPeer)
     }
 
     func closeClient() {

@@ -34,7 +34,7 @@ struct TargetURLTests {
             ("127.0.0.1:8080", "the URL \"127.0.0.1:8080\" has no scheme: write http://HOST:PORT/ in front"),
             ("h/x?u=http://y", "the URL \"h/x?u=http://y\" has no scheme: write http://HOST:PORT/ in front"),
             ("://h/", "the URL \"://h/\" has no scheme: write http://HOST:PORT/ in front"),
-            ("ftp://h/", "the URL \"ftp://h/\" has the scheme \"ftp\": use http://"),
+            ("ftp://h/", "the URL \"ftp://h/\" has the scheme \"ftp\": use http:// or https://"),
             ("http://", "the URL \"http://\" has no host: write one such as 127.0.0.1"),
             ("http:///x", "the URL \"http:///x\" has no host: write one such as 127.0.0.1"),
             ("http://:80/", "the URL \"http://:80/\" has no host: write one such as 127.0.0.1"),

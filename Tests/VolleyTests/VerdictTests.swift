@@ -6,7 +6,7 @@ struct VerdictTests {
     private func status(interrupted: Bool = false, _ happen: (WorkerTally) -> Void) -> Verdict {
         let tally = WorkerTally(start: 0)
         happen(tally)
-        return Verdict(tally.value, interrupted: interrupted)
+        return Verdict(tally.value, of: .requests, interrupted: interrupted)
     }
 
     @Test("a run is good when something was completed and nothing went wrong")

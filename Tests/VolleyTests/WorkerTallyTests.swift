@@ -33,7 +33,7 @@ struct WorkerTallyTests {
         tally.sent = 3
         (tally.completed, tally.failed, tally.inFlight) = (1, 1, 0)
         #expect(!tally.isBalanced)
-        #expect(Verdict(tally, interrupted: false) == .failures)
+        #expect(Verdict(tally, of: .requests, interrupted: false) == .failures)
     }
 
     @Test("each status is counted, and only 2xx and 3xx are successes")
@@ -94,7 +94,7 @@ struct WorkerTallyTests {
         tally.sent(5)
         tally.completed(status: 200, latency: 1, firstByte: 1)
         tally.failed(late, latency: 1, at: 2, example: "y")
-        tally.beginMeasurement(at: 100)
+        tally.beginMeasurement(at: 100, of: .requests)
         let value = tally.value
         #expect((value.sent, value.inFlight, value.completed, value.failed) == (3, 3, 0, 0))
         #expect(value.isBalanced)

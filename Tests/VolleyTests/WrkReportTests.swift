@@ -55,7 +55,7 @@ struct WrkReportTests {
         let others = FailureClass.allCases.count - 1
         #expect(
             text.contains(
-                "Socket errors: connect \(2 * others), read \(3 * others), write \(others), timeout \(Phase.allCases.count)\n"
+                "Socket errors: connect \(4 * others), read \(3 * others), write \(others), timeout \(Phase.allCases.count)\n"
             )
         )
     }

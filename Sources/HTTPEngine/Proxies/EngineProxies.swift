@@ -46,7 +46,7 @@ extension Engine {
             switch request.body {
             case .none: []
             case .bytes(let bytes): bytes
-            case .stream, .file, .segments: nil
+            case .stream, .file, .segments, .threaded: nil
             }
         var all: [UInt8] = []
         let size = head.count / request.burst

@@ -13,6 +13,8 @@ public struct CertificateCase: Sendable, CustomStringConvertible {
         case ordinary
         /// TLS 1.2 alone.
         case oldVersion
+        /// TLS 1.3 alone: with TLS 1.2, OpenSSL's server finds no use for such a key.
+        case newVersion
         /// No answer to ALPN.
         case withoutALPN
     }

@@ -1,6 +1,12 @@
-/// What a certificate check must decide: one case a rule, made anew in each process.
+/// What a certificate check must decide: one case a rule, made once a process.
 public enum CertificateMatrix {
-    public static func cases() throws(TestCertificateError) -> [CertificateCase] {
+    public static func cases() throws(TestCertificateError) -> [CertificateCase] { try made.get() }
+
+    private static let made = Result<[CertificateCase], TestCertificateError> { () throws(TestCertificateError) in
+        try make()
+    }
+
+    private static func make() throws(TestCertificateError) -> [CertificateCase] {
         let world = try World()
         return try accepted(world) + names(world) + dates(world) + authorities(world) + strength(world)
             + revocation(world) + stapling(world)

@@ -55,7 +55,10 @@ extension CertificateMatrix {
             if let usage { builder.keyUsage = usage }
             builder.extendedKeyUsage = extended
             let leaf = try builder.issued(by: world.intermediate)
-            cases.append(CertificateCase(name, [leaf, world.intermediate], roots: [world.root], ground))
+            cases.append(
+                CertificateCase(name, [leaf, world.intermediate], roots: [world.root], ground)
+                    .with { if usage != nil { $0.serving = .newVersion } }
+            )
         }
         var authority = CertificateBuilder.authority("Client Intermediate")
         authority.extendedKeyUsage = "clientAuth"

@@ -31,6 +31,13 @@ extension CertificateMatrix {
                 try TestRevocationList(revoked: [7_002]).pem(by: world.root) + TestRevocationList().pem(by: numbered),
                 .revoked
             ),
+            CertificateCase(
+                "lists, and an intermediate for an anchor",
+                [leaf],
+                roots: [world.intermediate],
+                .unknownIssuer
+            )
+            .with { $0.revocationLists = list },
             row("no list of the issuer", chain, rootList, .revocationListMissing),
             row("no list of the root", chain, list, .revocationListMissing),
             row("an expired list", chain, try lapsed.pem(by: world.intermediate) + rootList, .revocationListExpired),

@@ -1,8 +1,10 @@
 internal import Reactor
+internal import TLS
 
 /// One connection of a ``RawServer``: runs its script on the loop and writes down what comes.
 ///
 ///     running ──▶ receiving ──▶ running      bytes, or FIN
+///     running ──▶ shaking ────▶ running      the TLS handshake is done
 ///     running ──▶ sending ────▶ running      the kernel took the rest
 ///     running ──▶ flooding                   `.flood`: never done
 ///     running ──▶ pausing ────▶ running      timer or gate
@@ -15,8 +17,9 @@ final class RawConnection: ReadinessHandler, TimerHandler {
     private enum State {
         case running
         case receiving(RawReceive)
+        case shaking
         case sending([UInt8], from: Int)
-        case flooding([UInt8], from: Int)
+        case flooding([UInt8], sealed: [UInt8], from: Int)
         case pausing
         case done
         case stalled
@@ -39,6 +42,12 @@ final class RawConnection: ReadinessHandler, TimerHandler {
     private var claimed = 0
     private var received: [UInt8] = []
     private var peerFinished = false
+    /// nil before ``RawStep/handshake(_:)``.
+    private var security: RawSecurity?
+    /// What TLS says on its own; goes out before the next piece of the script. A handshake flight is the most there is.
+    private var asides: [UInt8] = []
+    private var recordSize = 0
+    private var pieceSize = 0
 
     init(
         _ socket: consuming Socket,
@@ -99,6 +108,7 @@ final class RawConnection: ReadinessHandler, TimerHandler {
 
     private func run() {
         for _ in 0..<RawConnection.stepsPerTurn {
+            guard sendAsides() else { return }
             switch state {
             case .running:
                 guard nextStep < script.steps.count else {
@@ -111,14 +121,17 @@ final class RawConnection: ReadinessHandler, TimerHandler {
             case .receiving(let wanted):
                 guard claim(wanted) else { return }
                 finishStep()
+            case .shaking:
+                guard security?.isOpen == true else { return }
+                finishStep()
             case .sending(let bytes, let offset):
                 guard let end = send(bytes, from: offset) else { return }
                 guard end == bytes.count else { return block(.sending(bytes, from: end)) }
                 finishStep()
-            case .flooding(let bytes, let offset):
-                guard let end = send(bytes, from: offset) else { return }
-                guard end == bytes.count else { return block(.flooding(bytes, from: end)) }
-                state = .flooding(bytes, from: 0)
+            case .flooding(let bytes, let wire, let offset):
+                guard let end = send(wire, from: offset) else { return }
+                guard end == wire.count else { return block(.flooding(bytes, sealed: wire, from: end)) }
+                state = .flooding(bytes, sealed: security == nil ? wire : sealed(bytes), from: 0)
             case .pausing, .done, .stalled, .closed:
                 return
             }
@@ -129,8 +142,18 @@ final class RawConnection: ReadinessHandler, TimerHandler {
     private func begin(_ step: RawStep) {
         switch step {
         case .receive(let wanted): state = .receiving(wanted)
-        case .send(let bytes): state = .sending(bytes, from: 0)
-        case .flood(let bytes): state = bytes.isEmpty ? .done : .flooding(bytes, from: 0)
+        case .send(let bytes): state = .sending(sealed(bytes), from: 0)
+        case .raw(let bytes): state = .sending(bytes, from: 0)
+        case .flood(let bytes): state = bytes.isEmpty ? .done : .flooding(bytes, sealed: sealed(bytes), from: 0)
+        case .handshake(let context): secure(context)
+        case .records(let size):
+            recordSize = max(0, size)
+            finishStep()
+        case .pieces(let size):
+            pieceSize = max(0, size)
+            finishStep()
+        case .keyUpdate(let asks): state = .sending(security?.updateKeys(askingPeer: asks) ?? [], from: 0)
+        case .closeNotify: state = .sending(security?.closeNotify() ?? [], from: 0)
         case .pause(let span):
             state = .pausing
             note { $0.stepsDone += 1 }
@@ -157,6 +180,38 @@ final class RawConnection: ReadinessHandler, TimerHandler {
         case .startOver:
             nextStep = 0
             finishStep()
+        }
+    }
+
+    private func secure(_ context: TLSServerContext) {
+        guard security == nil else { return finishStep() }
+        do throws(TLSError) {
+            security = try RawSecurity(context)
+            state = .shaking
+            // What came with the step before belongs to the handshake already.
+            let early = Array(received[claimed...])
+            received.removeLast(early.count)
+            note { $0.received.removeLast(early.count) }
+            take(early)
+        } catch {
+            note { $0.tlsError = error }
+            close()
+        }
+    }
+
+    /// As it goes over the wire.
+    private func sealed(_ bytes: [UInt8]) -> [UInt8] {
+        guard let security else { return bytes }
+        do throws(TLSError) {
+            guard recordSize > 0 else { return try security.encrypt(bytes) }
+            var records: [UInt8] = []
+            for start in stride(from: 0, to: bytes.count, by: recordSize) {
+                records += try security.encrypt(Array(bytes[start..<min(start + recordSize, bytes.count)]))
+            }
+            return records
+        } catch {
+            note { $0.tlsError = $0.tlsError ?? error }
+            return []
         }
     }
 
@@ -206,12 +261,7 @@ final class RawConnection: ReadinessHandler, TimerHandler {
             case .bytes(let count):
                 var bytes: [UInt8] = []
                 loop.readBuffer.withBytes(count) { bytes.append($0) }
-                received += bytes
-                let (now, total) = (loop.stamp(), received.count)
-                note { [bytes] in
-                    $0.received += bytes
-                    $0.arrivals.append(RawRecord.Arrival(time: now, total: total))
-                }
+                take(bytes)
             case .endOfStream:
                 peerFinished = true
                 note { $0.sawFinish = true }
@@ -223,11 +273,58 @@ final class RawConnection: ReadinessHandler, TimerHandler {
         }
     }
 
+    /// Through TLS, if there is any, into the record.
+    private func take(_ bytes: [UInt8]) {
+        guard let security else { return keep(bytes) }
+        let wasOpen = security.isOpen
+        let incoming = security.receive(bytes)
+        asides += security.takeOutput()
+        if !incoming.plaintext.isEmpty { keep(incoming.plaintext) }
+        let session = security.session
+        note {
+            $0.sawCloseNotify = $0.sawCloseNotify || incoming.isEnd
+            $0.tlsError = $0.tlsError ?? incoming.error
+            guard security.isOpen, !wasOpen else { return }
+            $0.tls = session.info
+            $0.serverName = session.indicatedName
+        }
+        guard incoming.error != nil else { return }
+        // The alert, then the end, as servers do it.
+        _ = sendAsides()
+        close()
+    }
+
+    private func keep(_ bytes: [UInt8]) {
+        received += bytes
+        let (now, total) = (loop.stamp(), received.count)
+        note {
+            $0.received += bytes
+            $0.arrivals.append(RawRecord.Arrival(time: now, total: total))
+        }
+    }
+
+    /// False if the kernel has no room for them, or the connection is over.
+    private func sendAsides() -> Bool {
+        guard !asides.isEmpty else { return true }
+        switch state {
+        case .sending(_, let offset) where offset > 0: return true
+        case .flooding(_, _, let offset) where offset > 0: return true
+        case .running, .receiving, .shaking, .sending, .flooding, .pausing, .done, .stalled, .closed: break
+        }
+        let bytes = asides
+        guard let end = send(bytes, from: 0) else { return false }
+        asides = Array(bytes[end...])
+        if !asides.isEmpty { setInterest([reading, .write]) }
+        return asides.isEmpty
+    }
+
     /// Sends from `start` on; how far the kernel took it, or nil if the connection is over.
     private func send(_ bytes: [UInt8], from start: Int) -> Int? {
         var offset = start
         do throws(Errno) {
-            while offset < bytes.count, let taken = try socket?.write(bytes.span.extracting(offset...)) {
+            while offset < bytes.count {
+                let end = pieceSize > 0 ? min(offset + pieceSize, bytes.count) : bytes.count
+                guard let taken = try socket?.write(bytes.span.extracting(offset..<end)) else { break }
                 offset += taken
             }
         } catch {

@@ -1,3 +1,5 @@
+public import TLS
+
 /// What a ``RawServer`` does with one connection, step by step.
 ///
 /// ```swift
@@ -29,6 +31,9 @@ public struct RawScript: Sendable, ExpressibleByArrayLiteral {
         return [.receive(.headEnd), .send(first), .wait(gate), .send(rest)]
     }
 
+    /// The same over TLS from the first byte on.
+    public func secured(by context: TLSServerContext) -> RawScript { RawScript([.handshake(context)] + steps) }
+
     /// Takes the connection and never says anything; what comes is recorded.
     public static let silent: RawScript = []
 }
@@ -38,13 +43,27 @@ public enum RawStep: Sendable {
     /// Goes on when that much has come. What came beyond it counts for the next `receive`.
     case receive(RawReceive)
     case send([UInt8])
+    /// Everything after it is TLS, as the server; goes on when the handshake is done. Scripts are in plaintext still, and so is the
+    /// record. Made once a connection: one that starts over passes it by.
+    case handshake(TLSServerContext)
+    /// Sends these bytes past TLS: a record of one's own making.
+    case raw([UInt8])
+    /// Sends TLS records of so many bytes of content each, from here on; 0: as large as they may be.
+    case records(of: Int)
+    /// Hands the kernel at most so many bytes a send, from here on; 0: all there are. Each leaves in a segment of its own if the
+    /// peer is quick enough.
+    case pieces(of: Int)
+    /// New keys for what is sent from here on (RFC 8446 §4.6.3), and for what the peer sends if that is asked.
+    case keyUpdate(askingPeer: Bool)
+    /// Says that nothing follows (RFC 8446 §6.1). The transport stays open.
+    case closeNotify
     /// Sends the same bytes again and again for as long as the peer takes them; the last step that does anything.
     case flood([UInt8])
     /// Goes on after a time. A ``wait(_:)`` is better: it needs no guess.
     case pause(Duration)
     /// Goes on when the test opens the gate.
     case wait(RawGate)
-    /// Sends FIN; reading goes on.
+    /// Sends FIN; reading goes on. Over TLS without a ``closeNotify`` before it, this is a truncation; so is ``close``.
     case finish
     /// Closes with RST. What the kernel has not delivered yet is lost, as with a crashed host.
     case reset

@@ -1,0 +1,191 @@
+internal import Reactor
+internal import Synchronization
+
+/// The loop's end of one sending of a ``ThreadedBody``. Its end is the reader's too: it is interrupted and closed.
+final class ThreadedBodySource {
+    private let pipe: BodyPipe
+    private var encoder: BodyEncoder
+
+    /// - Parameter wake: called on any thread when what ``next()`` found missing is there.
+    init(_ body: ThreadedBody, wake: @escaping @Sendable () -> Void) {
+        pipe = BodyPipe(body, wake: wake)
+        encoder = BodyEncoder(length: body.length)
+    }
+
+    deinit { pipe.abandon() }
+
+    func next() -> BodyEncoder.Step {
+        switch pipe.take() {
+        case .bytes(let bytes): encoder.encode(.bytes(bytes))
+        case .later: .wait
+        case .end: encoder.encode(.end(trailers: nil))
+        case .failed(let error): .fail(.bodySourceFailed(error))
+        }
+    }
+}
+
+/// Between the pool's thread that reads and the loop that sends: pieces up to a limit.
+///
+/// ```
+///   resting ──take, room──▶ filling (on the pool) ──full, or its share read──▶ resting
+///                              └──end, error, abandoned──▶ over (reader closed)
+/// ```
+/// resting: no thread is in the reader. filling: one is, or is on its way. Each goes back to its pool after a share, so that
+/// a fast source and a fast server do not keep it from the others.
+private final class BodyPipe: Sendable {
+    enum Taken {
+        case bytes([UInt8])
+        case later
+        case end
+        case failed(BodySourceError)
+    }
+
+    private enum Phase { case resting, filling, over }
+
+    /// Guarded by the lock, all of it.
+    private struct State {
+        var phase = Phase.resting
+        var pieces: [[UInt8]] = []
+        var bytes = 0
+        var reader: (any BlockingReader)?
+        var failure: BodySourceError?
+        var isAbandoned = false
+        /// The loop found nothing and waits to be woken.
+        var isAwaited = false
+
+        var hasRoom: Bool { bytes < BodyPipe.byteLimit && pieces.count < BodyPipe.pieceLimit }
+    }
+
+    private enum Continuation { case goOn, rest, finish }
+
+    /// Read ahead of the socket: four bites, as much as is sent while the thread fetches the next.
+    private static let byteLimit = 4 * Connection.bite
+    /// The same for a source of single bytes: each piece costs forty of its own.
+    private static let pieceLimit = 64
+    /// Reads in a thread's share, a turn's worth of bites.
+    private static let share = 16
+
+    private let body: ThreadedBody
+    private let wake: @Sendable () -> Void
+    private let state = Mutex(State())
+
+    init(_ body: ThreadedBody, wake: @escaping @Sendable () -> Void) {
+        self.body = body
+        self.wake = wake
+    }
+
+    // MARK: The loop's side
+
+    func take() -> Taken {
+        let (taken, isWanted) = state.withLock { state -> (Taken, Bool) in
+            var taken = Taken.later
+            if !state.pieces.isEmpty {
+                let piece = state.pieces.removeFirst()
+                state.bytes -= piece.count
+                taken = .bytes(piece)
+            } else if let failure = state.failure {
+                taken = .failed(failure)
+            } else if state.phase == .over {
+                taken = .end
+            } else {
+                state.isAwaited = true
+            }
+            guard state.phase == .resting, state.hasRoom else { return (taken, false) }
+            state.phase = .filling
+            return (taken, true)
+        }
+        if isWanted, let refusal = dispatch() {
+            finish(with: refusal)
+            // What was found is still the answer; the refusal is the next one.
+            if case .later = taken { return .failed(BodySourceError(refusal)) }
+        }
+        return taken
+    }
+
+    func abandon() {
+        let (waiting, resting) = state.withLock { state -> ((any BlockingReader)?, (any BlockingReader)?) in
+            state.isAbandoned = true
+            state.pieces = []
+            switch state.phase {
+            case .over: return (nil, nil)
+            case .filling: return (state.reader, nil)
+            case .resting:
+                state.phase = .over
+                return (nil, state.reader.take())
+            }
+        }
+        waiting?.interrupt()
+        guard let resting else { return }
+        do throws(BlockingPool.Refusal) {
+            try body.pool.run { resting.close() }
+        } catch {
+            resting.close()
+        }
+    }
+
+    private func dispatch() -> BlockingPool.Refusal? {
+        do throws(BlockingPool.Refusal) {
+            try body.pool.run { self.fill() }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    // MARK: The pool's side
+
+    private func fill() {
+        do {
+            guard let reader = try opened() else { return finish(with: nil) }
+            for count in 1... {
+                let bytes = try reader.read(atMost: Connection.bite)
+                switch put(bytes, isLast: count == BodyPipe.share) {
+                case .goOn: continue
+                case .rest: return
+                case .finish: return finish(with: nil)
+                }
+            }
+        } catch {
+            finish(with: error)
+        }
+    }
+
+    /// Nil: abandoned.
+    private func opened() throws -> (any BlockingReader)? {
+        let (known, isAbandoned) = state.withLock { ($0.reader, $0.isAbandoned) }
+        if isAbandoned { return nil }
+        if let known { return known }
+        let reader = try body.open()
+        // Abandoned meanwhile: the end that follows closes it.
+        return state.withLock { state in
+            state.reader = reader
+            return state.isAbandoned ? nil : reader
+        }
+    }
+
+    private func put(_ bytes: [UInt8], isLast: Bool) -> Continuation {
+        let (continuation, isAwaited) = state.withLock { state -> (Continuation, Bool) in
+            guard !bytes.isEmpty, !state.isAbandoned else { return (.finish, false) }
+            state.pieces.append(bytes)
+            state.bytes += bytes.count
+            let isAwaited = state.isAwaited
+            state.isAwaited = false
+            guard !state.hasRoom || isLast else { return (.goOn, isAwaited) }
+            state.phase = .resting
+            // Whoever took the last piece before this rest asked for no thread.
+            return (.rest, isAwaited)
+        }
+        if isAwaited { wake() }
+        return continuation
+    }
+
+    private func finish(with error: (any Error)?) {
+        let (reader, isAwaited) = state.withLock { state -> ((any BlockingReader)?, Bool) in
+            state.phase = .over
+            if let error, !state.isAbandoned { state.failure = BodySourceError(error) }
+            return (state.reader.take(), state.isAwaited && !state.isAbandoned)
+        }
+        reader?.close()
+        if isAwaited { wake() }
+    }
+}

@@ -1,0 +1,55 @@
+internal import Reactor
+internal import TLS
+
+/// Connections that carry no request: what a test of handshakes is made of.
+extension Engine {
+    /// Opens a connection as `request` would need it, proxies and TLS included, sends nothing over it, and ends it.
+    ///
+    /// `then` is called once on the loop, and never before this call has returned: with the connection's story when it is
+    /// closed, or with why there was none. Under ``EngineConfiguration/Closing/fin`` the end is an orderly one of both sides,
+    /// so that tickets arrive for the next, and for that the peer has as long as for a connect; under
+    /// ``EngineConfiguration/Closing/rst`` it comes at once. The connection belongs to no pool.
+    public func probe(_ request: EngineRequest, then: @escaping (Result<ConnectionRecord, EngineError>) -> Void) {
+        let probe = Probe(self, then: then)
+        probes[ObjectIdentifier(probe)] = probe
+        guard !isDraining else { return failLater(probe, .shutDown) }
+        let limit = (request.options.timeouts ?? configuration.timeouts).connect
+        let host = makeHost(request.destination)
+        observe(.dialling(request.origin))
+        let dial = Dial(engine: self, host: host, purpose: .probe(probe, limit))
+        dials[ObjectIdentifier(dial)] = dial
+        isProbing = true
+        dial.start(timeout: limit)
+        isProbing = false
+    }
+
+    func dialled(_ probe: Probe, _ limit: Duration?, _ wire: consuming Wire, _ token: Token, _ record: ConnectionRecord)
+    {
+        switch configuration.closing {
+        case .rst:
+            wire.socket.resetOnClose()
+            loop.deregister(token)
+            probe.succeeded(record)
+        case .fin:
+            probe.part(wire, token, record, at: limit.map(loop.now.advanced(by:)) ?? .never)
+        }
+    }
+
+    func dialFailed(_ probe: Probe, _ error: EngineError) {
+        if isProbing { failLater(probe, error) } else { probe.failed(error) }
+    }
+
+    private func failLater(_ probe: Probe, _ error: EngineError) {
+        let bound = LoopBound(probe, on: loop)
+        loop.post { bound.value.failed(error) }
+    }
+
+    func probeEnded(_ probe: Probe) {
+        probes[ObjectIdentifier(probe)] = nil
+        endIfDrained()
+    }
+
+    func abandonProbes() {
+        for probe in probes.values { probe.abandon() }
+    }
+}

@@ -1,0 +1,96 @@
+internal import Reactor
+internal import TLS
+
+/// A connection opened for its own sake: ``Engine/probe(_:then:)``. Loop-confined.
+///
+/// ```
+///   dialling (Dial) ──▶ parting(the end of an unused connection) ──▶ over
+///          └───────────────── failed, abandoned ──────────────────────▲
+/// ```
+final class Probe: ReadinessHandler, TimerHandler {
+    typealias Outcome = Result<ConnectionRecord, EngineError>
+
+    private enum State {
+        case dialling
+        case parting(Token, ConnectionRecord)
+        case over
+    }
+
+    private let engine: Engine
+    private let then: (Outcome) -> Void
+    private var state = State.dialling
+    private var wire: Wire?
+    private var timer: TimerID?
+
+    init(_ engine: Engine, then: @escaping (Outcome) -> Void) {
+        self.engine = engine
+        self.then = then
+    }
+
+    /// Nothing was opened.
+    func failed(_ error: EngineError) { end(.failure(error)) }
+
+    /// It is closed already.
+    func succeeded(_ record: ConnectionRecord) { end(.success(record)) }
+
+    /// close_notify and FIN go out; then everything is read to the peer's own end. With TLS 1.3 that brings the tickets, and
+    /// the alert of a server that does not like our certificate: both come after our side of the handshake is done.
+    func part(_ wire: consuming Wire, _ token: Token, _ record: ConnectionRecord, at limit: Instant) {
+        state = .parting(token, record)
+        wire.secure?.closeWriting()
+        try? wire.flush()
+        // What the kernel has no room for is not waited for: the FIN would overtake it.
+        if !wire.hasUnsent, wire.secure?.isInside != true { wire.socket.shutdownWrite() }
+        self.wire = consume wire
+        engine.loop.handOver(token, to: self)
+        if limit < .never { timer = engine.loop.arm(at: limit, self) }
+    }
+
+    func ready(_ readiness: Readiness) {
+        guard case .parting(_, let record) = state else { return }
+        let buffer = engine.loop.readBuffer
+        guard let result = try? wire?.read(into: buffer) else { return end(.success(record)) }
+        switch result {
+        case .wouldBlock:
+            return
+        case .endOfStream:
+            end(.success(record))
+        case .bytes(let count):
+            guard let layer = wire?.secure else { return }
+            _ = buffer.withBytes(count) { layer.decrypt($0) }
+            switch layer.ending {
+            case nil: break
+            case .failed(.alert(let alert)): end(.failure(.tls(.alert(alert))))
+            case .closed, .failed: end(.success(record))
+            }
+        }
+    }
+
+    /// A peer that does not end its side. The connection was opened all the same.
+    func timerFired(_ id: TimerID) {
+        timer = nil
+        guard case .parting(_, let record) = state else { return }
+        wire?.socket.resetOnClose()
+        end(.success(record))
+    }
+
+    /// With the engine.
+    func abandon() {
+        wire?.socket.resetOnClose()
+        end(.failure(.shutDown))
+    }
+
+    private func end(_ outcome: Outcome) {
+        switch state {
+        case .over: return
+        case .dialling: break
+        case .parting(let token, _): engine.loop.deregister(token)
+        }
+        state = .over
+        if let timer { engine.loop.cancel(timer) }
+        timer = nil
+        wire = nil
+        then(outcome)
+        engine.probeEnded(self)
+    }
+}

@@ -1,0 +1,47 @@
+internal import HTTP1
+
+/// Protocols a request offers to go on with, and whether an answer takes one of them (RFC 9110 §7.8).
+struct UpgradeOffer: Sendable {
+    /// `name` or `name/version`, as given.
+    private let protocols: [String]
+
+    /// Nil if one of them is no protocol.
+    init?(_ protocols: [String]) {
+        guard protocols.allSatisfy(UpgradeOffer.isProtocol) else { return nil }
+        self.protocols = protocols
+    }
+
+    var isEmpty: Bool { protocols.isEmpty }
+    var fieldValue: String { protocols.joined(separator: ", ") }
+
+    /// Names no case (§16.7: they are registered case-sensitively and matched without), at least one, and none that was not
+    /// offered.
+    func isTaken(by head: ResponseHead) -> Bool {
+        guard let value = head.fields.joined("Upgrade") else { return false }
+        let taken = value.split(separator: ",").map { UpgradeOffer.trimmed($0).lowercased() }
+        let offered = protocols.map { $0.lowercased() }
+        return !taken.isEmpty && taken.allSatisfy(offered.contains)
+    }
+
+    private static func trimmed(_ text: Substring) -> Substring {
+        let start = text.drop { $0 == " " || $0 == "\t" }
+        let end = start.lastIndex { $0 != " " && $0 != "\t" }
+        return end.map { start[...$0] } ?? ""
+    }
+
+    /// protocol = protocol-name ["/" protocol-version], both tokens.
+    private static func isProtocol(_ text: String) -> Bool {
+        let parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        return parts.count <= 2 && parts.allSatisfy { !$0.isEmpty && $0.allSatisfy(isTokenByte) }
+    }
+
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default:
+            "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+    }
+}

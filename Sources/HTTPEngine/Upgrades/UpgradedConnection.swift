@@ -1,0 +1,249 @@
+internal import HTTP1
+public import Reactor
+internal import TLS
+
+/// Hears a connection that HTTP has handed over: on its loop, which must not be blocked. Every call may write, pause or close.
+public protocol UpgradedConnectionDelegate: AnyObject {
+    /// In the loop's buffer: take what is needed before returning. Never empty.
+    func connection(_ connection: UpgradedConnection, didReceive bytes: Span<UInt8>)
+
+    /// The kernel took so many more bytes of what was written; ``UpgradedConnection/queuedBytes`` are left.
+    func connection(_ connection: UpgradedConnection, didSend count: Int)
+
+    /// The peer sends nothing more, and meant to. Writing may go on.
+    func connectionDidFinishReading(_ connection: UpgradedConnection)
+
+    /// Nothing follows. Nil: both sides had finished. Not told to who closed it himself.
+    func connection(_ connection: UpgradedConnection, didClose error: EngineError?)
+}
+
+extension UpgradedConnectionDelegate {
+    public func connection(_ connection: UpgradedConnection, didSend count: Int) {}
+}
+
+/// A connection that speaks another protocol from here on (RFC 9110 §7.8), or is a tunnel (§9.3.6): raw bytes both ways,
+/// inside of TLS where there is TLS. It has left the engine's pool, limits and shutdown: whoever holds it closes it. Loop-confined.
+///
+/// ```
+///   held ──start──▶ open(reading: flowing ⇄ paused ─▶ ended, writing: open ─▶ finishing ─▶ finished) ──▶ closed
+/// ```
+/// held: nothing is read yet. finishing: what is queued still leaves. Both sides ended: closed.
+public final class UpgradedConnection {
+    private enum State {
+        case held
+        case open(any UpgradedConnectionDelegate)
+        case closed
+    }
+
+    private enum Reading { case flowing, paused, ended }
+    private enum Writing { case open, finishing, finished }
+
+    public let loop: EventLoop
+    private let connection: Connection
+    private var state = State.held
+    private var reading = Reading.flowing
+    private var writing = Writing.open
+    /// What came behind the head that ended HTTP: the new protocol's first bytes.
+    private var unread: [UInt8]
+    /// Written, and not yet with the kernel. To hold a fast writer to its reader: write again when this is small.
+    public private(set) var queuedBytes = 0
+    /// In a call from the loop, which sends what is written meanwhile by itself.
+    private var isServed = false
+
+    init(_ connection: Connection, unread: [UInt8]) {
+        self.connection = connection
+        self.unread = unread
+        loop = connection.loop
+    }
+
+    /// Whom it is connected to.
+    public var record: ConnectionRecord { connection.record }
+
+    public var isOpen: Bool {
+        if case .closed = state { false } else { true }
+    }
+
+    // MARK: For its owner
+
+    /// Begins to read, from the next turn on. Once; `delegate` is held until the end.
+    public func start(_ delegate: any UpgradedConnectionDelegate) {
+        guard case .held = state else { return }
+        state = .open(delegate)
+        connection.resumeReading(reading == .flowing)
+    }
+
+    /// Stops delivery, and soon the peer.
+    public func pause() {
+        guard reading == .flowing else { return }
+        reading = .paused
+        updateInterest()
+    }
+
+    /// From the next turn on.
+    public func resume() {
+        guard reading == .paused else { return }
+        reading = .flowing
+        if case .open = state { connection.resumeReading(true) }
+    }
+
+    /// Queued without limit, and sent in this turn or the next. Ignored after ``finishWriting()`` and the end.
+    public func write(_ bytes: [UInt8]) {
+        guard isOpen, writing == .open, !bytes.isEmpty else { return }
+        connection.queue.append(bytes, isContent: true)
+        queuedBytes += bytes.count
+        if !isServed { loop.again(connection.token) }
+    }
+
+    /// Sends FIN behind what is queued; reading goes on. Over TLS the close_notify ends both directions, and the connection is
+    /// closed.
+    public func finishWriting() {
+        guard isOpen, writing == .open else { return }
+        writing = .finishing
+        if !isServed { loop.again(connection.token) }
+    }
+
+    /// At once; what is queued is lost. The delegate hears nothing more.
+    ///
+    /// - Parameter abruptly: with RST, so that the peer cannot take what came before for whole.
+    public func close(abruptly: Bool = false) { end(.used, abruptly) }
+
+    // MARK: For the connection
+
+    func ready(_ readiness: Readiness) {
+        isServed = true
+        defer { isServed = false }
+        if let refusal = connection.refusal { return lost(.system(refusal)) }
+        if readiness.contains(.writable) { connection.flushSecure() }
+        if !readiness.isDisjoint(with: [.hungUp, .failed]), !isReading { return broken() }
+        if isReading, !readiness.isDisjoint(with: [.readable, .peerFinished, .hungUp, .failed, .again]) {
+            connection.peerFinished = connection.peerFinished || readiness.contains(.peerFinished)
+            receive()
+        }
+        if isOpen { send() }
+    }
+
+    /// A paused reader's peer has reset, which epoll repeats until it is heard: out of the set, until resumed.
+    private func broken() {
+        if reading == .ended { lost(.connectionLost(connection.pendingError)) } else { connection.suspend() }
+    }
+
+    private var isReading: Bool {
+        guard case .open = state else { return false }
+        return reading == .flowing
+    }
+
+    private func receive() {
+        if !unread.isEmpty {
+            let bytes = unread
+            unread = []
+            guard deliver(bytes.span) else { return }
+        }
+        if connection.secure?.ending != nil { return readingEnded() }
+        let buffer = loop.readBuffer
+        for _ in 0..<Connection.readsPerTurn {
+            let result: Socket.Read
+            do throws(Errno) {
+                result = try connection.read(into: buffer)
+            } catch {
+                return lost(.connectionLost(error))
+            }
+            switch result {
+            case .wouldBlock: return
+            case .endOfStream: return readingEnded()
+            case .bytes(let count):
+                guard take(buffer, count), count == buffer.capacity || connection.peerFinished else { return }
+            }
+        }
+        loop.again(connection.token)
+    }
+
+    /// False: nothing more may be read now.
+    private func take(_ buffer: ReadBuffer, _ count: Int) -> Bool {
+        guard let secure = connection.secure else { return buffer.withBytes(count) { deliver($0) } }
+        let opened = buffer.withBytes(count) { secure.decrypt($0) }
+        connection.flushSecure()
+        if opened > 0, !secure.withPlaintext(opened, { deliver($0) }) { return false }
+        guard secure.ending != nil else { return true }
+        readingEnded()
+        return false
+    }
+
+    private func deliver(_ bytes: Span<UInt8>) -> Bool {
+        guard case .open(let delegate) = state else { return false }
+        delegate.connection(self, didReceive: bytes)
+        return isReading
+    }
+
+    private func readingEnded() {
+        if let secure = connection.secure {
+            switch secure.ending {
+            case .closed: break
+            case .failed(let error): return lost(.tls(error))
+            // Anyone on the way can send a FIN; only the peer a close_notify.
+            case nil: return lost(.tls(.truncated))
+            }
+        }
+        guard case .open(let delegate) = state, reading != .ended else { return }
+        reading = .ended
+        updateInterest()
+        delegate.connectionDidFinishReading(self)
+        endIfFinished()
+    }
+
+    private func send() {
+        guard writing != .finished else { return }
+        let progress: SendQueue.Progress
+        do throws(Errno) {
+            progress = try connection.flush()
+        } catch {
+            return lost(.connectionLost(error))
+        }
+        if progress.bytes > 0 {
+            queuedBytes -= progress.bytes
+            if case .open(let delegate) = state { delegate.connection(self, didSend: progress.bytes) }
+        }
+        guard isOpen else { return }
+        // The delegate may have written more.
+        if connection.queue.isEmpty, writing == .finishing {
+            writing = .finished
+            if connection.secure != nil { return finished() }
+            connection.shutdownWrite()
+            endIfFinished()
+        } else if progress.finished, !connection.queue.isEmpty {
+            loop.again(connection.token)
+        }
+        updateInterest()
+    }
+
+    private func updateInterest() {
+        guard isOpen else { return }
+        connection.updateInterest(reading: isReading, writing: !connection.queue.isEmpty)
+    }
+
+    // MARK: Ends
+
+    private func endIfFinished() {
+        if reading == .ended, writing == .finished { finished() }
+    }
+
+    private func finished() {
+        guard let delegate = end(.used, false) else { return }
+        delegate.connection(self, didClose: nil)
+    }
+
+    private func lost(_ error: EngineError) {
+        guard let delegate = end(.failed(error), true) else { return }
+        delegate.connection(self, didClose: error)
+    }
+
+    @discardableResult
+    private func end(_ reason: EngineEvent.Closing, _ abruptly: Bool) -> (any UpgradedConnectionDelegate)? {
+        guard isOpen else { return nil }
+        var last: (any UpgradedConnectionDelegate)?
+        if case .open(let delegate) = state { last = delegate }
+        state = .closed
+        (unread, queuedBytes) = ([], 0)
+        connection.close(reason, abruptly: abruptly)
+        return last
+    }
+}

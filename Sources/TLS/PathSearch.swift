@@ -1,0 +1,151 @@
+internal import COpenSSL
+
+/// Looks for a good path from a leaf to an anchor. OpenSSL takes the first path that it finds and does not look back: so
+/// a certificate that failed is left out, and OpenSSL asked again. What passes has passed a full verification of
+/// OpenSSL's, so the search accepts nothing that it would not.
+@safe struct PathSearch {
+    /// Finds every path of real cross-signings, and bounds the work that a peer can ask for.
+    static let attemptLimit = 8
+
+    /// Public paths have two to five certificates; a peer gets no more of them checked than this many signatures each.
+    static let depthLimit: CInt = 16
+
+    /// Keys below 112 bits of strength and SHA-1 signatures are refused, whatever the distribution compiled in.
+    static let securityLevel: CInt = 2
+
+    let leaf: OpaquePointer
+    let sent: CertificateStack
+    let name: ServerName?
+    let anchors: TrustAnchors
+    let policy: VerificationPolicy
+    let time: CertificateDate?
+
+    /// Certificates of `sent` by their bits; what is sent beyond the first 64 is never left out.
+    private typealias Selection = UInt64
+
+    /// The path found, or the first failure: a later one ("issuer not known") only tells that the search went on.
+    func run() -> Result<CertificateStack, TrustFailure> {
+        var likely: [Selection] = [0]
+        var unlikely: [Selection] = []
+        var known: Set<Selection> = [0]
+        var first: TrustFailure?
+        for _ in 0..<Self.attemptLimit {
+            guard let left = likely.isEmpty ? unlikely.first : likely.first else { break }
+            if likely.isEmpty { unlikely.removeFirst() } else { likely.removeFirst() }
+            switch attempt(without: left) {
+            case .verified(let path): return .success(path)
+            case .failed(let failure, let suspects):
+                first = first ?? failure
+                for (index, suspect) in suspects.selections.enumerated() {
+                    let next = left | suspect
+                    guard known.insert(next).inserted else { continue }
+                    if index < suspects.likely { likely.append(next) } else { unlikely.append(next) }
+                }
+            }
+        }
+        return .failure(first ?? outOfMemory)
+    }
+
+    private enum Attempt {
+        case verified(CertificateStack)
+        case failed(TrustFailure, Suspects)
+    }
+
+    /// What to leave out next, one at a time.
+    private struct Suspects {
+        var selections: [Selection] = []
+        /// How many of the first are to blame by what OpenSSL says.
+        var likely = 0
+    }
+
+    private var outOfMemory: TrustFailure { TrustFailure(reason: .outOfMemory, code: X509_V_ERR_OUT_OF_MEM) }
+
+    private func attempt(without left: Selection) -> Attempt {
+        ERR_clear_error()
+        defer { ERR_clear_error() }
+        guard let context = unsafe X509_STORE_CTX_new() else { return .failed(outOfMemory, Suspects()) }
+        defer { unsafe X509_STORE_CTX_free(context) }
+        let untrusted = left == 0 ? sent : remaining(left)
+        guard unsafe X509_STORE_CTX_init(context, anchors.store, leaf, untrusted.handle) == 1,
+            unsafe configure(context)
+        else { return .failed(outOfMemory, Suspects()) }
+        if unsafe X509_verify_cert(context) == 1 {
+            return unsafe .verified(CertificateStack(adopting: X509_STORE_CTX_get1_chain(context)))
+        }
+        let failure = unsafe TrustFailure(context, name: name, policy: policy)
+        return unsafe .failed(failure, suspects(context, failure))
+    }
+
+    private func remaining(_ left: Selection) -> CertificateStack {
+        let rest = CertificateStack()
+        for index in 0..<sent.count where index >= Selection.bitWidth || left & (1 << index) == 0 {
+            unsafe rest.append(sent[index])
+        }
+        return rest
+    }
+
+    private func configure(_ context: OpaquePointer) -> Bool {
+        guard let parameters = unsafe X509_STORE_CTX_get0_param(context) else { return false }
+        unsafe X509_VERIFY_PARAM_set_auth_level(parameters, Self.securityLevel)
+        unsafe X509_VERIFY_PARAM_set_depth(parameters, Self.depthLimit)
+        var flags: UInt = 0
+        if policy.isStrict { flags |= UInt(X509_V_FLAG_X509_STRICT) }
+        if let lists = policy.revocationLists {
+            unsafe X509_STORE_CTX_set0_crls(context, lists.stack)
+            // A path that stops at an intermediate anchor has no issuer to check that one's revocation by.
+            flags |= UInt(X509_V_FLAG_CRL_CHECK) | UInt(X509_V_FLAG_CRL_CHECK_ALL)
+        } else {
+            flags |= UInt(X509_V_FLAG_PARTIAL_CHAIN)
+        }
+        if let time { unsafe X509_VERIFY_PARAM_set_time(parameters, time_t(time.secondsSince1970)) }
+        let purpose =
+            switch policy.purpose {
+            case .server: X509_PURPOSE_SSL_SERVER
+            case .client: X509_PURPOSE_SSL_CLIENT
+            }
+        // Sets the trust setting that belongs to the purpose, too.
+        guard unsafe X509_STORE_CTX_set_purpose(context, purpose) == 1,
+            unsafe X509_VERIFY_PARAM_set_flags(parameters, flags) == 1
+        else { return false }
+        return unsafe setName(parameters)
+    }
+
+    /// The common name is never looked at, for addresses neither: else constraints on names were applied to it, too.
+    private func setName(_ parameters: OpaquePointer) -> Bool {
+        guard let name else { return true }
+        let rules = X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS
+        unsafe X509_VERIFY_PARAM_set_hostflags(parameters, CUnsignedInt(rules))
+        if name.isAddress { return unsafe X509_VERIFY_PARAM_set1_ip_asc(parameters, name.text) == 1 }
+        return unsafe X509_VERIFY_PARAM_set1_host(parameters, name.text, name.text.utf8.count) == 1
+    }
+
+    /// The certificates of the path that the peer sent, without the leaf: the one that failed, then those above it, from
+    /// which the fault may come, then those below it, without which the path would not have led there.
+    private func suspects(_ context: OpaquePointer, _ failure: TrustFailure) -> Suspects {
+        let isAboutIssuers = failure.reason == .nameConstraints || failure.reason == .badSignature
+        // What is wrong with the leaf is wrong on every path.
+        if failure.depth == 0, !isAboutIssuers { return Suspects() }
+        let path = unsafe CertificateStack(copying: X509_STORE_CTX_get0_chain(context))
+        let start = max(failure.depth, 1)
+        var suspects = Suspects()
+        for depth in start..<max(path.count, start) {
+            if depth > start, !isAboutIssuers { break }
+            if let found = unsafe selection(path[depth]) { suspects.selections.append(found) }
+        }
+        suspects.likely = suspects.selections.count
+        for depth in (1..<start).reversed() {
+            if let found = unsafe selection(path[depth]) { suspects.selections.append(found) }
+        }
+        return suspects
+    }
+
+    /// All copies of a certificate among those that were sent.
+    private func selection(_ certificate: OpaquePointer?) -> Selection? {
+        guard let certificate = unsafe certificate, unsafe X509_cmp(certificate, leaf) != 0 else { return nil }
+        var found: Selection = 0
+        for index in 0..<min(sent.count, Selection.bitWidth) where unsafe X509_cmp(sent[index], certificate) == 0 {
+            found |= 1 << index
+        }
+        return found == 0 ? nil : found
+    }
+}

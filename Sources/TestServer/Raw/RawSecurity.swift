@@ -1,0 +1,71 @@
+internal import TLS
+
+/// The TLS of one scripted connection: scripts are written in plaintext and run on ciphertext.
+@safe final class RawSecurity {
+    let session: TLSSession
+    private let output = CiphertextBuffer()
+    private(set) var isOpen = false
+
+    /// What a read gave.
+    struct Incoming {
+        var plaintext: [UInt8] = []
+        var isEnd = false
+        var error: TLSError?
+    }
+
+    init(_ context: TLSServerContext) throws(TLSError) {
+        session = try TLSSession(server: context, output: output)
+    }
+
+    func receive(_ input: [UInt8]) -> Incoming {
+        var incoming = Incoming()
+        do throws(TLSError) {
+            try receive(input, &incoming)
+        } catch {
+            incoming.error = error
+        }
+        return incoming
+    }
+
+    private func receive(_ input: [UInt8], _ incoming: inout Incoming) throws(TLSError) {
+        var offset = 0
+        if !isOpen {
+            switch try session.handshake(input.span, from: &offset) {
+            case .needsInput, .needsRoots, .trust: return
+            case .done: isOpen = true
+            }
+        }
+        // A record adds to what it holds: there is room for all of the input, and for what waits for its end.
+        let room = input.count + TLSSession.recordSize
+        let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: room)
+        defer { unsafe buffer.deallocate() }
+        while true {
+            switch try unsafe session.read(input.span, from: &offset, into: buffer) {
+            case .bytes(let count): unsafe incoming.plaintext += buffer[..<count]
+            case .needsInput: return
+            case .closed:
+                incoming.isEnd = true
+                return
+            }
+        }
+    }
+
+    /// One record for at most 16 KiB.
+    func encrypt(_ bytes: [UInt8]) throws(TLSError) -> [UInt8] {
+        _ = try session.write(bytes.span)
+        return output.take()
+    }
+
+    func closeNotify() -> [UInt8] {
+        session.close()
+        return output.take()
+    }
+
+    func updateKeys(askingPeer: Bool) -> [UInt8] {
+        _ = session.updateKeys(askingPeer: askingPeer)
+        return output.take()
+    }
+
+    /// Handshake messages, answers to key updates, alerts: what has to go out without having been asked for.
+    func takeOutput() -> [UInt8] { output.take() }
+}

@@ -1,0 +1,38 @@
+import TLS
+
+/// What the report for people says about TLS.
+extension TextReport {
+    /// Whom is believed, where it is not the system's authorities, and what else was asked for.
+    static func security(_ plan: RunPlan) -> [String] {
+        guard let configuration = plan.security.target?.configuration else { return [] }
+        var parts: [String] = []
+        if configuration.verification == .none { parts.append("certificates are not verified") }
+        if let name = plan.security.serverName { parts.append("server name \(name)") }
+        if configuration.identity != nil { parts.append("with a client certificate") }
+        if !configuration.resumes { parts.append("no session resumed") }
+        return parts.isEmpty ? [] : ["  TLS: " + parts.joined(separator: ", ")]
+    }
+
+    /// In place of the requests' counts, where there are none.
+    static func handshakes(_ result: RunResult) -> [String] {
+        let tally = result.tally
+        return [
+            row("Measured", Units.time(result.measured)),
+            row(
+                "Connections",
+                "\(grouped(tally.connectionsOpened)) opened, \(grouped(tally.connectionsFailed)) failed, "
+                    + "\(grouped(tally.connectionsUnfinished)) in flight at stop"
+            ),
+            row("Rate", "\(fixed(result.perSecond(tally.connectionsOpened), 2)) connections/s"),
+        ]
+    }
+
+    static func security(_ log: HandshakeLog) -> [String] {
+        guard let share = log.resumedShare else { return [] }
+        let counts =
+            "\(grouped(log.count)) handshakes = \(grouped(log.full)) full + \(grouped(log.resumed)) resumed "
+            + "(\(fixed(share * 100, 1)) %)"
+        return [row("TLS", counts)]
+            + log.sorted.map { row("", "\($0.agreement.version), \($0.agreement.cipherSuite) × \(grouped($0.count))") }
+    }
+}

@@ -1,0 +1,27 @@
+import HTTPEngine
+import Reactor
+
+/// `--handshake-only`: connections that are opened and closed again, each counted once.
+extension Worker {
+    func probe() {
+        budget? -= 1
+        running += 1
+        // A worker lives as long as its loop runs.
+        engine.probe(requests.single) { [unowned self] outcome in probed(outcome) }
+    }
+
+    private func probed(_ outcome: Result<ConnectionRecord, EngineError>) {
+        // One that is still there when the run stops counts as unfinished.
+        guard hasTime() else { return stop() }
+        running -= 1
+        switch outcome {
+        case .success(let record):
+            note(record)
+        case .failure(let error):
+            let now = sinceBegin(loop.now)
+            tally.connectionFailed(Failure(error, nil), at: now, example: "\(plan.url): \(error)")
+            pacer.failed(at: now)
+        }
+        sendNext(connectionGone: true)
+    }
+}

@@ -1,0 +1,70 @@
+import TestServer
+import Testing
+
+@testable import TLS
+
+@Suite("Pin")
+struct PinTests {
+    private let zeros = String(repeating: "A", count: 43) + "="
+
+    @Test("a pin reads as it is written, of keys and of certificates")
+    func text() throws {
+        let key = try Pin("sha256//\(zeros)")
+        #expect(key.sha256 == [UInt8](repeating: 0, count: 32) && key.subject == .publicKey && key.scope == .leaf)
+        #expect(key.description == "sha256//\(zeros)")
+        let whole = try Pin("cert-sha256//\(zeros)", scope: .chain)
+        #expect(whole.subject == .certificate && whole.scope == .chain)
+        #expect(whole.description == "cert-sha256//\(zeros)")
+        #expect(try Pin.list("sha256//\(zeros);cert-sha256//\(zeros)").count == 2)
+    }
+
+    @Test(
+        "a pin that cannot be read is an error, in a list too",
+        arguments: [
+            "", "sha256", "sha256/", "sha1//AAAA", "sha256//AAAA", "sha256//====", "sha256//A*AA", "SHA256//",
+            "sha256//" + String(repeating: "A", count: 43), "sha256//" + String(repeating: "A", count: 42) + "B=",
+        ]
+    )
+    func malformed(text: String) {
+        #expect(throws: PinError.self) { try Pin(text) }
+        #expect(throws: PinError.self) { try Pin.list("sha256//\(zeros);\(text)") }
+    }
+
+    @Test("one pin of several is enough; a leaf's pin looks at the leaf, a chain's at its authorities too")
+    func verification() throws {
+        let root = try CertificateBuilder.authority("Root").selfSigned()
+        let leaf = try CertificateBuilder.server(["DNS:a.test"]).issued(by: root)
+        let verify = { (pins: [Pin]) in
+            var policy = VerificationPolicy()
+            policy.pins = pins
+            return PeerVerifier.verify(
+                [try Certificate(der: leaf.der)],
+                name: try ServerName("a.test"),
+                anchors: TrustAnchors([try Certificate(der: root.der)]),
+                policy: policy
+            )
+        }
+        let leafKey = VerifiedChain.sha256(of: try leaf.key.publicKeyInfo())
+        let rootKey = VerifiedChain.sha256(of: try root.key.publicKeyInfo())
+        let wrong = try Pin("sha256//\(zeros)")
+        #expect(try verify([]).ground == nil)
+        #expect(try verify([wrong]).ground == "pinMismatch")
+        #expect(try verify([wrong, Pin(sha256: leafKey)]).ground == nil)
+        #expect(try verify([Pin(sha256: rootKey)]).ground == "pinMismatch")
+        #expect(try verify([Pin(sha256: rootKey, scope: .chain)]).ground == nil)
+        #expect(try verify([Pin(sha256: VerifiedChain.sha256(of: leaf.der), subject: .certificate)]).ground == nil)
+        #expect(try verify([Pin(sha256: leafKey, subject: .certificate)]).ground == "pinMismatch")
+        guard case .failure(let failure) = try verify([wrong]) else { return }
+        #expect(failure.description.contains(try Pin(sha256: leafKey).description))
+    }
+
+    @Test("base64 is read strictly and comes back the same")
+    func base64() {
+        for count in 0..<70 {
+            let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ count) }
+            #expect(Base64Text.decode(Base64Text.encode(bytes)) == bytes)
+        }
+        #expect(Base64Text.encode(Array("any carnal pleas".utf8)) == "YW55IGNhcm5hbCBwbGVhcw==")
+        for wrong in ["Y", "YW", "YW5", "YW=5", "YR==", "YW5=", "===="] { #expect(Base64Text.decode(wrong) == nil) }
+    }
+}

@@ -1,0 +1,90 @@
+import TLS
+import TestServer
+import Testing
+
+@Suite("Key updates and late tickets")
+struct TLSSessionKeysTests {
+    private let data = [UInt8](repeating: 9, count: 20_000)
+
+    @Test("keys change in the midst of data, both ways, whoever asks")
+    func updates() throws {
+        let pair = try TLSFixture().connected()
+        for round in 0..<4 {
+            let asks = round % 2 == 0
+            _ = try pair.write(fromServer: data)
+            #expect(pair.updateServerKeys(askingPeer: asks))
+            _ = try pair.write(fromServer: data)
+            #expect(pair.updateClientKeys(askingPeer: asks))
+            _ = try pair.write(fromClient: data)
+            pair.piece = round == 3 ? 11 : Int.max
+            try pair.run()
+        }
+        #expect(pair.clientReceived.count == 8 * data.count)
+        #expect(pair.serverReceived.count == 4 * data.count)
+    }
+
+    @Test("TLS 1.2 has no such message, and an unfinished handshake no time for it")
+    func refused() throws {
+        let old = try TLSFixture(server: { $0.maximumVersion = .v1_2 }).connected()
+        #expect(!old.updateClientKeys(askingPeer: true))
+        #expect(try old.write(fromClient: [1]) == 1)
+        #expect(try !TLSFixture().pair().updateClientKeys(askingPeer: true))
+    }
+
+    /// The client is done; tickets are on their way to it.
+    private func waitingForTickets(_ fixture: TLSFixture) throws -> MemoryPair {
+        let pair = try fixture.pair()
+        while pair.client.info == nil {
+            try pair.stepClient()
+            try pair.stepServer()
+        }
+        return pair
+    }
+
+    @Test("tickets that come late, and in pieces, hold nothing up")
+    func lateTickets() throws {
+        let fixture = try TLSFixture()
+        let size = try waitingForTickets(fixture).toClient.count
+        #expect(size > 100)
+        for cut in [0, 1, 4, 5, 6, 50, size / 2, size - 1] {
+            let pair = try waitingForTickets(fixture)
+            let tickets = pair.toClient
+            pair.toClient = Array(tickets.prefix(cut))
+            try pair.stepClient()
+            #expect(try pair.write(fromClient: data) == data.count)
+            _ = try pair.write(fromServer: data)
+            pair.toClient = tickets.dropFirst(cut) + pair.toClient
+            try pair.run()
+            #expect(pair.serverReceived == data)
+            #expect(pair.clientReceived == data)
+        }
+    }
+
+    @Test("between the two records of one ticket nothing can be written; after them it can")
+    func halfATicket() throws {
+        // A ticket that holds the client's certificate does not fit a small record.
+        let client = try TestCertificates.client
+        let fixture = try TLSFixture(
+            client: { $0.identity = try? ClientIdentity(pem: Array((client.chainPEM + client.keyPEM).utf8)) },
+            server: {
+                $0.clientCertificate = .required(Array(client.authorityPEM.utf8))
+                $0.recordSize = 512
+                $0.tickets = 1
+            }
+        )
+        let pair = try waitingForTickets(fixture)
+        #expect(pair.server.info?.chain != nil)
+        let tickets = pair.toClient
+        let first = 5 + Int(tickets[3]) << 8 + Int(tickets[4])
+        #expect(first < tickets.count)
+        pair.toClient = Array(tickets[..<first])
+        try pair.stepClient()
+        #expect(try pair.write(fromClient: data) == 0)
+        pair.toClient = Array(tickets[first...])
+        try pair.stepClient()
+        #expect(try pair.write(fromClient: data) == data.count)
+        try pair.run()
+        #expect(pair.serverReceived == data)
+        #expect(fixture.context.sessions.count == 1)
+    }
+}
