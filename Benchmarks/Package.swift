@@ -41,6 +41,18 @@ let package = Package(
             path: "Benchmarks/Engine",
             plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]
         ),
+        // What parked connections cost; run through idle.py.
+        .target(name: "CHeap", path: "Sources/CHeap"),
+        .executableTarget(
+            name: "IdleConnections",
+            dependencies: [
+                "CHeap",
+                .product(name: "HTTPEngine", package: "uncurl"),
+                .product(name: "HTTP1", package: "uncurl"),
+                .product(name: "Reactor", package: "uncurl"),
+            ],
+            path: "Sources/IdleConnections"
+        ),
         // The loop's own steps: letters, wake-ups, timers, tasks.
         .executableTarget(
             name: "LoopBenchmarks",

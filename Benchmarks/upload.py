@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""4 GiB from a sparse file to a server that drops them: CPU and memory of fetch -T against curl -T. ./dev bench upload"""
+"""4 GiB from a sparse file to a server that drops them, plain and over TLS: CPU and memory of fetch -T against curl -T.
+./dev bench upload"""
 import os
 import multiprocessing
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -16,12 +18,15 @@ ROUNDS = 5
 CLIENT_CORE, SERVER_CORE = 0, 1
 
 
-def serve(listener):
-    """Takes a request at a time. MSG_TRUNC drops bytes in the kernel, so that both clients meet a fast server."""
+def serve(listener, context):
+    """Takes a request at a time. In the clear MSG_TRUNC drops bytes in the kernel, so that both clients meet a fast server."""
     os.sched_setaffinity(0, {SERVER_CORE})
     buffer = bytearray(1 << 20)
+    flags = () if context else (socket.MSG_TRUNC,)
     while True:
         connection, _ = listener.accept()
+        if context:
+            connection = context.wrap_socket(connection, server_side=True)
         with connection:
             head = b""
             while b"\r\n\r\n" not in head:
@@ -35,7 +40,7 @@ def serve(listener):
             lengths = [line.split(b":")[1] for line in fields.split(b"\r\n") if line.lower().startswith(b"content-length:")]
             left = int(lengths[0]) - len(rest) if lengths else 0
             while left > 0:
-                count = connection.recv_into(buffer, min(left, len(buffer)), socket.MSG_TRUNC)
+                count = connection.recv_into(buffer, min(left, len(buffer)), *flags)
                 if count == 0:
                     break
                 left -= count
@@ -70,32 +75,43 @@ def measure(command):
     return usage.ru_utime + usage.ru_stime, time.monotonic() - start, begin, peak - begin
 
 
+def compare(fetch, url, authority, large):
+    clients = {
+        "fetch": [fetch, "-q", "-T", large, url],
+        "curl": ["curl", "-sS", "--fail", "-o", "/dev/null", "--cacert", authority, "-T", large, url],
+    }
+    results = {name: [] for name in clients}
+    for _ in range(ROUNDS):
+        for name, command in clients.items():
+            results[name].append(measure(command))
+    for name in clients:
+        cpu, wall, begin, growth = (peers.median(column) for column in zip(*results[name]))
+        print(f"{name:>6}: {cpu * GIB / SIZE:.3f} CPU-s/GiB, {SIZE / GIB / wall:.2f} GiB/s, "
+              f"{begin} KiB resident after 50 ms, {growth:+} KiB from there to the peak")
+    ratios = [ours[0] / theirs[0] for ours, theirs in zip(results["fetch"], results["curl"])]
+    print(f"CPU of fetch to curl's: {peers.median(ratios):.2f} (median of {ROUNDS} pairs of {SIZE // GIB} GiB)")
+
+
 def main():
     fetch = peers.build("fetch")
     print(f"# {peers.machine()}")
-    listener = socket.create_server(("127.0.0.1", 0))
-    url = f"http://127.0.0.1:{listener.getsockname()[1]}/sink"
-    server = multiprocessing.Process(target=serve, args=(listener,), daemon=True)
-    server.start()
-    clients = {
-        "fetch": lambda path: [fetch, "-q", "-T", path, url],
-        "curl": lambda path: ["curl", "-sS", "--fail", "-o", "/dev/null", "-T", path, url],
-    }
     with tempfile.TemporaryDirectory() as folder:
+        authority = peers.certificate(folder)
+        os.environ["SSL_CERT_FILE"] = authority
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(os.path.join(folder, "leaf.pem"), os.path.join(folder, "leaf.key"))
         large = os.path.join(folder, "large")
         with open(large, "wb") as file:
             file.truncate(SIZE)
-        results = {name: [] for name in clients}
-        for _ in range(ROUNDS):
-            for name, command in clients.items():
-                results[name].append(measure(command(large)))
-        for name in clients:
-            cpu, wall, begin, growth = (peers.median(column) for column in zip(*results[name]))
-            print(f"{name:>6}: {cpu * GIB / SIZE:.3f} CPU-s/GiB, {SIZE / GIB / wall:.2f} GiB/s, "
-                  f"{begin} KiB resident after 50 ms, {growth:+} KiB from there to the peak")
-    ratio = peers.median([r[0] for r in results["fetch"]]) / peers.median([r[0] for r in results["curl"]])
-    print(f"CPU of fetch to curl's: {ratio:.2f} (median of {ROUNDS} alternating runs of {SIZE // GIB} GiB)")
-    server.terminate()
+        # Into the page cache first: a hole's pages have to be made, and the first client would pay for it.
+        subprocess.run(["cat", large], check=True, stdout=subprocess.DEVNULL)
+        for scheme, tls in (("http", None), ("https", context)):
+            listener = socket.create_server(("127.0.0.1", 0))
+            server = multiprocessing.Process(target=serve, args=(listener, tls), daemon=True)
+            server.start()
+            print(f"-- {scheme}")
+            compare(fetch, f"{scheme}://127.0.0.1:{listener.getsockname()[1]}/sink", authority, large)
+            server.terminate()
 
 
 if __name__ == "__main__":

@@ -66,7 +66,7 @@ struct HeadReader<StartLine: StartLineParser>: Sendable {
         do throws(HTTP1Error) {
             if try startLine.advance(window, &line, limits, leniency) {
                 fieldLines = FieldLineParser(at: startLine.position)
-                if try fieldLines.advance(window, &fields.table, limits, leniency, isStart: true) {
+                if try fieldLines.advance(window, &fields.table, limits, leniency) {
                     fields.adopt(input, fieldLines.position)
                     if leniency.contains(.obsoleteLineFolding) { fields.unfold() }
                     return fieldLines.position

@@ -58,19 +58,20 @@ public enum KnownField: UInt8, Sendable, Hashable, CaseIterable {
         if length >= 8 {
             return identifyLong(bytes, start, length)
         }
-        let used: UInt64 = (1 &<< UInt64(length &* 8)) &- 1
-        let word = start &+ 8 <= bytes.count ? bytes.word(start) : shortWord(bytes, start, length)
-        return identifyShort((word | 0x2020_2020_2020_2020) & used, length)
+        // The word that ends with the name: before it lies a start line nearly always, behind it perhaps nothing.
+        guard start &+ length >= 8 else { return identifyFirst(bytes, start, length) }
+        let word = bytes.word(start &+ length &- 8) | 0x2020_2020_2020_2020
+        return identifyShort(word &>> UInt64(truncatingIfNeeded: (8 &- length) &* 8), length)
     }
 
-    /// The octets of a name that ends too near the end of its span to load a whole word.
+    /// A name too near the start of its span to load a whole word.
     @inline(never)
-    private static func shortWord(_ bytes: Span<UInt8>, _ start: Int, _ length: Int) -> UInt64 {
+    private static func identifyFirst(_ bytes: Span<UInt8>, _ start: Int, _ length: Int) -> KnownField {
         var word: UInt64 = 0
         for index in 0..<length {
-            word |= UInt64(bytes.byte(start &+ index)) << UInt64(index &* 8)
+            word |= UInt64(bytes.byte(start &+ index) | 0x20) << UInt64(index &* 8)
         }
-        return word
+        return identifyShort(word, length)
     }
 
     @inline(__always)

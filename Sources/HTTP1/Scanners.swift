@@ -35,19 +35,26 @@ extension Span<UInt8> {
         return unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: SIMD16<UInt8>.self)
     }
 
-    /// As `endOfToken`, for names, which are letters and "-" up to ":" nearly always; any other octet sends it there.
+    /// The length of the token from `start` on, if ":" ends it before `end`; else 0. Letters and "-" are what names are made
+    /// of nearly always.
     @inline(__always)
-    func endOfName(_ start: Int, _ end: Int) -> Int {
+    func nameLength(_ start: Int, _ end: Int) -> Int {
         var position = start
         while position &+ 16 <= count {
             if let lane = nameStops(position).first {
                 let stop = position &+ lane
-                if stop < end, at(stop) == ASCII.colon { return stop }
+                if stop < end, at(stop) == ASCII.colon { return stop &- start }
                 break
             }
             position &+= 16
         }
-        return endOfToken(start, end)
+        return unusualNameLength(start, end)
+    }
+
+    @inline(never)
+    private func unusualNameLength(_ start: Int, _ end: Int) -> Int {
+        let stop = endOfToken(start, end)
+        return stop < end && at(stop) == ASCII.colon ? stop &- start : 0
     }
 
     @inline(__always)

@@ -314,7 +314,7 @@ internal import COpenSSL
     }
 
     private func explain(_ code: CInt) -> TLSError {
-        let entry = OpenSSLErrors.take()
+        let entry = OpenSSLErrors.take().first
         guard case .handshaking = state else { return .of(entry, code) }
         // What the verifier found says more than the alert made of it.
         if case .decided(.failure(let error)) = trust { return error }

@@ -80,7 +80,7 @@ struct ExpectationTests {
         #expect(await engine.statistics.idle == 1)
     }
 
-    @Test("a server that never says 100 gets the content after a while, and may say it afterwards")
+    @Test("Scenario 29: a server that never says 100 gets the content after a while, and may say it afterwards")
     func silence() async throws {
         let server = try RawServer.start(otherwise: [.receive(.headEnd), .receive(.bytes(5)), .send(goOn + ok)])
         let clock = ManualClock()
@@ -110,7 +110,9 @@ struct ExpectationTests {
         #expect(server.connections[0].receivedText.hasSuffix("Expect: 100-continue\r\n\r\n"))
     }
 
-    @Test("after 417 the request is sent once more without it, even from a source that gives its content once")
+    @Test(
+        "Scenario 29: after 417 the request is sent once more without it, also where its content is given once"
+    )
     func expectationFailed() async throws {
         for body in [Self.memory, Self.stream] {
             let server = try RawServer.start(
@@ -137,7 +139,9 @@ struct ExpectationTests {
         #expect(await engine.run(try get(server.port)).status == 417)
     }
 
-    @Test("a final status instead of 100 is the answer: no content follows, and the connection is not used again")
+    @Test(
+        "Scenario 29: a final status instead of 100 is the answer: no content follows, the connection is not used again"
+    )
     func finalStatus() async throws {
         for status in ["401 Unauthorized", "200 OK"] {
             let server = try RawServer.start(otherwise: [

@@ -1,6 +1,7 @@
 import HTTP1
 import Reactor
 import TestServer
+import TestSupport
 import Testing
 
 @testable import HTTPEngine
@@ -74,6 +75,42 @@ struct TortureTests {
                     return next
                 }
             }
+            return [result]
+        }
+    }
+
+    @Test("an upload of files and memory", arguments: errnos)
+    func files(errno: Errno) async throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let file = TemporaryFile([UInt8](repeating: 0x66, count: 150_000))
+        let parts = [
+            SegmentedBody.Segment.bytes(bytes("<")), .file(try FileBody(path: file.path)),
+            .file(try FileBody(path: file.path, range: 5..<10)),
+        ]
+        let request = try EngineRequest(
+            method: "POST",
+            origin: origin(server.port),
+            target: "/echo",
+            body: .segments(try #require(SegmentedBody(parts)))
+        )
+        try await torture(errno, least: 24) { [await $0.run(request)] }
+    }
+
+    @Test("an upgrade, and a word on it", arguments: errnos)
+    func upgrade(errno: Errno) async throws {
+        let answer = "HTTP/1.1 101 Go\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\nhello"
+        let server = try RawServer.start(otherwise: [.receive(.headEnd), .send(answer), .receive(.bytes(3)), .finish])
+        var options = EngineRequest.Options()
+        options.upgrade = ["x"]
+        let request = try EngineRequest(origin: origin(server.port), options: options)
+        try await torture(errno, least: 20) { engine in
+            let speaker = Speaker(
+                onReceive: { connection, _ in connection.write(Array("bye".utf8)) },
+                onFinish: { $0.finishWriting() }
+            )
+            let result = await engine.run(request) { $0.onUpgrade = { $1.start(speaker) } }
+            if result.succeeded { await speaker.closes.reaches(1) }
             return [result]
         }
     }

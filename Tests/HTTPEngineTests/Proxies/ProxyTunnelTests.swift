@@ -55,7 +55,7 @@ struct ProxyTunnelTests {
     }
 
     @Test(
-        "any 2xx opens the tunnel, whatever it says of a content, and every octet after its head belongs to the tunnel",
+        "Scenario 37: any 2xx opens the tunnel, whatever it says of content, and what follows its head is the tunnel's",
         arguments: [
             "HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.0 200 Connection established\r\n\r\n",
             "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
@@ -74,7 +74,9 @@ struct ProxyTunnelTests {
         }
     }
 
-    @Test("another answer is the proxy's own, with its status, its challenges and the beginning of its words")
+    @Test(
+        "Scenario 37: another answer is the proxy's own, with its status, its challenges and the beginning of its words"
+    )
     func refused() throws {
         let answer = "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 4\r\n\r\noops"
         for size in 1...answer.utf8.count {
@@ -125,7 +127,7 @@ struct ProxyTunnelTests {
         #expect(refusal.status == 503 && refusal.content == Array("sorry".utf8))
     }
 
-    @Test("an end before the whole head, by FIN or reset, is the proxy's closing")
+    @Test("Scenario 37: an end before the whole head, by FIN or reset, is the proxy's closing")
     func closed() throws {
         let head = Array("HTTP/1.1 200 OK\r\nA: b\r\n".utf8)
         for end in 0...head.count {
@@ -139,7 +141,7 @@ struct ProxyTunnelTests {
         }
     }
 
-    @Test("heads without end, too many of them, and what is no HTTP are refused")
+    @Test("Scenario 37: heads without end, too many of them, and what is no HTTP are refused")
     func limits() {
         let endless =
             "HTTP/1.1 200 OK\r\n" + String(repeating: "A: \(String(repeating: "b", count: 1000))\r\n", count: 17)

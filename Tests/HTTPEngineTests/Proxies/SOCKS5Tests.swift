@@ -75,7 +75,9 @@ struct SOCKS5Tests {
         #expect(open.sent.count == 2 && open.isOpen)
     }
 
-    @Test("every reply may come in pieces of any size, with every kind of address, and what follows is left alone")
+    @Test(
+        "Scenario 38: every reply may come in pieces of any size, of every kind of address, and what follows is left"
+    )
     func splits() throws {
         let addresses: [[UInt8]] = [
             [1, 10, 0, 0, 1], [4] + Array(repeating: 9, count: 16), [3, 3] + "a.b".utf8, [3, 0],
@@ -92,7 +94,7 @@ struct SOCKS5Tests {
         }
     }
 
-    @Test("a name of 255 octets is sent, one of 256 or of none is an error here and is looked up nowhere")
+    @Test("Scenario 38: a name of 255 octets is sent, one of 256 or of none is an error here and is looked up nowhere")
     func lengths() throws {
         let longest = String(repeating: "a", count: 255)
         let outcome = try run([5, 0], to: .name(longest))
@@ -108,7 +110,7 @@ struct SOCKS5Tests {
     }
 
     @Test(
-        "the eight refusals have names, and the first two octets tell them",
+        "Scenario 38: the eight refusals have names, and the first two octets tell them",
         arguments: [
             (1, .generalFailure), (2, .notAllowed), (3, .networkUnreachable), (4, .hostUnreachable),
             (5, .connectionRefused), (6, .timeToLiveExpired), (7, .commandNotSupported), (8, .addressTypeNotSupported),
@@ -121,7 +123,7 @@ struct SOCKS5Tests {
     }
 
     @Test(
-        "what breaks the protocol is told as soon as it shows",
+        "Scenario 38: what breaks the protocol is told as soon as it shows",
         arguments: [
             ([4], .version(4)), (Array("HTTP/1.1 400".utf8), .version(0x48)), ([5, 0, 4], .version(4)),
             ([5, 1], .method(1)), ([5, 2], .method(2)), ([5, 0x80], .method(0x80)), ([5, 0xFF], .noAcceptableMethod),

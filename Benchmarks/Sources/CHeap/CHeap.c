@@ -1,0 +1,9 @@
+#include "CHeap.h"
+#include <malloc.h>
+
+size_t heap_in_use(void) {
+    struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
+
+void heap_trim(void) { malloc_trim(0); }

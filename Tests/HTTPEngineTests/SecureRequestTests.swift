@@ -1,0 +1,118 @@
+import HTTP1
+import Reactor
+import TLS
+import TestServer
+import TestSupport
+import Testing
+
+@testable import HTTPEngine
+
+/// What goes another way through TLS than in the clear: files, and what comes behind a 101.
+@Suite("Requests over TLS", .timeLimit(.minutes(1)))
+struct SecureRequestTests {
+    private let ok = bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+    private let server: TLSServerContext
+    private let configuration: EngineConfiguration
+
+    init() throws {
+        let identity = try TestCertificates.identity(["DNS:localhost"])
+        server = try TLSServerContext(TLSServerConfiguration(certificate: .init(identity)))
+        var tls = TLSConfiguration()
+        tls.roots = .pem(identity.authorityPEM)
+        var configuration = EngineConfiguration()
+        configuration.tls = try TLSContext(tls)
+        self.configuration = configuration
+    }
+
+    private func origin(_ port: UInt16) throws -> Origin { try Origin(scheme: .https, host: "localhost", port: port) }
+
+    @Test("files and segments are encrypted as they are read, and arrive as they are")
+    func files() async throws {
+        let content = (0..<1_000_000).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 7) }
+        let file = TemporaryFile(content)
+        let body = try #require(
+            SegmentedBody([.bytes(bytes("<")), .file(try FileBody(path: file.path)), .bytes(bytes(">"))])
+        )
+        let server = try RawServer.start(
+            otherwise: RawScript([.receive(.headEnd), .receive(.bytes(1_000_002)), .send(ok)]).secured(by: server)
+        )
+        let engine = try EngineHarness(configuration)
+        let request = try EngineRequest(method: "PUT", origin: origin(server.port), body: .segments(body))
+        let result = await engine.run(request)
+        #expect(result.text == "ok" && result.sent == 1_000_002)
+        #expect(server.connections[0].received.suffix(1_000_002) == bytes("<") + content + bytes(">"))
+        #expect(await engine.statistics.idle == 1)
+    }
+
+    @Test("a file that becomes shorter ends the connection without a close_notify")
+    func shrinking() async throws {
+        let file = TemporaryFile([UInt8](repeating: 1, count: 8 << 20))
+        let server = try RawServer.start(otherwise: RawScript.silent.secured(by: server))
+        let engine = try EngineHarness(configuration)
+        let request = try EngineRequest(
+            method: "PUT",
+            origin: origin(server.port),
+            body: .file(try FileBody(path: file.path))
+        )
+        let result = await engine.run(request) { $0.onSent = { _, _ in file.truncate(to: 10) } }
+        guard case .bodyLengthMismatch(declared: 8 << 20, given: _)? = result.error else {
+            Issue.record("a cut file was sent: \(result)")
+            return
+        }
+        #expect(try server.waitForEnd(of: 0).sawReset)
+    }
+
+    @Test("content waits for the 100")
+    func expectation() async throws {
+        let server = try RawServer.start(
+            otherwise: RawScript([
+                .receive(.headEnd), .send("HTTP/1.1 100 Continue\r\n\r\n"), .receive(.bytes(5)), .send(ok),
+            ]).secured(by: server)
+        )
+        var options = EngineRequest.Options()
+        options.expectation = .always
+        let engine = try EngineHarness(configuration, clock: ManualClock())
+        let request = try EngineRequest(
+            method: "PUT",
+            origin: origin(server.port),
+            body: .bytes(bytes("hello")),
+            options: options
+        )
+        let result = await engine.run(request)
+        #expect(result.text == "ok" && result.informational == [100] && result.sent == 5)
+    }
+
+    @Test("an upgraded connection stays inside of TLS, and only a close_notify is an end in order")
+    func upgrade() async throws {
+        for isOrderly in [true, false] {
+            let end: [RawStep] = isOrderly ? [.closeNotify, .finish] : [.finish]
+            let server = try RawServer.start(
+                otherwise: RawScript(
+                    [
+                        .receive(.headEnd),
+                        .send("HTTP/1.1 101 Go\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nfirst"),
+                        .receive(.bytes(6)), .send("third"),
+                    ] + end
+                ).secured(by: server)
+            )
+            var options = EngineRequest.Options()
+            options.upgrade = ["websocket"]
+            let engine = try EngineHarness(configuration)
+            let speaker = Speaker(
+                onReceive: { connection, received in
+                    if received == Array("first".utf8) { connection.write(Array("second".utf8)) }
+                },
+                onFinish: { $0.finishWriting() }
+            )
+            let request = try EngineRequest(origin: origin(server.port), options: options)
+            let result = await engine.run(request) { $0.onUpgrade = { $1.start(speaker) } }
+            #expect(result.succeeded && result.informational == [101])
+            await speaker.ends.reaches(isOrderly ? 2 : 1)
+            #expect(speaker.heard.text == "firstthird" && speaker.heard.sent == 6)
+            #expect(speaker.heard.closed == [isOrderly ? nil : .tls(.truncated)])
+            #expect(server.connections[0].receivedText.hasSuffix("\r\n\r\nsecond"))
+            await engine.shutdown()
+            #expect(await engine.remains == Remains())
+        }
+    }
+}
