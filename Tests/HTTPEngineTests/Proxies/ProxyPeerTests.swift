@@ -27,6 +27,8 @@ struct ProxyPeerTests {
         var trust = TLSConfiguration()
         trust.roots = TrustRoots([.pem(Array(identity.authorityPEM.utf8))])
         var configuration = EngineConfiguration()
+        // A machine may be busy with other tests for longer than a network should be.
+        configuration.timeouts = Timeouts(connect: nil, idle: nil)
         configuration.tls = try TLSContext(trust)
         configuration.proxyTLS = configuration.tls
         configuration.proxies = ProxyConfiguration(

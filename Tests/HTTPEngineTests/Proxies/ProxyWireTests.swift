@@ -16,6 +16,8 @@ struct ProxyWireTests {
     private func engine(_ proxy: RawServer, _ kind: Proxy.Kind = .http, _ userInfo: String = "") throws -> EngineHarness
     {
         var configuration = EngineConfiguration()
+        // A machine may be busy with other tests for longer than a network should be.
+        configuration.timeouts = Timeouts(connect: nil, idle: nil)
         configuration.proxies = ProxyConfiguration(try self.proxy(proxy, kind, userInfo))
         return try EngineHarness(configuration)
     }
