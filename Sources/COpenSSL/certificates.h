@@ -20,9 +20,7 @@ static inline EVP_PKEY *uncurl_new_named_key(const char *type) { return EVP_PKEY
 static inline long uncurl_bio_data(BIO *bio, char **data) { return BIO_get_mem_data(bio, data); }
 
 static inline size_t uncurl_bio_pending(BIO *bio) { return BIO_ctrl_pending(bio); }
-static inline int uncurl_error_library(unsigned long code) { return ERR_GET_LIB(code); }
 static inline int uncurl_unsupported_reason(void) { return ERR_R_UNSUPPORTED; }
-static inline int uncurl_error_reason(unsigned long code) { return ERR_GET_REASON(code); }
 
 /* RFC 4514, with UTF-8 left readable. */
 static inline unsigned long uncurl_name_text_flags(void) { return XN_FLAG_RFC2253 & ~ASN1_STRFLGS_ESC_MSB; }

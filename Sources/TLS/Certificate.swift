@@ -17,7 +17,7 @@ internal import COpenSSL
             unsafe X509_free(made)
             return nil
         }
-        guard let parsed = unsafe parsed else { throw .malformed(OpenSSLFault.take().text) }
+        guard let parsed = unsafe parsed else { throw .malformed(OpenSSLErrors.take().text) }
         address = UInt(bitPattern: parsed)
     }
 

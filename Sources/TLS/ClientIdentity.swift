@@ -78,7 +78,7 @@ public struct ClientIdentity: Sendable {
         for one in chain.dropFirst() { unsafe stack.append(one.pointer) }
         guard let leaf = chain.first,
             unsafe SSL_CTX_use_cert_and_key(context.handle, leaf.pointer, key.pointer, stack.handle, 1) == 1
-        else { throw .identity(.refused(OpenSSLFault.take().text)) }
+        else { throw .identity(.refused(OpenSSLErrors.take().text)) }
     }
 }
 

@@ -1,26 +1,40 @@
 internal import COpenSSL
 
-/// The thread's error queue. Whatever reads it empties it.
-enum OpenSSLErrors {
-    /// The earliest entry, which names the cause; later ones tell who passed it on.
-    static func take() -> (library: CInt, reason: CInt, text: String)? {
-        let code = ERR_get_error()
-        guard code != 0 else { return nil }
-        ERR_clear_error()
-        return (ERR_GET_LIB(code), ERR_GET_REASON(code), words(code))
-    }
+/// What stood in this thread's error queue. Taking it empties the queue.
+struct OpenSSLErrors {
+    /// Packed, the earliest first: it is the cause; later ones tell who passed it on.
+    private let codes: [CUnsignedLong]
 
-    /// The earliest entry in words.
-    static func text() -> String? {
-        let code = ERR_get_error()
-        guard code != 0 else { return nil }
-        ERR_clear_error()
-        return words(code)
+    static func take() -> OpenSSLErrors {
+        var codes: [CUnsignedLong] = []
+        while true {
+            let code = ERR_get_error()
+            if code == 0 { return OpenSSLErrors(codes: codes) }
+            codes.append(code)
+        }
     }
 
     static func forget() { ERR_clear_error() }
 
-    static func words(_ code: UInt) -> String {
+    var first: (library: CInt, reason: CInt, text: String)? {
+        codes.first.map { (ERR_GET_LIB($0), ERR_GET_REASON($0), Self.words($0)) }
+    }
+
+    /// The cause in words.
+    var text: String { first?.text ?? "no reason given" }
+
+    func holds(library: CInt, reason: CInt) -> Bool {
+        codes.contains { ERR_GET_LIB($0) == library && ERR_GET_REASON($0) == reason }
+    }
+
+    /// Whether an algorithm is one that no loaded provider has.
+    var isUnsupported: Bool {
+        codes.contains { ERR_GET_REASON($0) == uncurl_unsupported_reason() }
+            || holds(library: ERR_LIB_EVP, reason: EVP_R_UNSUPPORTED_ALGORITHM)
+            || holds(library: ERR_LIB_EVP, reason: EVP_R_UNSUPPORTED_CIPHER)
+    }
+
+    private static func words(_ code: CUnsignedLong) -> String {
         guard let reason = unsafe ERR_reason_error_string(code) else { return "error \(String(code, radix: 16))" }
         return unsafe String(cString: reason)
     }

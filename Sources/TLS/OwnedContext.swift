@@ -8,7 +8,7 @@ internal import COpenSSL
     init(_ method: OpaquePointer?, minimum: TLSVersion, maximum: TLSVersion) throws(TLSError) {
         guard minimum <= maximum else { throw .configuration("\(minimum) to \(maximum) is no range") }
         guard OpenSSLStart.made, let context = unsafe SSL_CTX_new(method) else {
-            throw .configuration(OpenSSLErrors.text() ?? "SSL_CTX_new")
+            throw .configuration(OpenSSLErrors.take().text)
         }
         address = UInt(bitPattern: context)
         guard unsafe uncurl_ctx_set_min_version(context, CInt(minimum.rawValue)) == 1,

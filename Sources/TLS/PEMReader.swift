@@ -66,7 +66,7 @@ enum PEMReader {
             while true {
                 ERR_clear_error()
                 if unsafe read(bio) { continue }
-                let fault = OpenSSLFault.take()
+                let fault = OpenSSLErrors.take()
                 if fault.holds(library: ERR_LIB_PEM, reason: PEM_R_NO_START_LINE) { return }
                 faults.append(fault.text)
                 // Cannot go on for ever: each fault eats at least a line.

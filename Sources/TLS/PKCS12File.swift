@@ -26,7 +26,7 @@ enum PKCS12File {
             return unsafe d2i_PKCS12(&file, &cursor, buffer.count) != nil
         }
         defer { unsafe PKCS12_free(file) }
-        guard isRead, let file = unsafe file else { throw .malformedPKCS12(OpenSSLFault.take().text) }
+        guard isRead, let file = unsafe file else { throw .malformedPKCS12(OpenSSLErrors.take().text) }
         let password = try unsafe opening(file, password)
         var key: OpaquePointer? = nil
         var leaf: OpaquePointer? = nil
@@ -53,13 +53,13 @@ enum PKCS12File {
         for candidate in candidates {
             if unsafe PKCS12_verify_mac(file, candidate, candidate == nil ? 0 : -1) == 1 { return candidate }
         }
-        let fault = OpenSSLFault.take()
+        let fault = OpenSSLErrors.take()
         if fault.isUnsupported { throw .legacyEncryption(fault.text) }
         throw password == nil ? .passwordNeeded : .wrongPassword
     }
 
     private static func fault(isOpened: Bool) -> IdentityError {
-        let fault = OpenSSLFault.take()
+        let fault = OpenSSLErrors.take()
         if fault.isUnsupported { return .legacyEncryption(fault.text) }
         // The MAC has shown that the password is right; without one, a wrong password looks like a damaged file.
         return isOpened ? .malformedPKCS12(fault.text) : .wrongPassword
@@ -72,17 +72,8 @@ enum PKCS12File {
             var cursor = buffer.baseAddress
             return unsafe d2i_AutoPrivateKey(nil, &cursor, buffer.count)
         }
-        guard let made = unsafe made else { throw .malformedKey(OpenSSLFault.take().text) }
+        guard let made = unsafe made else { throw .malformedKey(OpenSSLErrors.take().text) }
         return unsafe PrivateKey(adopting: made)
-    }
-}
-
-extension OpenSSLFault {
-    /// An algorithm that no loaded provider has.
-    fileprivate var isUnsupported: Bool {
-        codes.contains { uncurl_error_reason($0) == uncurl_unsupported_reason() }
-            || holds(library: ERR_LIB_EVP, reason: EVP_R_UNSUPPORTED_ALGORITHM)
-            || holds(library: ERR_LIB_EVP, reason: EVP_R_UNSUPPORTED_CIPHER)
     }
 }
 

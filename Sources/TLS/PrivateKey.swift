@@ -19,7 +19,7 @@ internal import COpenSSL
             unsafe PEM_read_bio_PrivateKey(bio, nil, PasswordAnswer.callback, answer.pointer)
         }
         if let key = unsafe key { return unsafe PrivateKey(adopting: key) }
-        let fault = OpenSSLFault.take()
+        let fault = OpenSSLErrors.take()
         if answer.wasAsked { throw password == nil ? .passwordNeeded : .wrongPassword }
         // OpenSSL 3 calls a text without a key "unsupported", as it does a key that it does not know.
         if !holdsKey(text) { throw .noKey }

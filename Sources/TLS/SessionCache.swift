@@ -20,6 +20,8 @@ public final class SessionCache: Sendable {
     private struct State {
         var shelves: [String: Shelf] = [:]
         var clock: UInt64 = 0
+        /// The roots that all of them were verified under; nil where nothing is verified.
+        var anchors: TrustAnchors?
     }
 
     private let state = Mutex(State())
@@ -31,9 +33,10 @@ public final class SessionCache: Sendable {
 
     public func removeAll() { state.withLock { $0.shelves = [:] } }
 
-    /// The newest session that is still good.
-    func take(_ key: String) -> CachedSession? {
+    /// The newest session that is still good. None that was made under other roots: those since gone must not be trusted on.
+    func take(_ key: String, under anchors: TrustAnchors?) -> CachedSession? {
         state.withLock { state in
+            SessionCache.settle(&state, anchors)
             guard let index = state.shelves.index(forKey: key) else { return nil }
             state.clock &+= 1
             state.shelves.values[index].lastUse = state.clock
@@ -50,8 +53,9 @@ public final class SessionCache: Sendable {
         }
     }
 
-    func put(_ session: CachedSession, _ key: String) {
+    func put(_ session: CachedSession, _ key: String, under anchors: TrustAnchors?) {
         state.withLock { state in
+            SessionCache.settle(&state, anchors)
             state.clock &+= 1
             var shelf = state.shelves.removeValue(forKey: key) ?? Shelf()
             shelf.lastUse = state.clock
@@ -69,6 +73,12 @@ public final class SessionCache: Sendable {
             }
             state.shelves[key] = shelf
         }
+    }
+
+    private static func settle(_ state: inout State, _ anchors: TrustAnchors?) {
+        guard state.anchors !== anchors else { return }
+        state.anchors = anchors
+        state.shelves = [:]
     }
 
     /// The handshake with it failed.

@@ -27,6 +27,14 @@ public final class TLSContext: Sendable {
         setCallbacks()
     }
 
+    /// What servers are verified under now; nil where they are not, and before the roots are loaded.
+    var currentAnchors: TrustAnchors? {
+        switch configuration.verification {
+        case .full: trust.anchors
+        case .none: nil
+        }
+    }
+
     /// The context of the default configuration, made with its first use.
     public static var standard: TLSContext {
         get throws(TLSError) { try made.get() }

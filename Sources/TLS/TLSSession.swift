@@ -55,6 +55,8 @@ internal import COpenSSL
     var pathToStaple: CertificateStack?
     /// The session that the handshake offers to resume.
     var offered: CachedSession?
+    /// The roots that the server was verified under, now or when the session resumed was made.
+    var anchors: TrustAnchors?
     /// What the server chose though it was not offered.
     var strangeProtocol: String?
     /// For a handshake that fails: what the peer began with.
@@ -319,7 +321,7 @@ internal import COpenSSL
     }
 
     private func explain(_ code: CInt) -> TLSError {
-        let entry = OpenSSLErrors.take()
+        let entry = OpenSSLErrors.take().first
         guard case .handshaking = state else { return .of(entry, code) }
         // What the verifier found says more than the alert made of it.
         if case .decided(.failure(let error)) = trust { return error }

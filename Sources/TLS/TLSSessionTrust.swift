@@ -106,6 +106,7 @@ extension TLSSession {
                 if let failure = store.failure { trust = .decided(.failure(.roots(failure))) }
                 return
             }
+            self.anchors = anchors
             verdict = unsafe PeerVerifier.verify(
                 leaf: leaf,
                 sent: CertificateStack(copying: others),
@@ -170,10 +171,13 @@ extension TLSSession {
     // MARK: Resumption
 
     func resume(_ client: Client) {
-        guard client.context.configuration.resumes, let session = client.context.sessions.take(client.sessionKey),
+        guard client.context.configuration.resumes else { return }
+        let anchors = client.context.currentAnchors
+        guard let session = client.context.sessions.take(client.sessionKey, under: anchors),
             unsafe SSL_set_session(ssl, session.handle) == 1
         else { return }
         offered = session
+        self.anchors = anchors
     }
 
     /// A session that did not lead through a handshake is not tried again.
@@ -187,9 +191,12 @@ extension TLSSession {
     static func keep(_ ssl: OpaquePointer?, _ session: OpaquePointer?) -> CInt {
         guard let owner = unsafe TLSSession.of(ssl), case .client(let client) = owner.role,
             let session = unsafe session,
-            let chain = owner.chain
+            let chain = owner.chain,
+            // New roots since then: this session is of the old ones.
+            owner.anchors === client.context.currentAnchors
         else { return 0 }
-        unsafe client.context.sessions.put(CachedSession(taking: session, chain: chain), client.sessionKey)
+        let kept = unsafe CachedSession(taking: session, chain: chain)
+        client.context.sessions.put(kept, client.sessionKey, under: owner.anchors)
         return 1
     }
 

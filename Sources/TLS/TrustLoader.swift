@@ -103,7 +103,9 @@ struct TrustLoader {
         let before = certificates.count
         for name in wanted.prefix(Self.directoryLimit) {
             // Other files may be links into nowhere, or keys: only what is a certificate counts.
-            guard let bytes = try? FileBytes.read(path + "/" + name) else { continue }
+            let file = path + "/" + name
+            states[file] = .some(FileBytes.state(file))
+            guard let bytes = try? FileBytes.read(file) else { continue }
             certificates += PEMReader.certificates(bytes).certificates
         }
         if certificates.count > before { return true }

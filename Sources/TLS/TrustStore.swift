@@ -78,6 +78,8 @@ public final class TrustStore: Sendable {
     public func load() -> Result<TrustAnchors, TrustStoreError> {
         reading.withLock { _ in
             if let anchors { return .success(anchors) }
+            // Handshakes wait for this attempt, rather than fail for the last one's reason.
+            state.withLock { $0 = .empty }
             let result = read()
             state.withLock { state in
                 switch result {

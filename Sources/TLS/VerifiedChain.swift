@@ -27,23 +27,13 @@ public struct VerifiedChain: Hashable, Sendable {
     }
 
     static func digest(of certificate: OpaquePointer) -> [UInt8] {
-        unsafe sha256 { unsafe X509_digest(certificate, EVP_sha256(), $0, nil) == 1 }
+        unsafe sha256(of: encodedDER { unsafe i2d_X509(certificate, $0) })
     }
 
     static func keyDigest(of certificate: OpaquePointer) -> [UInt8] {
-        let key = unsafe encodedDER { unsafe i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), $0) }
-        return unsafe sha256 { unsafe EVP_Digest(key, key.count, $0, nil, EVP_sha256(), nil) == 1 }
-    }
-
-    static func sha256(of bytes: [UInt8]) -> [UInt8] {
-        unsafe sha256 { unsafe EVP_Digest(bytes, bytes.count, $0, nil, EVP_sha256(), nil) == 1 }
+        unsafe sha256(of: encodedDER { unsafe i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), $0) })
     }
 
     /// None if OpenSSL fails, which no pin equals.
-    private static func sha256(_ fill: (UnsafeMutablePointer<UInt8>) -> Bool) -> [UInt8] {
-        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 32) { buffer in
-            guard let start = buffer.baseAddress, unsafe fill(start) else { return [] }
-            return unsafe Array(UnsafeBufferPointer(start: start, count: 32))
-        }
-    }
+    static func sha256(of bytes: [UInt8]) -> [UInt8] { MessageDigest.sha256.hash(bytes.span) ?? [] }
 }

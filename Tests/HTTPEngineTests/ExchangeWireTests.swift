@@ -130,6 +130,26 @@ struct ExchangeWireTests {
         #expect(await engine.statistics.idle == 1)
     }
 
+    @Test("trailers that would frame, route or authenticate are not sent, and leave no whole message behind")
+    func forbiddenTrailers() async throws {
+        let server = try RawServer.start(otherwise: .silent)
+        var trailers = HTTPFields()
+        try trailers.append("Content-Length", "9")
+        let ending = trailers
+        let request = try EngineRequest(
+            method: "PUT",
+            origin: origin(server.port),
+            body: .stream(length: nil, replayable: false)
+        )
+        let result = await (try EngineHarness()).run(request) { $0.bodyParts = [.end(trailers: ending)] }
+        guard case .invalidRequest(.syntax(let error))? = result.error else {
+            Issue.record("\(result)")
+            return
+        }
+        #expect(error.kind == .forbiddenTrailer)
+        #expect(try server.waitForEnd(of: 0).sawReset)
+    }
+
     @Test("trailers are delivered apart from the head's fields")
     func trailers() async throws {
         let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n0\r\nX-Sum: 1\r\n\r\n"

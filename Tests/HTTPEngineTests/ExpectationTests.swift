@@ -111,7 +111,7 @@ struct ExpectationTests {
     }
 
     @Test(
-        "Scenario 29: after 417 the request is sent once more without it, even from a source that gives its content once"
+        "Scenario 29: after 417 the request is sent once more without it, also where its content is given once"
     )
     func expectationFailed() async throws {
         for body in [Self.memory, Self.stream] {
@@ -140,7 +140,7 @@ struct ExpectationTests {
     }
 
     @Test(
-        "Scenario 29: a final status instead of 100 is the answer: no content follows, and the connection is not used again"
+        "Scenario 29: a final status instead of 100 is the answer: no content follows, the connection is not used again"
     )
     func finalStatus() async throws {
         for status in ["401 Unauthorized", "200 OK"] {

@@ -1,6 +1,7 @@
 import HTTPEngine
 import Reactor
 import TestServer
+import TestSupport
 import Testing
 
 /// Time in these tests is a number handed to the loop: none of them waits.
@@ -141,21 +142,38 @@ struct TimeoutTests {
 
     @Test("Scenario 27: a server that stops reading an upload runs into the idle limit, and the body is reset")
     func uploadStall() async throws {
-        let server = try RawServer.start(otherwise: [.receive(.headEnd), .stall])
-        let clock = ManualClock()
-        let engine = try EngineHarness(configuration(Timeouts(idle: .seconds(5))), clock: clock)
-        let request = try EngineRequest(
-            method: "PUT",
-            origin: origin(server.port),
-            body: .bytes([UInt8](repeating: 7, count: 32 << 20))
-        )
-        let pending = await engine.begin(request)
-        try server.wait(for: 0, "the head") { $0.receivedText.contains("\r\n\r\n") }
-        clock.advance(by: .seconds(60), waking: engine.loop)
-        _ = await engine.statistics
-        clock.advance(by: .seconds(60), waking: engine.loop)
-        #expect(await pending.outcome().error == .timedOut(.idle))
-        #expect(try server.waitForEnd(of: 0).sawReset)
+        // Sparse, and larger than any socket's buffer.
+        let file = TemporaryFile()
+        file.truncate(to: 1 << 30)
+        let bodies = [
+            EngineRequest.Body.bytes([UInt8](repeating: 7, count: 32 << 20)), .file(try FileBody(path: file.path)),
+            .threaded(ThreadedBody(length: nil) { Endless() }),
+        ]
+        for body in bodies {
+            let server = try RawServer.start(otherwise: [.receive(.headEnd), .stall])
+            let clock = ManualClock()
+            let engine = try EngineHarness(configuration(Timeouts(idle: .seconds(5))), clock: clock)
+            let request = try EngineRequest(method: "PUT", origin: origin(server.port), body: body)
+            let sent = Counter()
+            let pending = await engine.begin(request) { $0.onSent = { _, _ in sent.add() } }
+            try server.wait(for: 0, "the head") { $0.receivedText.contains("\r\n\r\n") }
+            // The clock stands still as long as the sockets take bytes.
+            var before = -1
+            while before != sent.value {
+                before = sent.value
+                for _ in 0..<100 { _ = await engine.statistics }
+            }
+            clock.advance(by: .seconds(60), waking: engine.loop)
+            _ = await engine.statistics
+            clock.advance(by: .seconds(60), waking: engine.loop)
+            #expect(await pending.outcome().error == .timedOut(.idle))
+            #expect(try server.waitForEnd(of: 0).sawReset)
+            #expect(await engine.statistics == EngineStatistics())
+        }
+    }
+
+    private final class Endless: BlockingReader {
+        func read(atMost count: Int) -> [UInt8] { [UInt8](repeating: 7, count: count) }
     }
 
     @Test("a parked connection is closed at its idle limit, or earlier by the server's hint")

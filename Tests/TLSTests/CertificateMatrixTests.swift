@@ -1,3 +1,5 @@
+import Dispatch
+import Synchronization
 import TLS
 import TestServer
 import Testing
@@ -22,6 +24,24 @@ struct CertificateMatrixTests {
             #expect(verdict.ground == one.ground?.rawValue, "\(one): \(verdict)")
             if case .success(let chain) = verdict { #expect(chain.spkiSHA256.count >= 1) }
         }
+    }
+
+    @Test("threads may verify against the same roots at once")
+    func threads() throws {
+        let cases = try CertificateMatrix.cases().prefix(12)
+        let chains = try cases.map { one in try one.chain.map { try Certificate(der: $0.der) } }
+        let anchors = TrustAnchors(try cases[0].roots.map { try Certificate(der: $0.der) })
+        let name = try ServerName("a.test")
+        let accepted = Mutex(0)
+        DispatchQueue.concurrentPerform(iterations: 8) { _ in
+            for chain in chains {
+                if case .success = PeerVerifier.verify(chain, name: name, anchors: anchors) {
+                    accepted.withLock { $0 += 1 }
+                }
+            }
+        }
+        let alone = chains.count { PeerVerifier.verify($0, name: name, anchors: anchors).ground == nil }
+        #expect(alone > 5 && accepted.withLock { $0 } == 8 * alone)
     }
 
     @Test("a failure says in words what is wrong, with the names found and the certificate it is about")

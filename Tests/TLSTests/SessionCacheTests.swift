@@ -1,5 +1,6 @@
 import TLS
 import TestServer
+import TestSupport
 import Testing
 
 @Suite("SessionCache")
@@ -91,6 +92,36 @@ struct SessionCacheTests {
             for _ in 0..<3 { #expect(try !connect(fixture)) }
             #expect(fixture.context.sessions.count == 0)
         }
+    }
+
+    @Test("new roots make an end of the sessions made under the old ones")
+    func newRoots() throws {
+        let file = TemporaryFile(Array(try TestCertificates.localhost.authorityPEM.utf8))
+        let fixture = try TLSFixture(client: { $0.roots = .file(file.path) })
+        #expect(try !connect(fixture))
+        #expect(try connect(fixture))
+        let late = try fixture.pair()
+        try late.run()
+        file.replace(with: Array(try (TestCertificates.client.authorityPEM + fixture.identity.authorityPEM).utf8))
+        #expect(fixture.context.trust.refresh())
+        #expect(try !connect(fixture))
+        #expect(try connect(fixture))
+    }
+
+    @Test("threads share a context")
+    func threads() async throws {
+        let fixture = try TLSFixture()
+        let resumed = try await withThrowingTaskGroup(of: Int.self) { group in
+            for task in 0..<4 {
+                group.addTask {
+                    var resumed = 0
+                    for round in 0..<25 where try connect(fixture, scope: "\((task + round) % 3)") { resumed += 1 }
+                    return resumed
+                }
+            }
+            return try await group.reduce(0, +)
+        }
+        #expect(resumed >= 80)
     }
 
     @Test("a server that has forgotten the key of its tickets gets a full handshake")

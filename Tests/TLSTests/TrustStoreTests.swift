@@ -152,6 +152,29 @@ struct TrustStoreTests {
         #expect(try verdict(store) == nil)
     }
 
+    @Test("a root that its file marks as rejected for servers is no root for them")
+    func rejected() throws {
+        try folder.write("root.pem", root.pem)
+        let arguments = [
+            "x509", "-in", folder.path("root.pem"), "-addreject", "serverAuth", "-out", folder.path("no.pem"),
+        ]
+        #expect(try OpenSSLTool.run(arguments) == 0)
+        let store = TrustStore(.file(folder.path("no.pem")), surroundings: .init())
+        store.load()
+        #expect(try verdict(store) == "distrusted")
+    }
+
+    @Test("a file that changed within a directory is noticed")
+    func refreshDirectory() throws {
+        try folder.write("roots/a.pem", try CertificateBuilder.authority("Old").selfSigned().pem)
+        let store = TrustStore(.directory(folder.path("roots")), surroundings: .init())
+        store.load()
+        #expect(!store.refresh())
+        try folder.write("roots/a.pem", root.pem + "\n")
+        #expect(store.refresh())
+        #expect(try verdict(store) == nil)
+    }
+
     @Test("this system's roots are found", .enabled(if: SystemRoots.files.contains { FileBytes.state($0) != nil }))
     func thisSystem() throws {
         #expect(try TrustStore(.system, surroundings: .init()).load().get().count > 50)

@@ -76,7 +76,7 @@ struct SOCKS5Tests {
     }
 
     @Test(
-        "Scenario 38: every reply may come in pieces of any size, with every kind of address, and what follows is left alone"
+        "Scenario 38: every reply may come in pieces of any size, of every kind of address, and what follows is left"
     )
     func splits() throws {
         let addresses: [[UInt8]] = [
