@@ -8,6 +8,7 @@ final class NginxServer {
 
     let socketPath: String
     private let process = Process()
+    private let heard = Monitor("")
     private let folder: URL
 
     init(_ identity: TestCertificates.Identity) throws {
@@ -20,7 +21,7 @@ final class NginxServer {
         let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
             .map { "\($0)_temp_path \(place)/\($0);" }.joined(separator: " ")
         let text = """
-            daemon off; master_process off; pid \(place)/pid; error_log \(place)/error.log;
+            daemon off; master_process off; pid \(place)/pid; error_log stderr notice;
             events { worker_connections 512; }
             http { access_log off; keepalive_requests 1000000; \(temporary)
               ssl_certificate \(place)/chain.pem; ssl_certificate_key \(place)/key.pem;
@@ -31,22 +32,20 @@ final class NginxServer {
         try Data(text.utf8).write(to: configuration)
         process.executableURL = URL(fileURLWithPath: "/usr/sbin/nginx")
         process.arguments = ["-c", configuration.path, "-p", place]
-        process.standardError = FileHandle.nullDevice
+        let output = Pipe()
+        process.standardError = output
+        let heard = heard
+        output.fileHandleForReading.readabilityHandler = { handle in
+            let text = String(decoding: handle.availableData, as: UTF8.self)
+            if text.isEmpty { handle.readabilityHandler = nil }
+            heard.update { $0 += text }
+        }
         try process.run()
-        guard isListening() else {
+        // Said once the sockets listen.
+        guard heard.wait(atMost: .seconds(10), until: { $0.contains("event method") ? true : nil }) == true else {
             stop()
-            throw Failure(output: "nginx does not listen")
+            throw Failure(output: heard.withLock { $0 })
         }
-    }
-
-    /// The socket's file is there once nginx has bound it, and its connections are taken a moment later.
-    private func isListening() -> Bool {
-        let end = ContinuousClock.now + .seconds(10)
-        while process.isRunning, ContinuousClock.now < end {
-            if FileManager.default.fileExists(atPath: socketPath) { return true }
-            usleep(1_000)
-        }
-        return false
     }
 
     func stop() {
