@@ -115,6 +115,13 @@ extension Connection {
     }
 
     private func begin(_ exchange: Exchange, _ head: ResponseHead) -> Bool {
+        if host.route.isAbsolute, let proxy = host.route.proxy {
+            if head.status == Authenticator.Side.proxy.status {
+                engine.proxyRefused(exchange, head, on: self)
+                return false
+            }
+            engine.note(head.fields, of: proxy)
+        }
         if head.status == 417, engine.retryWithoutExpectation(exchange, instead: self) { return false }
         answeredEarly(exchange, status: head.status)
         exchange.report.code = UInt16(clamping: head.status)

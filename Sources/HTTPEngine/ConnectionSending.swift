@@ -6,19 +6,27 @@ extension Connection {
     func send(_ exchange: Exchange) {
         guard let request = exchange.request else { return }
         exchange.report.timings.requestStart = loop.now
+        let waits = request.continueWait > 0 && !exchange.expectationFailed
+        var head = waits ? request.wire : request.wireWithoutExpectation
+        if host.route.isAbsolute, let proxy = host.route.proxy {
+            do throws(ProxyError) {
+                head = try engine.proxied(head, request, of: exchange, by: proxy)
+            } catch {
+                return engine.fail(exchange, .proxy(error))
+            }
+        }
         switch request.body {
         case .none:
-            return sendFromMemory(exchange, request)
+            return sendFromMemory(exchange, request, head)
         case .bytes where request.continueWait == 0:
-            return sendFromMemory(exchange, request)
+            return sendFromMemory(exchange, request, head)
         case .bytes, .stream, .file, .segments, .threaded:
             break
         }
-        if request.continueWait > 0, !exchange.expectationFailed {
-            queue.append(request.wire, isContent: false)
+        queue.append(head, isContent: false)
+        if waits {
             exchange.sending = .awaitingContinue(until: loop.now.advanced(byNanoseconds: request.continueWait))
         } else {
-            queue.append(request.wireWithoutExpectation, isContent: false)
             beginContent(exchange, request)
         }
         // Once the turn's events are dealt with: the source is not asked before whoever starts this knows its id.
@@ -65,9 +73,9 @@ extension Connection {
     }
 
     /// The common case in one call and no state: head and content leave together.
-    private func sendFromMemory(_ exchange: Exchange, _ request: EngineRequest) {
+    private func sendFromMemory(_ exchange: Exchange, _ request: EngineRequest, _ head: [UInt8]) {
         exchange.sending = .memory
-        let (head, content) = (request.wire, request.content)
+        let content = request.content
         let taken: Int
         do throws(Errno) {
             let count = try write(head.span, content.span)

@@ -9,6 +9,10 @@ internal import TLS
 final class Destination: Hashable, Sendable {
     let origin: Origin
     let endpoint: Endpoint
+    /// Credentials and all.
+    let proxy: ProxyChoice
+    /// What begins as HTTP is to become something else, which an HTTP proxy can only pass on through a tunnel.
+    let needsTunnel: Bool
     /// Nil: one of the engine's, or the system's choice.
     let localAddress: SocketAddress?
     /// For https; nil: the engine's own.
@@ -19,12 +23,16 @@ final class Destination: Hashable, Sendable {
     init(
         origin: Origin,
         endpoint: Endpoint = .origin,
+        proxy: ProxyChoice = .configured,
+        needsTunnel: Bool = false,
         localAddress: SocketAddress? = nil,
         context: TLSContext? = nil,
         serverName: String? = nil
     ) {
         self.origin = origin
         self.endpoint = endpoint
+        self.proxy = proxy
+        self.needsTunnel = needsTunnel
         self.localAddress = localAddress
         // A plain origin's connections are the same whatever its requests say about TLS.
         let isSecure = origin.scheme == .https
@@ -35,6 +43,7 @@ final class Destination: Hashable, Sendable {
     static func == (one: Destination, other: Destination) -> Bool {
         one === other
             || one.origin == other.origin && one.endpoint == other.endpoint
+                && one.proxy == other.proxy && one.needsTunnel == other.needsTunnel
                 && one.localAddress == other.localAddress && one.context === other.context
                 && one.serverName == other.serverName
     }
@@ -42,6 +51,7 @@ final class Destination: Hashable, Sendable {
     func hash(into hasher: inout Hasher) {
         hasher.combine(origin)
         hasher.combine(endpoint)
+        hasher.combine(proxy)
         hasher.combine(localAddress)
         hasher.combine(serverName)
     }

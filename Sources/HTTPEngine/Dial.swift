@@ -32,6 +32,8 @@ final class Dial: ConnectorDelegate, TimerHandler {
     private var timings: ConnectTimings?
     private var handshake = HandshakeTimings()
     private var security: TLSInfo?
+    /// How often the proxy has refused our CONNECT for its credentials.
+    var proxyRounds = 0
 
     init(engine: Engine, host: Host, purpose: Purpose) {
         self.engine = engine
@@ -40,16 +42,21 @@ final class Dial: ConnectorDelegate, TimerHandler {
     }
 
     func start(timeout: Duration?) {
+        limit(to: timeout.map(engine.loop.now.advanced(by:)) ?? .never)
+        engine.prepareTrust(host)
+        connect()
+    }
+
+    /// To the route's first hop; once more if a proxy wants to be asked again on another connection.
+    func connect() {
         let connector = Connector(
             on: engine.loop,
             resolver: engine.resolver,
-            to: target,
-            options: engine.connectorOptions(to: target, for: host),
+            to: host.route.target,
+            options: engine.connectorOptions(to: host.route.target, for: host),
             delegate: self
         )
         state = .connecting(connector)
-        limit(to: timeout.map(engine.loop.now.advanced(by:)) ?? .never)
-        engine.prepareTrust(host.destination)
         connector.start()
     }
 
@@ -72,14 +79,15 @@ final class Dial: ConnectorDelegate, TimerHandler {
 
     func connector(_ connector: Connector, didConnect socket: consuming Socket, token: Token, timings: ConnectTimings) {
         self.timings = timings
-        let steps = engine.route(to: host.destination)
-        guard !steps.isEmpty else { return opened(Wire(socket), token) }
-        let opening = Opening(self, socket, token, steps)
+        guard !host.route.steps.isEmpty else { return opened(Wire(socket), token) }
+        let opening = Opening(self, socket, token, host.route.steps)
         state = .opening(opening)
         opening.begin()
     }
 
-    func connector(_ connector: Connector, didFail error: ConnectError) { failed(.connect(error)) }
+    func connector(_ connector: Connector, didFail error: ConnectError) {
+        failed(host.route.proxy == nil ? .connect(error) : .proxy(.unreachable(error)))
+    }
 
     // MARK: Opening
 
@@ -94,11 +102,12 @@ final class Dial: ConnectorDelegate, TimerHandler {
     }
 
     /// A decision that people make may take longer than a network should: another limit holds meanwhile.
-    func ask(about trust: PeerTrust, then: @escaping (TrustVerdict) -> Void) {
+    func ask(about trust: PeerTrust, ofProxy isProxy: Bool, then: @escaping (TrustVerdict) -> Void) {
         let resumed = (phase: phase, left: deadline.nanoseconds(since: engine.loop.now))
         phase = .trustDecision
         limit(to: engine.loop.now.advanced(by: engine.configuration.trustTimeout))
-        question = engine.ask(about: trust, of: host.destination.origin) { [weak self] verdict in
+        let proxy = isProxy ? host.route.proxy.map { Origin(scheme: .https, host: $0.host, port: $0.port) } : nil
+        question = engine.ask(about: trust, of: proxy ?? host.destination.origin) { [weak self] verdict in
             guard let self else { return }
             question = nil
             phase = resumed.phase
@@ -108,12 +117,16 @@ final class Dial: ConnectorDelegate, TimerHandler {
     }
 
     /// Sessions are resumed only where the same peer would be reached in the same way.
-    var scope: String { "\(host.destination.origin.authority) \(host.destination.endpoint)" }
+    var scope: String {
+        // A ticket taken elsewhere would tell the origin that both ways lead to one client.
+        let proxy = host.route.proxy.map { " by \($0) for \($0.credentials?.user ?? "")" } ?? ""
+        return "\(host.destination.origin.authority) \(host.destination.endpoint)\(proxy)"
+    }
 
     func opened(_ wire: consuming Wire, _ token: Token) {
         end()
         guard let timings else { return }
-        engine.dialled(self, wire, token, ConnectionRecord(timings, handshake, security))
+        engine.dialled(self, wire, token, ConnectionRecord(timings, handshake, security, host.route.proxy))
     }
 
     func openingFailed(_ error: EngineError) { failed(error) }
@@ -139,14 +152,6 @@ final class Dial: ConnectorDelegate, TimerHandler {
     private func stopTimer() {
         if let timer { engine.loop.cancel(timer) }
         timer = nil
-    }
-
-    private var target: Connector.Target {
-        switch host.destination.endpoint {
-        case .origin: .host(host.destination.origin.host, port: host.destination.origin.port)
-        case .address(let address): .addresses([address])
-        case .host(let name, let port): .host(name, port: port)
-        }
     }
 }
 

@@ -36,6 +36,7 @@ internal import TLS
     var spareDecoders = DecoderShelf()
     var readings: ReadingShelf
     var nextLocalAddress = 0
+    var authenticators = ProxyAuthenticators()
     var connectionsOpened = 0
     /// What TLS works with; nothing in an engine that never speaks it. The second is for TLS inside of TLS.
     var layerBuffers: [TLSBuffers] = []

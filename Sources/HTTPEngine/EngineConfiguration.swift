@@ -27,6 +27,10 @@ public struct EngineConfiguration: Sendable {
     /// How https servers are spoken to and believed; nil: ``TLSContext/standard``. Engines that share one share its
     /// tickets.
     public var tls: TLSContext?
+    /// By whom origins are reached. ``ProxyEnvironment`` reads the environment's; nobody does unasked.
+    public var proxies = ProxyConfiguration.direct
+    /// How https proxies are spoken to and believed, instead of ``TLSContext/standard``.
+    public var proxyTLS: TLSContext?
     /// Asked about servers if the context says so. Without one, the built-in verdict counts.
     public var trustEvaluator: (any TrustEvaluator)?
     /// How long ``trustEvaluator`` may take. The limit on connecting stands still meanwhile.

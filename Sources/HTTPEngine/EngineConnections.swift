@@ -15,7 +15,10 @@ extension Engine {
         return host
     }
 
-    func makeHost(_ destination: Destination) -> Host { Host(destination, limit: configuration.connectionsPerHost) }
+    func makeHost(_ destination: Destination) -> Host {
+        let route = Route(to: destination, configuration.proxies)
+        return Host(destination, route, limit: configuration.connectionsPerHost)
+    }
 
     /// The connection just come free, without the way through the pool: it counts as busy all along.
     func takeWarm(for request: EngineRequest) -> Connection? {

@@ -82,7 +82,7 @@ extension Engine {
         let host = dial.host
         observe(.dialFailed(host.destination.origin, error))
         // Out of descriptors while some lie parked: give one back and try once more.
-        if case .connect(let cause) = error, cause.isResourceExhaustion, closeEldestIdle() {
+        if error.connectError?.isResourceExhaustion == true, closeEldestIdle() {
             return startDial(host, dial.purpose)
         }
         switch dial.purpose {

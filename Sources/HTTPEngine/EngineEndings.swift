@@ -149,15 +149,13 @@ extension Engine {
         guard let request = exchange.request, request.continueWait > 0, !exchange.expectationFailed, !isDraining else {
             return false
         }
-        var isUntouched = false
-        if case .awaitingContinue = exchange.sending { isUntouched = true }
-        guard isUntouched || request.isReplayable else { return false }
+        guard exchange.isRepeatable else { return false }
         exchange.expectationFailed = true
         retry(exchange, instead: connection, .used)
         return true
     }
 
-    private func retry(_ exchange: Exchange, instead connection: Connection, _ reason: EngineEvent.Closing) {
+    func retry(_ exchange: Exchange, instead connection: Connection, _ reason: EngineEvent.Closing) {
         observe(.retrying(exchange.id))
         let host = connection.host
         connections.remove(connection.id)

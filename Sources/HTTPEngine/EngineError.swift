@@ -11,6 +11,8 @@ public enum EngineError: Error, Hashable, Sendable {
     case timedOut(TimeoutPhase)
     /// TLS could not be agreed on, its certificate is not believed, or a record was broken.
     case tls(TLSError)
+    /// The proxy's fault, or its word.
+    case proxy(ProxyError)
     /// The peer ended the connection before it could carry a request. `error` is nil for a FIN.
     case closedWhileOpening(Errno?)
     /// A server spoke before it was asked anything.
@@ -93,6 +95,7 @@ extension EngineError: CustomStringConvertible {
         case .timedOut(.idle): "timed out with no byte moving"
         case .timedOut(.total): "timed out: the whole exchange took too long"
         case .tls(let error): "TLS: \(error)"
+        case .proxy(let error): "proxy: \(error)"
         case .closedWhileOpening(nil): "the server closed the connection before it was open"
         case .closedWhileOpening(let error?): "connection lost before it was open: \(error)"
         case .unsolicitedBytes: "the server spoke before it was asked"

@@ -47,6 +47,9 @@ public final class EngineRequest: Sendable {
         /// Over TLS, content that only the connection's end delimits counts as whole though the peer sent no
         /// close_notify before it closed. Anyone on the way can then cut it short unseen.
         public var toleratesMissingCloseNotify = false
+        /// Instead of ``EngineConfiguration/proxies``; `.direct` for none. Requests that are served by different proxies,
+        /// or by one with different credentials, never share a connection. A unix socket is behind no proxy.
+        public var proxies: ProxyConfiguration?
         /// Where the connection is dialled from, instead of ``EngineConfiguration/localAddresses``; only addresses
         /// of its family are then reached. Port 0: any. Requests with different ones never share a connection. Means
         /// nothing to a unix socket.
@@ -96,8 +99,8 @@ public final class EngineRequest: Sendable {
     /// - Parameters:
     ///   - target: origin-form, with its query and without a fragment; `*` for OPTIONS; host and port for CONNECT, whose
     ///     tunnel comes by ``ExchangeDelegate/exchange(_:didUpgrade:)``.
-    ///   - fields: the caller's own. Host (unless by ``Options/host``), Content-Length, Transfer-Encoding, Expect and
-    ///     Upgrade follow from the request and are refused.
+    ///   - fields: the caller's own. Host (unless by ``Options/host``), Content-Length, Transfer-Encoding, Expect, Upgrade
+    ///     and Proxy-Authorization follow from the request and its proxy, and are refused.
     public init(
         method: String = "GET",
         origin: Origin,
@@ -114,6 +117,8 @@ public final class EngineRequest: Sendable {
         destination = Destination(
             origin: origin,
             endpoint: options.endpoint,
+            proxy: ProxyChoice(options.proxies, for: origin),
+            needsTunnel: !options.upgrade.isEmpty || method == "CONNECT",
             localAddress: options.localAddress,
             context: options.tls,
             serverName: options.serverName
@@ -136,7 +141,7 @@ public final class EngineRequest: Sendable {
             guard case .none = body else { throw .invalidRequest(.upgradeWithContent) }
             guard options.burst <= 1 else { throw .invalidRequest(.burstThatWaits) }
         }
-        for name in ["Host", "Content-Length", "Transfer-Encoding", "Expect", "Upgrade"] where fields.contains(name) {
+        for name in EngineRequest.reserved where fields.contains(name) {
             throw .invalidRequest(.reservedField(name))
         }
         var bytes: [UInt8] = []
@@ -187,6 +192,10 @@ public final class EngineRequest: Sendable {
         wire = all
         content = []
     }
+
+    private static let reserved = [
+        "Host", "Content-Length", "Transfer-Encoding", "Expect", "Upgrade", "Proxy-Authorization",
+    ]
 
     private static let expect = (name: "Expect", value: "100-continue")
 

@@ -3,17 +3,15 @@ internal import TLS
 
 /// What TLS asks of an engine: layers, the trust store from off the loop, and decisions about peers.
 extension Engine {
-    /// The steps to a connection for `destination` once its socket is connected.
-    func route(to destination: Destination) -> [RouteStep] {
-        switch destination.origin.scheme {
-        case .http: []
-        case .https: [.secure(host: destination.serverName ?? destination.origin.host)]
-        }
-    }
-
     /// For whom neither request nor configuration names one: the process's own, which is made with its first use.
     private func context(for destination: Destination) throws(TLSError) -> TLSContext {
         if let context = destination.context ?? configuration.tls { return context }
+        return try TLSContext.standard
+    }
+
+    /// Nothing that is meant for an origin, as a client certificate is, is shown to a proxy.
+    private func proxyContext() throws(TLSError) -> TLSContext {
+        if let context = configuration.proxyTLS { return context }
         return try TLSContext.standard
     }
 
@@ -24,8 +22,20 @@ extension Engine {
         scope: String,
         inside outer: TLSLayer?
     ) throws(TLSError) -> TLSLayer {
+        try makeLayer(try context(for: destination), host, scope, inside: outer)
+    }
+
+    func makeLayer(_ proxy: Proxy) throws(TLSError) -> TLSLayer {
+        try makeLayer(try proxyContext(), proxy.host.bare, "proxy \(proxy)", inside: nil)
+    }
+
+    private func makeLayer(
+        _ context: TLSContext,
+        _ host: String,
+        _ scope: String,
+        inside outer: TLSLayer?
+    ) throws(TLSError) -> TLSLayer {
         let buffers = tlsBuffers(inside: outer)
-        let context = try context(for: destination)
         let session = try TLSSession(
             client: context,
             name: try ServerName(host),
@@ -46,13 +56,23 @@ extension Engine {
     // MARK: Trust
 
     /// The store of trusted authorities is read while names are looked up and sockets connected, not after.
-    func prepareTrust(_ destination: Destination) {
-        // A context that cannot be made is the handshake's to tell.
-        guard destination.origin.scheme == .https, let context = try? context(for: destination) else { return }
-        guard context.configuration.verification == .full else { return }
-        let trust = context.trust
+    func prepareTrust(_ host: Host) {
+        for step in host.route.steps {
+            // A context that cannot be made is the handshake's to tell.
+            let context: TLSContext? =
+                switch step {
+                case .secureProxy: try? proxyContext()
+                case .secure: try? context(for: host.destination)
+                case .tunnel, .socks: nil
+                }
+            if let context, context.configuration.verification == .full { prepare(context.trust) }
+        }
+    }
+
+    private func prepare(_ trust: TrustStore) {
         if !trust.isLoaded { return loadTrust(trust) {} }
-        // Handshakes go on with the roots that are there; no thread to look at files now means a look five minutes later.
+        // Handshakes go on with the roots that are there; no thread to look at files now means a look five minutes
+        // later.
         if trust.claimRefresh() {
             try? blocking.run(on: loop) {
                 trust.refresh()

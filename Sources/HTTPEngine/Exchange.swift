@@ -36,6 +36,7 @@ internal import Reactor
     var isPaused = false
     /// A 417 has come: the expectation is not sent again.
     var expectationFailed = false
+    var proxyAttempt = ProxyAttempt()
     var lastActivity = Instant.never
     /// The total limit's instant. The other limits are asked of the request each time: ten thousand exchanges
     /// hold no copies of them.
@@ -76,6 +77,12 @@ internal import Reactor
         }
     }
 
+    /// The request can be sent from its start: it says so, or none of its content has been taken yet.
+    var isRepeatable: Bool {
+        if case .awaitingContinue = sending { return true }
+        return request?.isReplayable ?? false
+    }
+
     var id: ExchangeID { ExchangeID(slot: slot, generation: generation) }
 
     func begin(_ request: EngineRequest, _ delegate: any ExchangeDelegate, _ timeouts: Timeouts.Spans, at now: Instant)
@@ -87,6 +94,7 @@ internal import Reactor
         expected = request.burst
         isPaused = false
         expectationFailed = false
+        proxyAttempt = ProxyAttempt()
         lastActivity = now
         sending = .idle
         receiving = .head

@@ -50,12 +50,16 @@ public final class ConnectionRecord: Sendable {
     /// What was agreed on; nil for plain connections.
     public let security: TLSInfo?
 
+    /// By whom the origin was reached; `timings` and `address` are then the proxy's.
+    public let proxy: Proxy?
+
     public var address: SocketAddress { timings.address }
 
-    init(_ timings: ConnectTimings, _ handshake: HandshakeTimings, _ security: TLSInfo?) {
+    init(_ timings: ConnectTimings, _ handshake: HandshakeTimings, _ security: TLSInfo?, _ proxy: Proxy?) {
         self.timings = timings
         self.handshake = handshake
         self.security = security
+        self.proxy = proxy
     }
 }
 
@@ -80,7 +84,7 @@ public struct ExchangeReport: Sendable {
     /// The connection had carried an exchange before.
     public internal(set) var reusedConnection = false
     /// The request was sent a second time, on a fresh connection: the first had been closed meanwhile
-    /// (``RetryRule``), or a 417 had refused the expectation (``Expectation``).
+    /// (``RetryRule``), a 417 had refused the expectation (``Expectation``), or a proxy had asked for credentials.
     public internal(set) var retried = false
     /// Responses of a burst that had not come when this one ended; 0 for ordinary requests.
     public internal(set) var remaining = 0

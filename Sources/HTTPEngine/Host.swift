@@ -1,12 +1,14 @@
 /// One destination's connections and waiters on an engine.
 final class Host {
     let destination: Destination
+    let route: Route
     var pool: ConnectionPool
     /// Waits for a connection anywhere to close: the engine's total limit is reached.
     var isStarved = false
 
-    init(_ destination: Destination, limit: Int) {
+    init(_ destination: Destination, _ route: Route, limit: Int) {
         self.destination = destination
+        self.route = route
         pool = ConnectionPool(limit: limit)
     }
 }

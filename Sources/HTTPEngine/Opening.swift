@@ -12,8 +12,14 @@ internal import TLS
 /// ```
 final class Opening: ReadinessHandler {
     /// The machine that is fed at the moment.
-    private enum Step {
-        case secure(TLSLayer)
+    enum Step {
+        /// TLS with the origin, or with a proxy.
+        case secure(TLSLayer, proxy: Bool)
+        /// CONNECT was sent, with these credentials.
+        case tunnel(ProxyTunnel, sent: String?)
+        case socks(SOCKS5)
+        /// Addresses for a SOCKS proxy; `fallback`: what there is if there is no IPv4.
+        case lookup(Lookup, fallback: IPAddress?)
         case none
         case over
     }
@@ -21,12 +27,12 @@ final class Opening: ReadinessHandler {
     /// Reads a turn, as for connections.
     private static let readsPerTurn = 4
 
-    private let dial: Dial
-    private let engine: Engine
+    let dial: Dial
+    let engine: Engine
     private let token: Token
     private var wire: Wire?
     private var steps: [RouteStep]
-    private var step = Step.none
+    var step = Step.none
     /// What goes out in the clear, and how much of it has gone; a layer keeps its own.
     private var outbox: [UInt8] = []
     private var sent = 0
@@ -47,7 +53,11 @@ final class Opening: ReadinessHandler {
 
     /// Lets go of everything, and tells nobody.
     func cancel() {
-        if case .over = step { return }
+        switch step {
+        case .over: return
+        case .lookup(let lookup, _): lookup.cancel()
+        case .secure, .tunnel, .socks, .none: break
+        }
         step = .over
         engine.loop.deregister(token)
         wire = nil
@@ -73,11 +83,11 @@ final class Opening: ReadinessHandler {
             do throws(Errno) {
                 result = try wire?.read(into: buffer) ?? .endOfStream
             } catch {
-                return fail(.closedWhileOpening(error))
+                return ended(error)
             }
             switch result {
             case .wouldBlock: return
-            case .endOfStream: return fail(.closedWhileOpening(nil))
+            case .endOfStream: return ended(nil)
             case .bytes(let count): buffer.withBytes(count) { pass($0) }
             }
             guard !isOver, !isWaiting else { return }
@@ -93,15 +103,18 @@ final class Opening: ReadinessHandler {
         guard !isOver else { return }
         switch layer.ending {
         case nil: break
-        case .closed: fail(.closedWhileOpening(nil))
-        case .failed(let error): fail(.tls(error))
+        case .closed: ended(nil)
+        // Only a proxy's layer stands before all is open.
+        case .failed(let error): fail(.proxy(.tls(error)))
         }
     }
 
-    private func feed(_ bytes: Span<UInt8>) {
+    func feed(_ bytes: Span<UInt8>) {
         switch step {
-        case .secure(let layer): handshake(layer, bytes)
-        case .none: if !bytes.isEmpty { fail(.unsolicitedBytes) }
+        case .secure(let layer, let isProxy): handshake(layer, withProxy: isProxy, bytes)
+        case .tunnel(let tunnel, let sent): feed(tunnel, sent: sent, bytes)
+        case .socks(let machine): feed(machine, bytes)
+        case .none, .lookup: if !bytes.isEmpty { fail(.unsolicitedBytes) }
         case .over: break
         }
     }
@@ -109,26 +122,37 @@ final class Opening: ReadinessHandler {
     // MARK: Steps
 
     /// - Parameter rest: what came behind the end of the step before; it belongs to the next.
-    private func nextStep(_ rest: Span<UInt8>) {
+    func nextStep(_ rest: Span<UInt8>) {
         step = .none
         switch steps.popLast() {
+        case .secureProxy:
+            guard let proxy = dial.host.route.proxy else { return }
+            secure(rest, withProxy: true) { () throws(TLSError) in try engine.makeLayer(proxy) }
+        case .tunnel(let authority):
+            ask(ProxyTunnel(to: authority), rest)
+        case .socks(let host, let port):
+            beginSOCKS(host, port, rest)
         case .secure(let host):
-            do throws(TLSError) {
-                step = .secure(
-                    try engine.makeLayer(dial.host.destination, host, scope: dial.scope, inside: wire?.secure)
-                )
-                dial.handshakeBegins()
-            } catch {
-                return fail(.tls(error))
+            dial.handshakeBegins()
+            secure(rest, withProxy: false) { () throws(TLSError) in
+                try engine.makeLayer(dial.host.destination, host, scope: dial.scope, inside: wire?.secure)
             }
-            feed(rest)
         case nil:
             guard rest.isEmpty else { return fail(.unsolicitedBytes) }
             opened()
         }
     }
 
-    private func handshake(_ layer: TLSLayer, _ bytes: Span<UInt8>) {
+    private func secure(_ rest: Span<UInt8>, withProxy isProxy: Bool, _ layer: () throws(TLSError) -> TLSLayer) {
+        do throws(TLSError) {
+            step = .secure(try layer(), proxy: isProxy)
+        } catch {
+            return fail(isProxy ? .proxy(.tls(error)) : .tls(error))
+        }
+        feed(rest)
+    }
+
+    private func handshake(_ layer: TLSLayer, withProxy isProxy: Bool, _ bytes: Span<UInt8>) {
         var offset = 0
         let result: Result<TLSSession.Handshake, TLSError>
         do throws(TLSError) {
@@ -150,12 +174,12 @@ final class Opening: ReadinessHandler {
             engine.loadTrust(layer.trust) { [weak self] in self?.goOn() }
         case .success(.trust(let trust)):
             wait(holding: rest)
-            dial.ask(about: trust) { [weak self] verdict in
+            dial.ask(about: trust, ofProxy: isProxy) { [weak self] verdict in
                 layer.session.decide(verdict)
                 self?.goOn()
             }
         case .success(.done):
-            if let info = layer.session.info { dial.handshakeEnded(info) }
+            if !isProxy, let info = layer.session.info { dial.handshakeEnded(info) }
             if wire?.secure == nil { layer.adopt(outbox, from: sent) }
             wire?.wrap(in: layer)
             // Behind a server's last handshake bytes may come its tickets; its data may not.
@@ -174,24 +198,26 @@ final class Opening: ReadinessHandler {
         if count > 0 || layer.ending != nil { fail(.unsolicitedBytes) }
     }
 
-    private func wait(holding rest: Span<UInt8>) {
+    func wait(holding rest: Span<UInt8>) {
         isWaiting = true
         held = unsafe rest.withUnsafeBufferPointer { unsafe Array($0) }
         updateInterest()
     }
 
-    private func goOn() {
+    private func goOn() { goOn { feed($0) } }
+
+    func goOn(_ next: (Span<UInt8>) -> Void) {
         guard isWaiting, !isOver else { return }
         isWaiting = false
         updateInterest()
         let bytes = held
         held = []
-        feed(bytes.span)
+        if !isOver { next(bytes.span) }
     }
 
     // MARK: Sending
 
-    private func send(_ bytes: Span<UInt8>) {
+    func send(_ bytes: Span<UInt8>) {
         if let layer = wire?.secure {
             layer.sealAll(bytes)
         } else {
@@ -229,7 +255,7 @@ final class Opening: ReadinessHandler {
 
     // MARK: Ends
 
-    private var isOver: Bool {
+    var isOver: Bool {
         if case .over = step { true } else { false }
     }
 
@@ -239,9 +265,18 @@ final class Opening: ReadinessHandler {
         dial.opened(wire, token)
     }
 
-    private func fail(_ error: EngineError) {
+    func fail(_ error: EngineError) {
         guard !isOver else { return }
+        let blamed = isWithProxy ? error.ofProxy : error
         cancel()
-        dial.openingFailed(error)
+        dial.openingFailed(blamed)
+    }
+
+    private var isWithProxy: Bool {
+        switch step {
+        case .secure(_, let isProxy): isProxy
+        case .tunnel, .socks, .lookup: true
+        case .none, .over: false
+        }
     }
 }

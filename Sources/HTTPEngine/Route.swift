@@ -1,5 +1,71 @@
-/// The steps from a connected socket to a connection that HTTP can use, in their order.
-enum RouteStep {
-    /// TLS with `host`, on what is there.
+internal import Reactor
+
+/// How a destination is reached: whom to connect to, and the steps from a connected socket to a connection that HTTP
+/// can use.
+struct Route {
+    let proxy: Proxy?
+    let target: Connector.Target
+    let steps: [RouteStep]
+    /// Requests go to an HTTP proxy itself, which passes them on: in absolute-form, each with the credentials for it.
+    let isAbsolute: Bool
+
+    /// - Parameter configured: the engine's own proxies, for requests that name none.
+    init(to destination: Destination, _ configured: ProxyConfiguration) {
+        let origin = destination.origin
+        let secured: [RouteStep] =
+            switch origin.scheme {
+            case .http: []
+            case .https: [.secure(host: destination.serverName ?? origin.host)]
+            }
+        let host: String
+        let port: UInt16
+        switch destination.endpoint {
+        case .origin: (host, port) = (origin.host, origin.port)
+        case .host(let name, let other): (host, port) = (name, other)
+        case .address(.v4(let address, let other)): (host, port) = (address.description, other)
+        case .address(.v6(let address, let other)): (host, port) = (address.description, other)
+        case .address(.unix(let name)):
+            // A socket of this machine's is behind no proxy.
+            (proxy, target, steps, isAbsolute) = (nil, .addresses([.unix(name)]), secured, false)
+            return
+        }
+        guard let proxy = destination.proxy.resolved(configured, for: origin) else {
+            proxy = nil
+            target =
+                if case .address(let address) = destination.endpoint { .addresses([address]) } else {
+                    .host(host, port: port)
+                }
+            (steps, isAbsolute) = (secured, false)
+            return
+        }
+        self.proxy = proxy
+        target = .host(proxy.host.bare, port: proxy.port)
+        switch proxy.kind {
+        case .http, .https:
+            // A request line can name the origin, but not another place to find it at: that takes a tunnel.
+            isAbsolute =
+                origin.scheme == .http && destination.endpoint == .origin && !destination.needsTunnel
+            let around: [RouteStep] = proxy.kind == .https ? [.secureProxy] : []
+            steps = around + (isAbsolute ? [] : [.tunnel(to: Route.authority(host, port))]) + secured
+        case .socks5, .socks5h:
+            isAbsolute = false
+            steps = [.socks(host: host, port: port)] + secured
+        }
+    }
+
+    /// CONNECT's target: the port always (RFC 9112 §3.2.3), IPv6 in brackets and without its zone.
+    private static func authority(_ host: String, _ port: UInt16) -> String {
+        host.utf8.contains(UInt8(ascii: ":")) ? "[\(host.prefix { $0 != "%" })]:\(port)" : "\(host):\(port)"
+    }
+}
+
+enum RouteStep: Hashable {
+    /// TLS with the route's proxy.
+    case secureProxy
+    /// CONNECT.
+    case tunnel(to: String)
+    /// SOCKS5; who looks up the host is the proxy's ``Proxy/Kind``.
+    case socks(host: String, port: UInt16)
+    /// TLS with the origin, which has the certificate of `host`, on what is there.
     case secure(host: String)
 }

@@ -11,6 +11,7 @@ extension Failure {
         case .timedOut(let limit): self.init(Self.phase(of: limit, report), .timeout)
         case .closedWhileOpening(let cause): self.init(.tls, ended: .closedInHandshake, by: cause)
         case .tls(let cause): self.init(cause, in: Self.openedPhase(report) ?? .tls)
+        case .proxy(let cause): self.init(cause)
         case .unsolicitedBytes: self.init(.connect, .malformed, detail: "spoke unasked")
         case .closedBeforeResponse(let cause): self.init(.firstByte, ended: .closedBeforeAnswer, by: cause)
         case .uploadAborted(_, let cause): self.init(.write, ended: .closedBeforeAnswer, by: cause)
@@ -26,6 +27,22 @@ extension Failure {
             .cancelled,
             .shutDown:
             self.init(Self.phase(of: report), .other, detail: "\(error)")
+        }
+    }
+
+    private init(_ error: ProxyError) {
+        switch error {
+        case .unreachable(let cause): self.init(cause)
+        case .tls(let cause): self.init(cause, in: .tls)
+        case .closed(let cause): self.init(.proxy, ended: .closedInHandshake, by: cause)
+        case .refused(let refusal): self.init(.proxy, .proxyRefused, detail: "\(refusal.status)")
+        case .authenticationRequired(let refusal): self.init(.proxy, .proxyAuthentication, detail: "\(refusal.status)")
+        case .malformedResponse(let cause): self.init(malformed: cause.kind, in: .proxy)
+        case .socks(.refused(let reply)): self.init(.proxy, .proxyRefused, detail: "\(reply)")
+        case .socks(.loginRejected), .socks(.noAcceptableMethod): self.init(.proxy, .proxyAuthentication)
+        case .socks(.version), .socks(.method), .socks(.addressType): self.init(.proxy, .malformed, detail: "SOCKS")
+        case .socks(.hostLength), .socks(.credentialsLength), .credentials, .target:
+            self.init(.proxy, .other, detail: "\(error)")
         }
     }
 

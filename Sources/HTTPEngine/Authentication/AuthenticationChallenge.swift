@@ -21,8 +21,8 @@ public struct AuthenticationChallenge: Hashable, Sendable {
 
     /// The challenges in all lines of the field of that name, in their order.
     ///
-    /// A challenge that names a parameter twice is left out, as no two readers agree on it. Broken syntax ends its line:
-    /// what comes after it could be read as anybody's parameters.
+    /// A challenge that names a parameter twice is left out, as no two readers agree on it. Broken syntax ends its
+    /// line: what comes after it could be read as anybody's parameters.
     public static func all(in fields: HTTPFields, _ name: String) -> [AuthenticationChallenge] {
         var result: [AuthenticationChallenge] = []
         for line in fields.values(of: name) { result += ChallengeParser.parse(line) }

@@ -1,7 +1,7 @@
 public import HTTP1
 
-/// Answers the challenges of one server or proxy with one user's credentials: picks the scheme, remembers what was asked
-/// for, and knows when asking again is no use.
+/// Answers the challenges of one server or proxy with one user's credentials: picks the scheme, remembers what was
+/// asked for, and knows when asking again is no use.
 ///
 /// A value; whoever shares it between requests keeps it in one place, since a Digest answer counts up.
 public struct Authenticator: Sendable {
@@ -59,8 +59,8 @@ public struct Authenticator: Sendable {
     ///
     /// - Parameters:
     ///   - sent: the value that the refused request bore, if it bore one.
-    ///   - round: refusals of the same request before this one. A nonce may have grown old unseen, so the first refusal is
-    ///     answered in any case; the second only if it says itself that the nonce was `stale`; no third.
+    ///   - round: refusals of the same request before this one. A nonce may have grown old unseen, so the first refusal
+    ///     is answered in any case; the second only if it says itself that the nonce was `stale`; no third.
     public mutating func accept(_ challenges: [AuthenticationChallenge], refusing sent: String?, round: Int) -> Bool {
         guard let credentials, round < 2 else { return false }
         if let challenge = Authenticator.strongest(challenges.compactMap(DigestChallenge.init)) {

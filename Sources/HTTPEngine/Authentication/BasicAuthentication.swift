@@ -1,7 +1,7 @@
 /// The Basic scheme (RFC 7617): name and password for all to read who read the connection.
 public enum BasicAuthentication {
-    /// The value of an Authorization or Proxy-Authorization field. UTF-8, which is what servers that name a charset ask for
-    /// (§2.1) and most others take.
+    /// The value of an Authorization or Proxy-Authorization field. UTF-8, which is what servers that name a charset ask
+    /// for (§2.1) and most others take.
     public static func authorization(_ credentials: Credentials) throws(AuthenticationError) -> String {
         try credentials.checkControls()
         guard !credentials.user.utf8.contains(UInt8(ascii: ":")) else { throw .colonInUser }

@@ -1,6 +1,7 @@
 internal import TLS
 
-/// Answers one Digest challenge, request after request (RFC 7616 §3.4; RFC 2069 §2.1.2 where the challenge is of that age).
+/// Answers one Digest challenge, request after request (RFC 7616 §3.4; RFC 2069 §2.1.2 where the challenge is of that
+/// age).
 ///
 /// A challenge holds until the next one; each answer counts one up (`nc`), so that none can be replayed.
 public struct DigestAuthentication: Sendable {

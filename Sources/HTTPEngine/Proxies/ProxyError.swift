@@ -1,10 +1,13 @@
 public import HTTP1
 public import Reactor
+public import TLS
 
 /// Why a proxy could not be used: what it said or did itself, never what an origin behind it answered.
 public enum ProxyError: Error, Hashable, Sendable {
     /// No connection to the proxy.
     case unreachable(ConnectError)
+    /// TLS with the proxy itself.
+    case tls(TLSError)
     /// The proxy ended the connection before the tunnel stood. `nil` for a FIN.
     case closed(Errno?)
     /// CONNECT was not answered by a 2xx.
@@ -43,6 +46,7 @@ extension ProxyError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .unreachable(let error): "no connection to the proxy: \(error)"
+        case .tls(let error): "TLS: \(error)"
         case .closed(nil): "the proxy closed the connection before the tunnel stood"
         case .closed(let error?): "the connection to the proxy was lost before the tunnel stood: \(error)"
         case .refused(let refusal): "the proxy refused the tunnel: \(refusal)"
@@ -57,4 +61,23 @@ extension ProxyError: CustomStringConvertible {
 
 extension ProxyRefusal: CustomStringConvertible {
     public var description: String { reason.isEmpty ? "\(status)" : "\(status) \(reason)" }
+}
+
+extension EngineError {
+    /// What an error of a connection being opened is while the peer is a proxy.
+    var ofProxy: EngineError {
+        switch self {
+        case .closedWhileOpening(let cause) where cause?.isPeerClosure ?? true: .proxy(.closed(cause))
+        case .tls(let error): .proxy(.tls(error))
+        default: self
+        }
+    }
+
+    /// Why there is no connection, be it to the origin or to a proxy.
+    var connectError: ConnectError? {
+        switch self {
+        case .connect(let error), .proxy(.unreachable(let error)): error
+        default: nil
+        }
+    }
 }

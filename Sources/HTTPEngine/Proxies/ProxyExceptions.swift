@@ -5,8 +5,8 @@ internal import Reactor
 /// - Members are parted by commas or blanks. `*` counts only as the whole list: then no host is proxied.
 /// - A name covers itself and all names below it: `example.com`, `.example.com` and `example.com.` alike. Labels are
 ///   whole and compare without case.
-/// - An address covers itself, `10.0.0.0/8` and `fd00::/8` their networks; IPv6 stands without brackets. They are compared
-///   with hosts that are addresses: a name is never looked up to find out.
+/// - An address covers itself, `10.0.0.0/8` and `fd00::/8` their networks; IPv6 stands without brackets. They are
+///   compared with hosts that are addresses: a name is never looked up to find out.
 /// - There are no ports and no other wildcards: `host:8080` and `*.example.com` cover nothing, as with curl.
 public struct ProxyExceptions: Hashable, Sendable {
     private var coversAll = false

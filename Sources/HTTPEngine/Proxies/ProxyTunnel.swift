@@ -31,7 +31,7 @@ struct ProxyTunnel {
 
     /// Kept of a refusal's content, to show the user: the words of a proxy's error page, not its pictures.
     static let keptContent = 4 * 1024
-    /// Read of it altogether to keep the connection: squid's page for 407 has 4 KiB; reading 64 costs less than dialling.
+    /// Read of it altogether to keep the connection: squid's page for 407 has 4 KiB; reading 64 costs less than a dial.
     static let readContent = 64 * 1024
 
     private enum State {

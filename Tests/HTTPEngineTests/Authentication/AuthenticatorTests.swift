@@ -7,6 +7,7 @@ import Testing
 struct AuthenticatorTests {
     private let credentials = Credentials(user: "u", password: "p")
     private let basic = "Basic dTpw"
+    private static let digest = "Digest realm=r, nonce=n, qop=auth"
 
     private func challenges(_ line: String) -> [AuthenticationChallenge] { ChallengeParser.parse(line) }
 
@@ -48,15 +49,9 @@ struct AuthenticatorTests {
     @Test(
         "the strongest scheme on offer is taken: never MD5 where there is better, never Basic where there is Digest",
         arguments: [
-            ("Basic realm=b, Digest realm=r, nonce=n, qop=auth", "MD5"),
-            (
-                "Digest realm=r, nonce=n, qop=auth, algorithm=MD5, Digest realm=r, nonce=n, qop=auth, algorithm=SHA-256",
-                "SHA-256"
-            ),
-            (
-                "Digest realm=r, nonce=n, qop=auth, algorithm=SHA-512-256, Digest realm=r, nonce=n, qop=auth, algorithm=SHA-256",
-                "SHA-512-256"
-            ),
+            ("Basic realm=b, \(Self.digest)", "MD5"),
+            ("\(Self.digest), algorithm=MD5, \(Self.digest), algorithm=SHA-256", "SHA-256"),
+            ("\(Self.digest), algorithm=SHA-512-256, \(Self.digest), algorithm=SHA-256", "SHA-512-256"),
             ("Digest realm=r, nonce=n, algorithm=SHA-1, Basic realm=b", nil),
         ]
     )

@@ -1,0 +1,115 @@
+internal import HTTP1
+
+/// Requests that an HTTP proxy passes on, and the credentials it wants for them.
+extension Engine {
+    /// The Proxy-Authorization value for one request to `proxy`, if it has asked for one.
+    func authorization(
+        for proxy: Proxy,
+        method: String,
+        target: String,
+        content: [UInt8]?
+    ) throws(ProxyError) -> String? {
+        guard proxy.credentials != nil else { return nil }
+        var authenticator = authenticators[proxy]
+        defer { authenticators[proxy] = authenticator }
+        do throws(AuthenticationError) {
+            return try authenticator.authorization(method: method, target: target, content: content)
+        } catch {
+            throw .credentials(error)
+        }
+    }
+
+    /// Takes up a 407 of `proxy`. False: there is no point in asking again.
+    ///
+    /// - Parameter round: refusals of the same request before.
+    func accept(_ refusal: ProxyRefusal, of proxy: Proxy, refusing sent: String?, round: Int) -> Bool {
+        var authenticator = authenticators[proxy]
+        defer { authenticators[proxy] = authenticator }
+        return authenticator.accept(refusal.challenges, refusing: sent, round: round)
+    }
+
+    func note(_ fields: HTTPFields, of proxy: Proxy) {
+        guard fields.contains(Authenticator.Side.proxy.informationField) else { return }
+        authenticators[proxy].note(fields)
+    }
+
+    /// A request's head as it goes to a proxy that passes it on.
+    ///
+    /// - Parameter head: as it goes to an origin; a burst's heads and contents all in one.
+    func proxied(
+        _ head: [UInt8],
+        _ request: EngineRequest,
+        of exchange: Exchange,
+        by proxy: Proxy
+    ) throws(ProxyError) -> [UInt8] {
+        let content: [UInt8]? =
+            switch request.body {
+            case .none: []
+            case .bytes(let bytes): bytes
+            case .stream, .file, .segments, .threaded: nil
+            }
+        var all: [UInt8] = []
+        let size = head.count / request.burst
+        for number in 0..<request.burst {
+            let one = head[(number * size)..<((number + 1) * size)]
+            let sent = try authorization(
+                for: proxy,
+                method: request.method,
+                target: request.absoluteTarget,
+                content: content
+            )
+            exchange.proxyAttempt.sent = sent
+            do throws(HTTP1Error) {
+                all += try request.absolute(one, authorization: sent)
+            } catch {
+                throw .target(error)
+            }
+        }
+        return all
+    }
+
+    /// A 407 from the proxy that passes requests on; inside a tunnel, or without a proxy, a 407 is the origin's answer
+    /// like any other. The request goes once more if that can help, on a connection of its own; else it has failed.
+    func proxyRefused(_ exchange: Exchange, _ head: ResponseHead, on connection: Connection) {
+        guard let proxy = connection.host.route.proxy, let request = exchange.request else { return }
+        let refusal = ProxyRefusal(head)
+        let attempt = exchange.proxyAttempt
+        let isWhole = exchange.expected == request.burst && exchange.isRepeatable && !isDraining
+        if isWhole, accept(refusal, of: proxy, refusing: attempt.sent, round: attempt.rounds) {
+            exchange.proxyAttempt.rounds += 1
+            retry(exchange, instead: connection, .used)
+        } else {
+            fail(exchange, .proxy(.authenticationRequired(refusal)))
+        }
+    }
+}
+
+/// How often a proxy has refused a request for its credentials, and what it bore the last time.
+struct ProxyAttempt {
+    var sent: String?
+    var rounds = 0
+}
+
+extension EngineRequest {
+    /// RFC 9112 §3.2.2; and §3.2.4: the server-wide OPTIONS has no path here.
+    var absoluteTarget: String { "\(origin.scheme.rawValue)://\(origin.authority)\(target == "*" ? "" : target)" }
+
+    /// - Parameter head: one head in origin-form, and in a burst the content behind it.
+    fileprivate func absolute(_ head: ArraySlice<UInt8>, authorization: String?) throws(HTTP1Error) -> [UInt8] {
+        let targetStart = head.startIndex + method.utf8.count + 1
+        let targetEnd = targetStart + target.utf8.count
+        let headEnd = head.endIndex - (burst > 1 ? contentBytes / burst : 0)
+        var result = Array(head[..<targetStart])
+        result += absoluteTarget.utf8
+        // Without the empty line.
+        result += head[targetEnd..<(headEnd - 2)]
+        if let authorization {
+            let name = Authenticator.Side.proxy.credentialsField
+            var field = HTTPFields()
+            try field.append(name, authorization)
+            result += "\(name): \(authorization)\r\n".utf8
+        }
+        result += head[(headEnd - 2)...]
+        return result
+    }
+}

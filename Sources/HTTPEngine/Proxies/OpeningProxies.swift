@@ -1,0 +1,155 @@
+internal import HTTP1
+internal import Reactor
+
+/// The steps of an ``Opening`` that a proxy answers.
+extension Opening {
+    // MARK: CONNECT
+
+    /// - Parameter rest: what came before we asked.
+    func ask(_ tunnel: consuming ProxyTunnel, _ rest: Span<UInt8>) {
+        guard let proxy = dial.host.route.proxy else { return }
+        var tunnel = tunnel
+        do throws(ProxyError) {
+            let authorization = try engine.authorization(
+                for: proxy,
+                method: "CONNECT",
+                target: tunnel.target,
+                content: []
+            )
+            let request: [UInt8]
+            do throws(HTTP1Error) {
+                request = try tunnel.ask(authorization: authorization)
+            } catch {
+                throw .target(error)
+            }
+            step = .tunnel(tunnel, sent: authorization)
+            send(request.span)
+        } catch {
+            return fail(.proxy(error))
+        }
+        if !isOver, !rest.isEmpty { feed(rest) }
+    }
+
+    func feed(_ tunnel: consuming ProxyTunnel, sent: String?, _ bytes: Span<UInt8>) {
+        var tunnel = tunnel
+        var offset = 0
+        do throws(ProxyError) {
+            let result = try tunnel.receive(bytes, from: &offset)
+            step = .tunnel(tunnel, sent: sent)
+            proxyAnswered(result, tunnel, sent: sent, bytes.extracting(droppingFirst: offset))
+        } catch {
+            fail(.proxy(error))
+        }
+    }
+
+    func proxyAnswered(_ answer: ProxyTunnel.Step, _ tunnel: ProxyTunnel, sent: String?, _ rest: Span<UInt8>) {
+        guard let proxy = dial.host.route.proxy else { return }
+        switch answer {
+        case .needsInput:
+            break
+        case .open:
+            engine.note(tunnel.fields, of: proxy)
+            nextStep(rest)
+        case .refused(let refusal, let reusable):
+            guard refusal.status == Authenticator.Side.proxy.status else { return fail(.proxy(.refused(refusal))) }
+            guard engine.accept(refusal, of: proxy, refusing: sent, round: dial.proxyRounds) else {
+                return fail(.proxy(.authenticationRequired(refusal)))
+            }
+            dial.proxyRounds += 1
+            if reusable {
+                ask(tunnel, rest)
+            } else {
+                cancel()
+                dial.connect()
+            }
+        }
+    }
+
+    /// The connection to the proxy ended: its answer may have been one that ends so.
+    func ended(_ error: Errno?) {
+        guard case .tunnel(let tunnel, let sent) = step else { return fail(.closedWhileOpening(error)) }
+        do throws(ProxyError) {
+            proxyAnswered(try tunnel.ended(error), tunnel, sent: sent, Span())
+        } catch {
+            fail(.proxy(error))
+        }
+    }
+
+    // MARK: SOCKS
+
+    func beginSOCKS(_ host: String, _ port: UInt16, _ rest: Span<UInt8>) {
+        if let address = IPAddress(host) { return greet(.address(address), port, rest) }
+        switch dial.host.route.proxy?.kind {
+        case .socks5: lookUp(host, port, rest)
+        case .socks5h, .http, .https, nil: greet(.name(host), port, rest)
+        }
+    }
+
+    private func greet(_ target: SOCKS5.Target, _ port: UInt16, _ rest: Span<UInt8>) {
+        do throws(SOCKS5Error) {
+            let machine = try SOCKS5(to: target, port: port, credentials: dial.host.route.proxy?.credentials)
+            step = .socks(machine)
+            send(machine.greeting.span)
+        } catch {
+            return fail(.proxy(.socks(error)))
+        }
+        if !isOver, !rest.isEmpty { feed(rest) }
+    }
+
+    func feed(_ machine: consuming SOCKS5, _ bytes: Span<UInt8>) {
+        var machine = machine
+        var offset = 0
+        while true {
+            let result: SOCKS5.Step
+            do throws(SOCKS5Error) {
+                result = try machine.receive(bytes, from: &offset)
+            } catch {
+                return fail(.proxy(.socks(error)))
+            }
+            step = .socks(machine)
+            switch result {
+            case .needsInput: return
+            case .open: return nextStep(bytes.extracting(droppingFirst: offset))
+            case .send(let message): send(message.span)
+            }
+            if isOver { return }
+        }
+    }
+
+    /// The names of a `socks5` proxy are ours to look up. One address is told it, IPv4 first: that every proxy reaches.
+    private func lookUp(_ host: String, _ port: UInt16, _ rest: Span<UInt8>) {
+        do throws(ResolveError) {
+            let resolution = try engine.resolver.resolve(host, on: engine.loop) { [weak self] family, result in
+                self?.found(family, result, port)
+            }
+            switch resolution {
+            case .known(let addresses):
+                guard let address = addresses.first(where: { $0.family == .v4 }) ?? addresses.first else {
+                    throw .noAddress
+                }
+                greet(.address(address), port, rest)
+            case .pending(let lookup):
+                step = .lookup(lookup, fallback: nil)
+                wait(holding: rest)
+            }
+        } catch {
+            fail(.connect(ConnectError(attempts: [], resolution: error)))
+        }
+    }
+
+    private func found(_ family: IPAddress.Family, _ result: Result<[IPAddress], ResolveError>, _ port: UInt16) {
+        guard case .lookup(let lookup, let fallback) = step else { return }
+        let address = (try? result.get())?.first
+        if let chosen = family == .v4 ? address : nil {
+            lookup.cancel()
+            goOn { greet(.address(chosen), port, $0) }
+        } else if !lookup.pending.isEmpty {
+            step = .lookup(lookup, fallback: address)
+        } else if let chosen = address ?? fallback {
+            goOn { greet(.address(chosen), port, $0) }
+        } else {
+            let error: ResolveError = if case .failure(let error) = result { error } else { .noAddress }
+            fail(.connect(ConnectError(attempts: [], resolution: error)))
+        }
+    }
+}

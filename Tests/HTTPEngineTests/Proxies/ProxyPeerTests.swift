@@ -1,0 +1,192 @@
+import HTTP1
+import Reactor
+import TLS
+import TestServer
+import TestSupport
+import Testing
+
+@testable import HTTPEngine
+
+/// Through real proxies to a real server, plain and https. What only a scripted proxy does is in `ProxyWireTests`.
+@Suite("Proxies of Debian's", .timeLimit(.minutes(2)))
+struct ProxyPeerTests {
+    private static let right = Credentials(user: "user", password: "secret")
+    private static let wrong = Credentials(user: "user", password: "guess")
+
+    private let identity: TestCertificates.Identity
+    private let plain: TestServer
+    private let secure: TestServer
+
+    init() throws {
+        identity = try TestCertificates.localhost
+        plain = try TestServer.start()
+        secure = try TestServer.start(tls: TLSServerContext(TLSServerConfiguration(identity)))
+    }
+
+    private func engine(_ kind: Proxy.Kind, _ peer: Peer, _ credentials: Credentials? = nil) throws -> EngineHarness {
+        var trust = TLSConfiguration()
+        trust.roots = TrustRoots([.pem(Array(identity.authorityPEM.utf8))])
+        var configuration = EngineConfiguration()
+        // A machine may be busy with other tests for longer than a network should be.
+        configuration.timeouts = Timeouts(connect: nil, idle: nil)
+        configuration.tls = try TLSContext(trust)
+        configuration.proxyTLS = configuration.tls
+        configuration.proxies = ProxyConfiguration(
+            Proxy(kind, host: .v4(.loopback), port: peer.port, credentials: credentials)
+        )
+        return try EngineHarness(configuration)
+    }
+
+    private func request(
+        _ scheme: Origin.Scheme,
+        _ target: String,
+        host: String = "127.0.0.1"
+    ) throws -> EngineRequest {
+        let port = scheme == .http ? plain.port : secure.port
+        return try EngineRequest(origin: Origin(scheme: scheme, host: host, port: port), target: target)
+    }
+
+    /// The same content comes from both servers through whatever lies between, more than once, and nothing is left.
+    private func expectTransfers(by engine: EngineHarness, host: String = "127.0.0.1") async throws {
+        for scheme in [Origin.Scheme.http, .https] {
+            for _ in 0..<3 {
+                let result = await engine.run(try request(scheme, "/bytes/100000", host: host))
+                #expect(result.status == 200 && result.body.count == 100_000, "\(scheme): \(result)")
+                #expect((result.report?.connection?.security != nil) == (scheme == .https))
+            }
+            // The proxy's credentials end at the proxy.
+            let headers = await engine.run(try request(scheme, "/headers", host: host))
+            #expect(headers.status == 200 && !headers.text.lowercased().contains("proxy-authorization"))
+        }
+        await engine.shutdown()
+        #expect(await engine.remains == Remains())
+    }
+
+    private func expectRefusal(by engine: EngineHarness) async throws {
+        for scheme in [Origin.Scheme.http, .https] {
+            let result = await engine.run(try request(scheme, "/get"))
+            guard case .proxy(.authenticationRequired(let refusal)) = result.error else {
+                Issue.record("\(scheme): \(result)")
+                continue
+            }
+            #expect(refusal.status == 407 && !refusal.challenges.isEmpty)
+        }
+    }
+
+    @Test("squid passes plain requests on in absolute-form and opens tunnels")
+    func squid() async throws {
+        let squid = try ProxyPeers.squid()
+        defer { squid.stop() }
+        try await expectTransfers(by: try engine(.http, squid))
+    }
+
+    @Test("squid asks by Basic and is answered; without credentials, or with wrong ones, its 407 is an error")
+    func squidBasic() async throws {
+        let squid = try ProxyPeers.squid(.basic)
+        defer { squid.stop() }
+        try await expectTransfers(by: try engine(.http, squid, Self.right))
+        try await expectRefusal(by: try engine(.http, squid, Self.wrong))
+        try await expectRefusal(by: try engine(.http, squid))
+    }
+
+    @Test(
+        "squid asks by Digest and is answered, over and over, though its nonces grow stale; a wrong password is an error"
+    )
+    func squidDigest() async throws {
+        let squid = try ProxyPeers.squid(.digest)
+        defer { squid.stop() }
+        let engine = try engine(.http, squid, Self.right)
+        for number in 0..<12 {
+            let result = await engine.run(try request(.http, "/bytes/\(number)"))
+            #expect(result.status == 200 && result.body.count == number, "\(result)")
+        }
+        try await expectTransfers(by: engine)
+        try await expectRefusal(by: try self.engine(.http, squid, Self.wrong))
+    }
+
+    @Test("squid's own refusal of a tunnel is an error with its status and its page")
+    func squidRefuses() async throws {
+        let squid = try ProxyPeers.squid()
+        defer { squid.stop() }
+        let engine = try engine(.http, squid)
+        let nobody = try RawServer.start()
+        nobody.stop()
+        let request = try EngineRequest(origin: Origin(scheme: .https, host: "127.0.0.1", port: nobody.port))
+        guard case .proxy(.refused(let refusal)) = await engine.run(request).error else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(refusal.status == 503 && String(decoding: refusal.content, as: UTF8.self).contains("<html"))
+    }
+
+    @Test("tinyproxy passes on and opens tunnels, with Basic and without")
+    func tinyproxy() async throws {
+        let open = try ProxyPeers.tinyproxy(asks: false)
+        defer { open.stop() }
+        try await expectTransfers(by: try engine(.http, open))
+        let asking = try ProxyPeers.tinyproxy(asks: true)
+        defer { asking.stop() }
+        try await expectTransfers(by: try engine(.http, asking, Self.right))
+        try await expectRefusal(by: try engine(.http, asking))
+        // It has a status of its own for wrong credentials, and no challenge.
+        let wrong = await (try engine(.http, asking, Self.wrong)).run(try request(.https, "/get"))
+        guard case .proxy(.refused(let refusal)) = wrong.error, refusal.status == 401 else {
+            Issue.record("\(wrong)")
+            return
+        }
+    }
+
+    @Test("an https proxy is spoken to under TLS, and TLS with the origin goes on inside it")
+    func haproxy() async throws {
+        let squid = try ProxyPeers.squid(.basic)
+        defer { squid.stop() }
+        let front = try ProxyPeers.haproxy(before: squid, identity)
+        defer { front.stop() }
+        try await expectTransfers(by: try engine(.https, front, Self.right))
+    }
+
+    @Test("an https proxy whose certificate is not believed is the proxy's TLS error, and hears no credentials")
+    func haproxyUntrusted() async throws {
+        let squid = try ProxyPeers.squid()
+        defer { squid.stop() }
+        let stranger = try TestCertificates.identity(["IP:127.0.0.1"])
+        let front = try ProxyPeers.haproxy(before: squid, stranger)
+        defer { front.stop() }
+        for scheme in [Origin.Scheme.http, .https] {
+            let result = await (try engine(.https, front, Self.right)).run(try request(scheme, "/get"))
+            guard case .proxy(.tls(.untrusted)) = result.error else {
+                Issue.record("\(scheme): \(result)")
+                continue
+            }
+        }
+    }
+
+    @Test("microsocks tunnels to addresses and names, with a password and without; a wrong one is rejected")
+    func microsocks() async throws {
+        let open = try ProxyPeers.microsocks(asks: false)
+        defer { open.stop() }
+        try await expectTransfers(by: try engine(.socks5, open))
+        try await expectTransfers(by: try engine(.socks5, open), host: "localhost")
+        try await expectTransfers(by: try engine(.socks5h, open), host: "localhost")
+        let asking = try ProxyPeers.microsocks(asks: true)
+        defer { asking.stop() }
+        try await expectTransfers(by: try engine(.socks5h, asking, Self.right), host: "localhost")
+        let wrong = await (try engine(.socks5, asking, Self.wrong)).run(try request(.https, "/get"))
+        #expect(wrong.error == .proxy(.socks(.loginRejected)))
+        let nobody = await (try engine(.socks5, asking)).run(try request(.http, "/get"))
+        #expect(nobody.error == .proxy(.socks(.noAcceptableMethod)))
+    }
+
+    @Test("dante tunnels to addresses and names, and says when nobody listens there")
+    func dante() async throws {
+        let dante = try ProxyPeers.dante()
+        defer { dante.stop() }
+        try await expectTransfers(by: try engine(.socks5, dante))
+        try await expectTransfers(by: try engine(.socks5h, dante), host: "localhost")
+        let nobody = try RawServer.start()
+        nobody.stop()
+        let request = try EngineRequest(origin: Origin(host: "127.0.0.1", port: nobody.port))
+        let result = await (try engine(.socks5, dante)).run(request)
+        #expect(result.error == .proxy(.socks(.refused(.connectionRefused))))
+    }
+}
