@@ -114,6 +114,11 @@ internal import COpenSSL
         unsafe wire.deallocate()
     }
 
+    /// Between a handshake and any end.
+    public var isOpen: Bool {
+        if case .open = state { true } else { false }
+    }
+
     // MARK: Bytes
 
     /// Goes on with the handshake; the first call of a client has no input. `offset` moves past what was taken. Once
