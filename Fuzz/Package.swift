@@ -15,7 +15,9 @@ let package = Package(
         // No fuzzer: a long walk through every fault (./dev soak, ./dev bench stale).
         .executableTarget(
             name: "Soak",
-            dependencies: ["HTTPEngine", "HTTP1", "Reactor", "TestServer"].map { .product(name: $0, package: "uncurl") }
+            dependencies: ["HTTPEngine", "HTTP1", "Reactor", "TLS", "TestServer"].map {
+                .product(name: $0, package: "uncurl")
+            }
         ),
     ]
         + targets.map { .executableTarget(name: "Fuzz\($0)", dependencies: ["FuzzProperties"]) }

@@ -123,7 +123,7 @@ struct FieldLineParser: Sendable {
                 isComplete = true
                 break
             }
-            let nameLength = isInValue ? Int(nameEnd) &- start : bytes.nameLength(start, stop)
+            let nameLength = isInValue ? keptNameLength(bytes) : bytes.nameLength(start, stop)
             guard nameLength > 0, nameLength <= nameLimit, lineEnd &- start <= lineLimit, fields < room else { break }
             var valueStart = start &+ nameLength &+ 1
             var valueEnd = stop
@@ -154,6 +154,12 @@ struct FieldLineParser: Sendable {
         }
         if isComplete { return .complete }
         return isUnusual || !keepPart(bytes, limits) ? .unusual : .incomplete
+    }
+
+    /// As `Span.nameLength` where the name was read before: 0 if blanks, once allowed, stand between it and the colon.
+    @inline(__always)
+    private func keptNameLength(_ bytes: Span<UInt8>) -> Int {
+        bytes.at(Int(nameEnd)) == ASCII.colon ? Int(nameEnd) &- lineStart : 0
     }
 
     /// Notes how far the line at `lineStart` goes that does not end here; no control but HTAB is in it. False if it is

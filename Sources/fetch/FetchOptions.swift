@@ -11,6 +11,10 @@ struct FetchOptions: Equatable {
     var isQuiet = false
     /// `-T`
     var upload: String?
+    /// `-k`
+    var isInsecure = false
+    /// `--cacert`
+    var authorities: String?
 
     enum Parsed: Equatable {
         case help
@@ -23,17 +27,20 @@ struct FetchOptions: Equatable {
     }
 
     static let usage = """
-        usage: fetch [-b] [-i] [-q] [-T FILE] URL...
+        usage: fetch [-b] [-i] [-q] [-T FILE] [-k | --cacert FILE] URL...
 
-        Gets http URLs one after the other on one event loop, and says of each in one line how it went:
-        status, bytes of content, bytes before content decoding, content coding, whether the connection was a
-        new one, and how long look-up, connect, the wait for the first byte (from the request's first) and the
-        whole took. Redirects are told, not followed.
+        Gets http and https URLs one after the other on one event loop, and says of each in one line how it
+        went: status, bytes of content, bytes before content decoding, content coding, whether the connection
+        was a new one, the version of TLS (with a + where a session was resumed), and how long look-up,
+        connect, TLS handshake, the wait for the first byte (from the request's first) and the whole took.
+        Redirects are told, not followed.
 
           -b  write the bodies to standard output, and the lines to standard error
           -i  write the response heads to standard output, and the lines to standard error
           -q  no lines; errors only
           -T  PUT this file instead
+          -k, --insecure  believe any certificate
+          --cacert FILE   believe the authorities in this file of PEM, not the system's
 
         Exit status: 0 all well; 1 the command line is not usable, and nothing was sent; 4 a transfer failed;
         5 all were answered, but some with a status of 400 or more.
@@ -57,9 +64,19 @@ struct FetchOptions: Equatable {
             case "-T":
                 guard let path = rest.popFirst() else { throw Mistake(description: "-T wants a file to send") }
                 options.upload = path
+            case "-k", "--insecure": options.isInsecure = true
+            case "--cacert":
+                guard let path = rest.popFirst() else { throw Mistake(description: "--cacert wants a file to believe") }
+                options.authorities = path
             case "-h", "--help": return .help
-            default: throw Mistake(description: "\(argument.debugDescription) is no flag: use -b, -i, -q, -T or --help")
+            default:
+                throw Mistake(
+                    description: "\(argument.debugDescription) is no flag: use -b, -i, -q, -T, -k, --cacert or --help"
+                )
             }
+        }
+        guard !options.isInsecure || options.authorities == nil else {
+            throw Mistake(description: "-k and --cacert exclude each other: believe anybody, or those authorities")
         }
         guard !options.urls.isEmpty else {
             throw Mistake(description: "there is no URL: give one such as http://127.0.0.1:8080/get")

@@ -5,7 +5,7 @@ import Reactor
 /// The one line that is redrawn while a run goes on; nothing at all where standard error is no terminal.
 struct ProgressLine {
     private let descriptor: CInt
-    private let isShown: Bool
+    let isShown: Bool
     private var previous: (time: UInt64, completed: UInt64) = (0, 0)
     private var isDrawn = false
 

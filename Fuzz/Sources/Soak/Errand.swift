@@ -22,11 +22,12 @@ struct Errand: Sendable {
 
     /// - Parameters:
     ///   - peer: the origins of the peer that does as it is told.
-    ///   - server: an ordinary server.
+    ///   - server: an ordinary server, and `secure` the same over TLS.
     static func random(
         _ id: UInt64,
         peer: [Origin],
         server: Origin,
+        secure: Origin,
         using dice: inout Dice
     ) throws(EngineError) -> Errand {
         let origin = peer[dice.below(peer.count)]
@@ -41,15 +42,17 @@ struct Errand: Sendable {
         case 75..<78: return try asking(.stall, id, at: origin, using: &dice)
         case 78..<88: return try asking(.race, id, at: origin, using: &dice)
         case 88..<92: return try asking(.post, id, at: origin, using: &dice)
-        case 92..<96: return try uploading(id, to: server, using: &dice)
+        case 92..<94: return try uploading(id, to: server, using: &dice)
+        case 94..<96: return try uploading(id, to: secure, using: &dice)
+        case 96..<99: return try downloading(from: secure, using: &dice)
         default:
             let request = try EngineRequest(origin: server, target: "/gzip", options: options(idle: patience))
             return Errand(request: request, expectation: .whole, pattern: nil, size: nil, upload: [])
         }
     }
 
-    /// Longer than ten thousand others may keep a busy loop from one of them.
-    private static let patience = Duration.seconds(20)
+    /// Longer than ten thousand others, on a machine with other work, may keep a busy loop from one of them.
+    private static let patience = Duration.seconds(120)
 
     private static func options(idle: Duration) -> EngineRequest.Options {
         var options = EngineRequest.Options()
@@ -77,6 +80,19 @@ struct Errand: Sendable {
         )
         let expectation: Expectation = deed == .post ? .wholeOrClosed : deed.isWhole ? .whole : .failure
         return Errand(request: request, expectation: expectation, pattern: Pattern(id: id), size: size, upload: [])
+    }
+
+    private static func downloading(from server: Origin, using dice: inout Dice) throws(EngineError) -> Errand {
+        let size = dice.below(30_000)
+        let isWhole = dice.chance(60)
+        let cut = dice.chance(50) ? "truncate" : "reset"
+        let request = try EngineRequest(
+            origin: server,
+            target: isWhole ? "/bytes/\(size)?seed=1" : "/\(cut)?after=\(size)",
+            options: options(idle: patience)
+        )
+        let expectation: Expectation = isWhole ? .whole : .failure
+        return Errand(request: request, expectation: expectation, pattern: nil, size: size, upload: [])
     }
 
     private static func uploading(_ id: UInt64, to server: Origin, using dice: inout Dice) throws(EngineError) -> Errand

@@ -1,16 +1,22 @@
 import Foundation
 import Reactor
+import TLS
 import TestServer
 
 /// The servers, in a process of their own: it has its own descriptors, and its memory is not ours.
 final class PeerProcess {
     let peerPort: UInt16
     let serverPort: UInt16
+    let securePort: UInt16
+    /// Whom the https server's certificate is from.
+    let authority: String
     private let process = Process()
     private let lifeline = Pipe()
     private let output = Pipe()
 
     struct NotStarted: Error {}
+
+    private static let lastLine = "-----END CERTIFICATE-----"
 
     init() throws {
         process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
@@ -18,10 +24,17 @@ final class PeerProcess {
         process.standardInput = lifeline
         process.standardOutput = output
         try process.run()
-        let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-        let ports = line.split(whereSeparator: \.isWhitespace).compactMap { UInt16($0) }
-        guard ports.count == 2 else { throw NotStarted() }
-        (peerPort, serverPort) = (ports[0], ports[1])
+        var text = ""
+        while !text.hasSuffix(PeerProcess.lastLine + "\n") {
+            let more = output.fileHandleForReading.availableData
+            guard !more.isEmpty else { throw NotStarted() }
+            text += String(decoding: more, as: UTF8.self)
+        }
+        let lines = text.split(separator: "\n", maxSplits: 1)
+        let ports = lines[0].split(separator: " ").compactMap { UInt16($0) }
+        guard ports.count == 3, lines.count == 2 else { throw NotStarted() }
+        (peerPort, serverPort, securePort) = (ports[0], ports[1], ports[2])
+        authority = String(lines[1])
     }
 
     /// Ends the servers: how many POSTs reached the peer, and how many of them had come before.
@@ -45,7 +58,11 @@ final class PeerProcess {
         }
         guard let peer = made.wait(atMost: .seconds(5), until: { $0 }) else { throw NotStarted() }
         let server = try TestServer.start()
-        say("\(ask(peer) { Int($0.port) }) \(server.port)")
+        let identity = try TestCertificates.localhost
+        let tls = try TLSServerContext(TLSServerConfiguration(certificate: .init(identity)))
+        let secure = try TestServer.start(tls: tls)
+        say("\(ask(peer) { Int($0.port) }) \(server.port) \(secure.port)")
+        say(identity.authorityPEM.trimmingCharacters(in: .newlines))
         _ = FileHandle.standardInput.readDataToEndOfFile()
         say("\(ask(peer) { $0.posts }) \(ask(peer) { $0.repeated })")
         exit(0)

@@ -2,6 +2,7 @@ import Foundation
 import HTTP1
 import HTTPEngine
 import Reactor
+import TLS
 
 /// `Soak SECONDS [CONNECTIONS]`: every fault by the dice at ten thousand connections.
 /// `Soak stale COUNT`: so many GETs, and a tenth as many POSTs, against a server that closes at random after an answer.
@@ -43,11 +44,15 @@ enum Soak {
         configuration.maximumAge = .seconds(30)
         let origins = try (1...8).map { try Origin(host: "127.0.0.\($0)", port: peer.peerPort) }
         let server = try Origin(host: "127.0.0.1", port: peer.serverPort)
+        let secure = try Origin(scheme: .https, host: "127.0.0.1", port: peer.securePort)
+        var tls = TLSConfiguration()
+        tls.roots = .pem(peer.authority)
+        configuration.tls = try TLSContext(tls)
         let before = ProcessFigures.sockets
         let seed = UInt64.random(in: 0 ..< .max)
         say("soak: \(seconds) s, \(connections) exchanges at a time, seed \(seed)")
         let stage = try Stage(configuration, parallel: connections, seed: seed, meddles: true) { id, dice in
-            try Errand.random(id, peer: origins, server: server, using: &dice)
+            try Errand.random(id, peer: origins, server: server, secure: secure, using: &dice)
         }
         var memory: [Int] = []
         for second in 1...seconds {
@@ -57,7 +62,7 @@ enum Soak {
         }
         stage.end()
         // Longer than any limit of an exchange's.
-        let isOver = stage.isOver(within: .seconds(60))
+        let isOver = stage.isOver(within: .seconds(240))
         let last = stage.snapshot
         let rest = stage.shutdown()
         let (posts, repeated) = peer.stop()
