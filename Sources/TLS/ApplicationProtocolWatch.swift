@@ -1,7 +1,7 @@
 internal import COpenSSL
 
-/// Looks at a server's ALPN answer itself. What becomes of one that was not offered depends on the release of OpenSSL: the early
-/// ones of 3.0 let it pass, later ones end the handshake over a "bad extension".
+/// Looks at a server's ALPN answer itself. What becomes of one that was not offered depends on the release of OpenSSL:
+/// the early ones of 3.0 let it pass, later ones end the handshake over a "bad extension".
 extension TLSSession {
     func watchApplicationProtocol() {
         _ = unsafe uncurl_set_extension_callback(ssl) { ssl, _, type, bytes, count, _ in

@@ -3,8 +3,8 @@ internal import Glibc
 
 /// A session of OpenSSL's with what we know of the peer it was made with.
 ///
-/// OpenSSL counts references of an `SSL_SESSION` atomically, and nothing changes one that is out of its connection; so it may go
-/// from thread to thread.
+/// OpenSSL counts references of an `SSL_SESSION` atomically, and nothing changes one that is out of its connection; so
+/// it may go from thread to thread.
 @safe final class CachedSession: Sendable {
     private let address: UInt
     /// Of the handshake that the session comes from; pins are held against it on resumption.

@@ -2,8 +2,8 @@ internal import COpenSSL
 
 /// Whom a client means to reach: the name that the certificate must bear, and what SNI says.
 ///
-/// One trailing dot is stripped for both, since no certificate bears it. A leading dot is refused: OpenSSL would read ".a.example"
-/// as "any name below". Addresses are checked as addresses and never sent in SNI (RFC 6066 §3).
+/// One trailing dot is stripped for both, since no certificate bears it. A leading dot is refused: OpenSSL would read
+/// ".a.example" as "any name below". Addresses are checked as addresses and never sent in SNI (RFC 6066 §3).
 public struct ServerName: Hashable, Sendable, CustomStringConvertible {
     /// Lower-case, without a trailing dot or brackets.
     public let text: String

@@ -4,8 +4,8 @@ internal import Synchronization
 /// Sessions to resume, of one ``TLSContext``: trust settings, identity, versions and ALPN are the same for all of them.
 /// What else tells peers apart is in the key.
 ///
-/// A TLS 1.3 ticket is handed out once (RFC 8446 §C.4): presented again, most servers refuse it, and whoever watches could link
-/// the connections. A TLS 1.2 session stays until it is refused or too old.
+/// A TLS 1.3 ticket is handed out once (RFC 8446 §C.4): presented again, most servers refuse it, and whoever watches
+/// could link the connections. A TLS 1.2 session stays until it is refused or too old.
 public final class SessionCache: Sendable {
     /// A server sends two or four tickets a handshake; eight reconnects at once are as many as a pool makes.
     static let ticketsPerKey = 8
@@ -33,7 +33,8 @@ public final class SessionCache: Sendable {
 
     public func removeAll() { state.withLock { $0.shelves = [:] } }
 
-    /// The newest session that is still good. None that was made under other roots: those since gone must not be trusted on.
+    /// The newest session that is still good. None that was made under other roots: those since gone must not be
+    /// trusted on.
     func take(_ key: String, under anchors: TrustAnchors?) -> CachedSession? {
         state.withLock { state in
             SessionCache.settle(&state, anchors)

@@ -2,8 +2,8 @@ internal import COpenSSL
 
 /// What the connections of one client configuration share: settings, trusted roots, sessions to resume.
 ///
-/// Immutable once made, so loops and engines may share it. Making one takes 0.2 ms (the first in a process several) and reads
-/// no trust store: that is ``TrustStore/load()``, to be called off the loop while the network is waited for.
+/// Immutable once made, so loops and engines may share it. Making one takes 0.2 ms (the first in a process several) and
+/// reads no trust store: that is ``TrustStore/load()``, to be called off the loop while the network is waited for.
 public final class TLSContext: Sendable {
     public let configuration: TLSConfiguration
     /// One for all contexts of the process with the same roots.

@@ -6,6 +6,7 @@ public struct TLSInfo: Hashable, Sendable {
     /// nil: the peer answered no ALPN, which for us means HTTP/1.1.
     public let applicationProtocol: String?
     public let isResumed: Bool
-    /// Of the peer's chain; for a resumed session that of its first handshake. nil at a server without client certificates.
+    /// Of the peer's chain; for a resumed session that of its first handshake. nil at a server without client
+    /// certificates.
     public let chain: VerifiedChain?
 }

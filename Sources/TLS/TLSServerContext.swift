@@ -1,6 +1,7 @@
 internal import COpenSSL
 
-/// What the connections of one server share. Good enough for the test server: no session store of its own (tickets carry the state).
+/// What the connections of one server share. Good enough for the test server: no session store of its own (tickets
+/// carry the state).
 public final class TLSServerContext: Sendable {
     public let configuration: TLSServerConfiguration
     let owned: OwnedContext

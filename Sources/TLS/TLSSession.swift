@@ -2,8 +2,9 @@ internal import COpenSSL
 
 /// One TLS connection without its transport: ciphertext comes in as a span, goes out through a ``CiphertextBuffer``.
 ///
-/// Confined to one loop. Every call may write to the output, the failing ones too (the alert): its owner sends it after each.
-/// Nothing hides here: ``handshake(_:from:)`` and ``read(_:from:into:)`` ask for input only once they have taken all of it.
+/// Confined to one loop. Every call may write to the output, the failing ones too (the alert): its owner sends it after
+/// each. Nothing hides here: ``handshake(_:from:)`` and ``read(_:from:into:)`` ask for input only once they have taken
+/// all of it.
 ///
 /// ```
 ///  handshaking ── done ──▶ open ── close_notify came ──▶ peerClosed
@@ -40,8 +41,8 @@ internal import COpenSSL
 
     /// RFC 8446 §5.1: the content of one record.
     public static let recordSize = 16 * 1024
-    /// What the peer can make us write without sending a byte of data: some hundred answers to key updates. RFC 8446 §5.5 needs
-    /// one in 2²⁴ records.
+    /// What the peer can make us write without sending a byte of data: some hundred answers to key updates. RFC 8446
+    /// §5.5 needs one in 2²⁴ records.
     static let answerLimit = 8 * 1024
 
     let ssl: OpaquePointer
@@ -55,6 +56,8 @@ internal import COpenSSL
     var pathToStaple: CertificateStack?
     /// The session that the handshake offers to resume.
     var offered: CachedSession?
+    /// Plaintext that waits for the peer to end a message; see ``write(_:_:)``.
+    var delayed: [UInt8] = []
     /// The roots that the server was verified under, now or when the session resumed was made.
     var anchors: TrustAnchors?
     /// What the server chose though it was not offered.
@@ -67,7 +70,8 @@ internal import COpenSSL
     /// A client's connection.
     ///
     /// - Parameters:
-    ///   - resumptionScope: tells connections to the same name apart whose sessions must not mix: port, proxy and the like.
+    ///   - resumptionScope: tells connections to the same name apart whose sessions must not mix: port, proxy and the
+    ///     like.
     ///   - output: shared by the sessions of a loop.
     public convenience init(
         client context: TLSContext,
@@ -105,7 +109,8 @@ internal import COpenSSL
     }
 
     deinit {
-        // Otherwise OpenSSL marks the session as not to be resumed: right after an error, wrong for a connection that just ended.
+        // Otherwise OpenSSL marks the session as not to be resumed: right after an error, wrong for a connection that
+        // just ended.
         if case .failed = state {} else { unsafe SSL_set_shutdown(ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN) }
         unsafe SSL_free(ssl)
         unsafe wire.deallocate()
@@ -118,8 +123,8 @@ internal import COpenSSL
 
     // MARK: Bytes
 
-    /// Goes on with the handshake; the first call of a client has no input. `offset` moves past what was taken. Once done, what is
-    /// left of the input is for ``read(_:from:into:)``.
+    /// Goes on with the handshake; the first call of a client has no input. `offset` moves past what was taken. Once
+    /// done, what is left of the input is for ``read(_:from:into:)``.
     public func handshake(_ input: Span<UInt8>, from offset: inout Int) throws(TLSError) -> Handshake {
         switch state {
         case .handshaking: break
@@ -145,7 +150,8 @@ internal import COpenSSL
         }
     }
 
-    /// Decrypts into `buffer`, as many records as fit. `offset` moves past what was taken; `.needsInput` only once that is all.
+    /// Decrypts into `buffer`, as many records as fit. `offset` moves past what was taken; `.needsInput` only once that
+    /// is all.
     public func read(
         _ input: Span<UInt8>,
         from offset: inout Int,
@@ -176,6 +182,15 @@ internal import COpenSSL
             }
         }
         try countAnswers(output.count - before, filled)
+        if !delayed.isEmpty {
+            do throws(TLSError) {
+                try sendDelayed()
+            } catch {
+                // As below: what has been decrypted counts first.
+                guard filled > 0 else { throw error }
+                return .bytes(filled)
+            }
+        }
         switch code {
         case SSL_ERROR_NONE, SSL_ERROR_WANT_READ:
             return filled > 0 ? .bytes(filled) : .needsInput
@@ -188,32 +203,6 @@ internal import COpenSSL
             guard filled > 0 else { throw error }
             return .bytes(filled)
         }
-    }
-
-    /// Encrypts `first` and `second` into the output; what of both fits one record shares it. Returns how many bytes were taken: all,
-    /// or none while the peer is in the midst of a message of its own (a ticket cut in two); then again after more input.
-    public func write(_ first: Span<UInt8>, _ second: Span<UInt8> = Span()) throws(TLSError) -> Int {
-        switch state {
-        case .handshaking: throw .protocolViolation("data before the handshake is done")
-        case .open, .peerClosed: break
-        case .closed: throw .closed
-        case .failed(let error): throw error
-        }
-        if second.isEmpty {
-            return try unsafe first.withUnsafeBufferPointer { head throws(TLSError) in try unsafe encrypt(head) }
-        }
-        if first.isEmpty {
-            return try unsafe second.withUnsafeBufferPointer { rest throws(TLSError) in try unsafe encrypt(rest) }
-        }
-        guard first.count < TLSSession.recordSize else {
-            let taken = try unsafe first.withUnsafeBufferPointer { head throws(TLSError) in try unsafe encrypt(head) }
-            guard taken > 0 else { return 0 }
-            return try taken + write(second)
-        }
-        let shared = min(second.count, TLSSession.recordSize - first.count)
-        let taken = try unsafe encrypt(output.joined(first, second.extracting(first: shared)))
-        guard taken > 0, shared < second.count else { return taken }
-        return try taken + write(second.extracting(droppingFirst: shared))
     }
 
     // MARK: Ends
@@ -240,8 +229,8 @@ internal import COpenSSL
         _ = unsafe SSL_shutdown(ssl)
     }
 
-    /// For a connection cut off on purpose: no close_notify, which would make a half-sent body look whole. The session is not
-    /// resumed.
+    /// For a connection cut off on purpose: no close_notify, which would make a half-sent body look whole. The session
+    /// is not resumed.
     public func abandon() {
         switch state {
         case .handshaking, .open, .peerClosed: state = .failed(.closed)
@@ -262,22 +251,11 @@ internal import COpenSSL
         }
     }
 
-    /// Gives OpenSSL's buffers back, 34 KiB; they return with the next byte. For parked connections. Nothing happens while a record
-    /// is half read.
+    /// Gives OpenSSL's buffers back, 34 KiB; they return with the next byte. For parked connections. Nothing happens
+    /// while a record is half read.
     public func releaseBuffers() { _ = unsafe SSL_free_buffers(ssl) }
 
     // MARK: -
-
-    private func encrypt(_ bytes: UnsafeBufferPointer<UInt8>) throws(TLSError) -> Int {
-        guard !bytes.isEmpty else { return 0 }
-        var count = 0
-        let code = unsafe uncurl_write(ssl, bytes.baseAddress, bytes.count, &count)
-        switch code {
-        case SSL_ERROR_NONE: return count
-        case SSL_ERROR_WANT_READ: return 0
-        default: throw fail(code)
-        }
-    }
 
     /// Lends the input to OpenSSL for the length of `body`.
     @inline(__always) @discardableResult
@@ -307,7 +285,7 @@ internal import COpenSSL
         state = .open
     }
 
-    private func fail(_ code: CInt) -> TLSError {
+    func fail(_ code: CInt) -> TLSError {
         let error = explain(code)
         if case .handshaking = state { forgetOffered() }
         state = .failed(error)

@@ -2,8 +2,8 @@ internal import COpenSSL
 
 /// What few connections ever do.
 extension TLSSession {
-    /// New keys for what is sent from here on, and with `askingPeer` for what the peer sends, too (RFC 8446 §4.6.3). The message goes
-    /// into the output. False: not TLS 1.3, or not the time for it.
+    /// New keys for what is sent from here on, and with `askingPeer` for what the peer sends, too (RFC 8446 §4.6.3).
+    /// The message goes into the output. False: not TLS 1.3, or not the time for it.
     public func updateKeys(askingPeer: Bool) -> Bool {
         switch state {
         case .open, .peerClosed: break
@@ -12,6 +12,21 @@ extension TLSSession {
         uncurl_forget_errors()
         let kind = askingPeer ? SSL_KEY_UPDATE_REQUESTED : SSL_KEY_UPDATE_NOT_REQUESTED
         guard unsafe SSL_key_update(ssl, kind) == 1 else {
+            OpenSSLErrors.forget()
+            return false
+        }
+        return unsafe uncurl_handshake(ssl) == SSL_ERROR_NONE
+    }
+
+    /// At a server: one more TLS 1.3 ticket into the output (RFC 8446 §4.6.1). False as with
+    /// ``updateKeys(askingPeer:)``.
+    public func sendTicket() -> Bool {
+        switch state {
+        case .open, .peerClosed: break
+        case .handshaking, .closed, .failed: return false
+        }
+        uncurl_forget_errors()
+        guard unsafe SSL_new_session_ticket(ssl) == 1 else {
             OpenSSLErrors.forget()
             return false
         }

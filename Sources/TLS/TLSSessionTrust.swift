@@ -200,8 +200,8 @@ extension TLSSession {
         return 1
     }
 
-    /// A resumed handshake shows no certificates; the pins may be stricter than those the session was made under only by
-    /// another configuration, but a check this cheap is made where it counts.
+    /// A resumed handshake shows no certificates; the pins may be stricter than those the session was made under only
+    /// by another configuration, but a check this cheap is made where it counts.
     func recheckPins() throws(TLSError) {
         guard case .client(let client) = role, unsafe SSL_session_reused(ssl) == 1, let offered else { return }
         guard let failure = Pin.failure(client.context.configuration.pins, offered.chain) else { return }

@@ -3,7 +3,8 @@ import TestServer
 import TestSupport
 import Testing
 
-/// Whatever comes instead of TLS, and TLS with any byte changed: a named error or a wait for more, never a trap, never wrong data.
+/// Whatever comes instead of TLS, and TLS with any byte changed: a named error or a wait for more, never a trap, never
+/// wrong data.
 @Suite("Hostile input")
 struct HostileInputTests {
     private static let head = [UInt8]("GET / HTTP/1.1\r\n\r\n".utf8)
@@ -119,7 +120,8 @@ struct HostileInputTests {
                 failures += 1
             }
         }
-        // Only bytes that nobody reads may be changed unseen: a version in the header of a record that is not encrypted.
+        // Only bytes that nobody reads may be changed unseen: a version in the header of a record that is not
+        // encrypted.
         #expect(failures >= flight - 16)
     }
 

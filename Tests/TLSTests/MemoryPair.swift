@@ -61,6 +61,11 @@ final class MemoryPair {
         return client.updateKeys(askingPeer: askingPeer)
     }
 
+    func sendTicket() -> Bool {
+        defer { toClient += serverOutput.take() }
+        return server.sendTicket()
+    }
+
     func closeClient() {
         client.close()
         toServer += clientOutput.take()

@@ -2,8 +2,8 @@ import Foundation
 import Synchronization
 import TestServer
 
-/// `openssl s_server` on a port of its own, with the certificate of ``TestCertificates/localhost``. What is typed goes to the client,
-/// except that a line of one letter is a command: Q, k, K, R.
+/// `openssl s_server` on a port of its own, with the certificate of ``TestCertificates/localhost``. What is typed goes to
+/// the client, except that a line of one letter is a command: Q, k, K, R.
 final class OpenSSLServer {
     let port: UInt16
     private let process = Process()

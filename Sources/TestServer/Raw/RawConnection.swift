@@ -153,6 +153,7 @@ final class RawConnection: ReadinessHandler, TimerHandler {
             pieceSize = max(0, size)
             finishStep()
         case .keyUpdate(let asks): state = .sending(security?.updateKeys(askingPeer: asks) ?? [], from: 0)
+        case .ticket: state = .sending(security?.sendTicket() ?? [], from: 0)
         case .closeNotify: state = .sending(security?.closeNotify() ?? [], from: 0)
         case .pause(let span):
             state = .pausing

@@ -43,18 +43,20 @@ public enum RawStep: Sendable {
     /// Goes on when that much has come. What came beyond it counts for the next `receive`.
     case receive(RawReceive)
     case send([UInt8])
-    /// Everything after it is TLS, as the server; goes on when the handshake is done. Scripts are in plaintext still, and so is the
-    /// record. Made once a connection: one that starts over passes it by.
+    /// Everything after it is TLS, as the server; goes on when the handshake is done. Scripts are in plaintext still,
+    /// and so is the record. Made once a connection: one that starts over passes it by.
     case handshake(TLSServerContext)
     /// Sends these bytes past TLS: a record of one's own making.
     case raw([UInt8])
     /// Sends TLS records of so many bytes of content each, from here on; 0: as large as they may be.
     case records(of: Int)
-    /// Hands the kernel at most so many bytes a send, from here on; 0: all there are. Each leaves in a segment of its own if the
-    /// peer is quick enough.
+    /// Hands the kernel at most so many bytes a send, from here on; 0: all there are. Each leaves in a segment of its
+    /// own if the peer is quick enough.
     case pieces(of: Int)
     /// New keys for what is sent from here on (RFC 8446 §4.6.3), and for what the peer sends if that is asked.
     case keyUpdate(askingPeer: Bool)
+    /// One more ticket, as late as one likes (TLS 1.3).
+    case ticket
     /// Says that nothing follows (RFC 8446 §6.1). The transport stays open.
     case closeNotify
     /// Sends the same bytes again and again for as long as the peer takes them; the last step that does anything.
@@ -86,8 +88,8 @@ public enum RawReceive: Sendable {
     case endOfStream
 }
 
-/// How a cut response ends. After `fin` the server goes on reading, so that nothing the client still sends turns the FIN
-/// into an RST.
+/// How a cut response ends. After `fin` the server goes on reading, so that nothing the client still sends turns the
+/// FIN into an RST.
 public enum RawEnding: Sendable, CaseIterable {
     case fin, reset, stall
 

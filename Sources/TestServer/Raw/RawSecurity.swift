@@ -66,6 +66,11 @@ internal import TLS
         return output.take()
     }
 
+    func sendTicket() -> [UInt8] {
+        _ = session.sendTicket()
+        return output.take()
+    }
+
     /// Handshake messages, answers to key updates, alerts: what has to go out without having been asked for.
     func takeOutput() -> [UInt8] { output.take() }
 }

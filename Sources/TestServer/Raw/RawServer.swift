@@ -68,7 +68,8 @@ public final class RawServer: Sendable {
         address.port == nil ? "http://localhost\(path)" : "http://\(address)\(path)"
     }
 
-    /// The same for scripts that begin with ``RawStep/handshake(_:)``; `localhost` stands for the address unless told otherwise.
+    /// The same for scripts that begin with ``RawStep/handshake(_:)``; `localhost` stands for the address unless told
+    /// otherwise.
     public func secureURL(_ path: String, host: String = "localhost") -> String { "https://\(host):\(port)\(path)" }
 
     /// Everything recorded so far, by connection.

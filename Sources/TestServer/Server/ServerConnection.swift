@@ -10,7 +10,8 @@ internal import TLS
 ///     sending ───▶ lingering    FIN sent, what still comes is dropped, within bounds
 ///     any ───────▶ closed
 ///
-/// Two system calls a request: one recv, one send. epoll is told of a change only when a send blocks or a response waits.
+/// Two system calls a request: one recv, one send. epoll is told of a change only when a send blocks or a response
+/// waits.
 final class ServerConnection: ReadinessHandler, TimerHandler {
     private enum State {
         case reading
@@ -21,7 +22,8 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
         case closed
     }
 
-    /// Dropped after a refusal (RFC 9112 §9.6): a megabyte covers what a client has under way before it sees the answer.
+    /// Dropped after a refusal (RFC 9112 §9.6): a megabyte covers what a client has under way before it sees the
+    /// answer.
     private static let lingerBytes = 1 << 20
     private static let lingerTime = Duration.seconds(2)
     /// Rounds of output a turn; the other connections of the loop want theirs.
@@ -218,8 +220,8 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
         return true
     }
 
-    /// ``send()`` with a record layer between. A client that cuts a handshake message of its own in two while a response is due is cut
-    /// off: nobody sane does that, and nothing could be encrypted meanwhile.
+    /// ``send()`` with a record layer between. A client that cuts a handshake message of its own in two while a response
+    /// is due is cut off: nobody sane does that, and nothing could be encrypted meanwhile.
     private func encrypt(_ session: TLSSession, _ secure: SecureScratch) -> Bool {
         let isWhole = shared.output.isEmpty || encrypt(shared.output, session)
         shared.output.removeAll(keepingCapacity: true)
@@ -332,8 +334,8 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
         apply(machine.resume(shared) { origin })
     }
 
-    /// While a response waits: FIN may be half of a close or a whole one, so a delayed response still goes out. A silent
-    /// connection has nothing to wait for.
+    /// While a response waits: FIN may be half of a close or a whole one, so a delayed response still goes out. A
+    /// silent connection has nothing to wait for.
     private func noticePeer(_ readiness: Readiness) {
         if !readiness.isDisjoint(with: [.hungUp, .failed]) { return close() }
         guard readiness.contains(.peerFinished) else { return }
@@ -352,7 +354,8 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
         state = .lingering(timer, left: left - count)
     }
 
-    /// close_notify, so that an end is not taken for a cut; what the kernel has no room for now is not worth waiting for.
+    /// close_notify, so that an end is not taken for a cut; what the kernel has no room for now is not worth waiting
+    /// for.
     private func sayGoodbye() {
         guard let session, let secure = shared.secure else { return }
         session.close()
