@@ -123,7 +123,15 @@ final class TLSLayer {
     /// Short messages of a handshake inside, however little room the socket has.
     func sealAll(_ bytes: Span<UInt8>) {
         var offset = 0
-        while offset < bytes.count { offset += seal(bytes.extracting(droppingFirst: offset), Span()) }
+        while offset < bytes.count {
+            let count = seal(bytes.extracting(droppingFirst: offset), Span())
+            // A proxy that cuts a message of its own in two and goes silent: no inner handshake is that long.
+            guard count > 0 else {
+                ending = ending ?? .failed(.protocolViolation("a message that is begun and not ended"))
+                return
+            }
+            offset += count
+        }
     }
 
     /// During the handshake: what the session wants sent, before this layer carries anything.

@@ -15,6 +15,8 @@ struct FetchOptions: Equatable {
     var isInsecure = false
     /// `--cacert`
     var authorities: String?
+    /// `-x`
+    var proxy: Proxy?
 
     enum Parsed: Equatable {
         case help
@@ -27,7 +29,7 @@ struct FetchOptions: Equatable {
     }
 
     static let usage = """
-        usage: fetch [-b] [-i] [-q] [-T FILE] [-k | --cacert FILE] URL...
+        usage: fetch [-b] [-i] [-q] [-T FILE] [-k | --cacert FILE] [-x PROXY] URL...
 
         Gets http and https URLs one after the other on one event loop, and says of each in one line how it
         went: status, bytes of content, bytes before content decoding, content coding, whether the connection
@@ -41,6 +43,7 @@ struct FetchOptions: Equatable {
           -T  PUT this file instead
           -k, --insecure  believe any certificate
           --cacert FILE   believe the authorities in this file of PEM, not the system's
+          -x, --proxy URL  by this proxy: http, https, socks5 or socks5h
 
         Exit status: 0 all well; 1 the command line is not usable, and nothing was sent; 4 a transfer failed;
         5 all were answered, but some with a status of 400 or more.
@@ -68,10 +71,14 @@ struct FetchOptions: Equatable {
             case "--cacert":
                 guard let path = rest.popFirst() else { throw Mistake(description: "--cacert wants a file to believe") }
                 options.authorities = path
+            case "-x", "--proxy":
+                guard let text = rest.popFirst() else { throw Mistake(description: "-x wants the URL of a proxy") }
+                options.proxy = try proxy(text)
             case "-h", "--help": return .help
             default:
                 throw Mistake(
-                    description: "\(argument.debugDescription) is no flag: use -b, -i, -q, -T, -k, --cacert or --help"
+                    description:
+                        "\(argument.debugDescription) is no flag: use -b, -i, -q, -T, -k, --cacert, -x or --help"
                 )
             }
         }
@@ -82,6 +89,15 @@ struct FetchOptions: Equatable {
             throw Mistake(description: "there is no URL: give one such as http://127.0.0.1:8080/get")
         }
         return .run(options)
+    }
+
+    private static func proxy(_ text: String) throws(Mistake) -> Proxy {
+        do throws(Proxy.Problem) {
+            return try Proxy(url: text)
+        } catch {
+            // A password may be in it, so the text is not repeated.
+            throw Mistake(description: "what -x names is no proxy: \(error)")
+        }
     }
 
     private static func url(_ text: String) throws(Mistake) -> HTTPURL {

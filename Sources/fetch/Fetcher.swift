@@ -26,7 +26,9 @@ final class Fetcher: ExchangeDelegate {
             if options.isInsecure { tls.verification = .none }
             if let path = options.authorities { tls.roots = .file(path) }
             configuration.tls = try TLSContext(tls)
+            configuration.proxyTLS = configuration.tls
         }
+        if let proxy = options.proxy { configuration.proxies = ProxyConfiguration(proxy) }
         engine = Engine(on: loop, configuration: configuration)
     }
 

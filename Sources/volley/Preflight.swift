@@ -83,9 +83,9 @@ extension Options {
     var targetsThisMachine: Bool {
         switch target {
         case .embedded: return true
-        case .url(let url):
-            if unixSocket != nil { return true }
-            switch ConnectToRule.destination(of: url, by: connectTo).0 {
+        case .url:
+            switch firstHop {
+            case nil: return true
             case .v4(let address): return address.isLoopback
             case .v6(let address): return address == .loopback
             case .name(let name):

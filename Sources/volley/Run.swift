@@ -48,7 +48,7 @@ struct Run {
         let requests = try EngineRequests(plan, embedded: server?.address)
         let group = try loops()
         defer { group.shutdown() }
-        let resolver = try Names.resolver(for: plan.destination, on: group.nextLoop(), &signals)
+        let resolver = try Names.resolver(for: plan.names, on: group.nextLoop(), &signals)
         defer { resolver.shutdown() }
         if options.chatter != .quiet {
             for note in plan.notes { try? BlockingOutput.writeAll("volley: \(note)\n", to: BlockingOutput.errors) }

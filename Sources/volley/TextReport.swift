@@ -38,6 +38,7 @@ enum TextReport {
             "  \(several(plan.connections, "connection")) on \(several(plan.threads, "thread")), \(reuse), "
                 + "timeout \(Units.time(plan.timeout))",
         ]
+        if let proxy = plan.proxy { lines.append("  by the proxy \(proxy)") }
         lines += security(plan)
         if plan.warmup > 0 { lines.append("  warm-up of \(Units.time(plan.warmup)) left out") }
         if result.interrupted { lines.append("  interrupted: the figures cover what there was") }

@@ -66,6 +66,8 @@ final class Worker: TimerHandler {
         let limit = Duration.nanoseconds(Int64(clamping: plan.timeout))
         configuration.timeouts = Timeouts(connect: limit, idle: nil, total: limit)
         configuration.localAddresses = plan.sources(for: share)
+        configuration.proxies = plan.proxy.map { ProxyConfiguration($0) } ?? .direct
+        configuration.proxyTLS = plan.security.proxy
         return configuration
     }
 

@@ -20,7 +20,11 @@ struct FetchOptionsTests {
         arguments: [
             ([], "there is no URL: give one such as http://127.0.0.1:8080/get"),
             (["-q"], "there is no URL: give one such as http://127.0.0.1:8080/get"),
-            (["-z", "http://h/"], "\"-z\" is no flag: use -b, -i, -q, -T, -k, --cacert or --help"),
+            (["-z", "http://h/"], "\"-z\" is no flag: use -b, -i, -q, -T, -k, --cacert, -x or --help"),
+            (
+                ["-x", "gopher://h", "http://h/"],
+                "what -x names is no proxy: “gopher” is no kind of proxy we speak: http, https, socks5 or socks5h"
+            ),
             (["http://h/", "--cacert"], "--cacert wants a file to believe"),
             (
                 ["-k", "--cacert", "f", "http://h/"],

@@ -127,7 +127,7 @@ struct FetchTests {
     func mistakes() throws {
         let ended = try fetch(["-z"])
         #expect(ended.status == 1 && ended.out.isEmpty)
-        #expect(ended.err == "fetch: \"-z\" is no flag: use -b, -i, -q, -T, -k, --cacert or --help\n")
+        #expect(ended.err == "fetch: \"-z\" is no flag: use -b, -i, -q, -T, -k, --cacert, -x or --help\n")
         #expect(try fetch(["--help"]).out.hasPrefix("usage: fetch "))
     }
 }

@@ -74,6 +74,29 @@ struct SecurityOptionsTests {
         }
     }
 
+    @Test("a proxy is where connects go, and its own TLS is believed as the target's is")
+    func proxies() throws {
+        let plan = try self.plan("-x", "https://me:secret@proxy.example:3129", "-k", "https://target.example/")
+        #expect(plan.names == ["proxy.example"] && plan.leadsToOrigin)
+        #expect(plan.security.proxy?.configuration.verification == TLSConfiguration.Verification.none)
+        #expect(try self.plan("-x", "socks5://127.0.0.1", "http://target.example/").names == ["target.example"])
+        #expect(try self.plan("-x", "socks5h://p", "http://target.example/").names == ["p"])
+        #expect(try options("-x", "https://p", "--cacert", "/x", "http://h/").security.target == nil)
+        #expect(complaint("-x", "gopher://p", "http://h/")?.hasPrefix("--proxy is no proxy's URL: ") == true)
+        #expect(complaint("-x", "http://me:secret@p/x", "http://h/")?.contains("secret") == false)
+        #expect(complaint("-x", "http://p") == "--proxy needs a URL to reach: add one")
+        #expect(
+            complaint("-x", "http://p", "--unix-socket", "@x", "http://h/")
+                == "--unix-socket and --proxy exclude each other: a socket of this machine is behind no proxy"
+        )
+    }
+
+    private func plan(_ line: String...) throws -> RunPlan {
+        guard case .run(let command) = try LoadCommand.parse(line: line) else { throw UsageError("no run") }
+        let options = try Options(command)
+        return RunPlan(options, try Preflight(options, .usual))
+    }
+
     @Test(
         "what cannot be is said in one line with the remedy",
         arguments: [
