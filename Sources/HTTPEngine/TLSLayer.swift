@@ -173,7 +173,10 @@ final class TLSLayer {
 
     /// The output buffer is everybody's: what the kernel does not take moves to this connection's own.
     private func keepOutput(from offset: Int) {
-        guard !buffers.output.isEmpty else { return }
+        let count = buffers.output.count
+        guard count > 0 else { return }
+        // Nearly always the kernel has taken all.
+        guard offset < count else { return buffers.output.removeAll() }
         buffers.output.withBytes { output in
             let rest = output.extracting(droppingFirst: offset)
             unsafe rest.withUnsafeBufferPointer { unsafe unsent += $0 }

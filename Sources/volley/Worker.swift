@@ -145,7 +145,7 @@ final class Worker: TimerHandler {
             guard hasTime() else { return stop() }
             tally.markRate(at: UInt64(clamping: loop.now.nanoseconds))
             ticks += 1
-            if isWatched, ticks.isMultiple(of: 10) { tally.publish(to: crew.live, worker: share.index) }
+            if isWatched, ticks.isMultiple(of: 10) { tally.publish(to: crew.live, of: plan.work, worker: share.index) }
             tick = loop.arm(at: nextTick(), self)
         }
     }

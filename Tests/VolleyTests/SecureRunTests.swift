@@ -117,6 +117,8 @@ struct SecureRunTests {
         #expect(ended.status == 0, "\(ended.err)\(ended.out)")
         #expect(ended.number("connections", "opened") == 25)
         #expect(ended.number("requests", "sent") == 0)
+        let threads = try #require(ended.report["threads"] as? [[String: Any]])
+        #expect(threads.map { $0["completed"] as? Int }.compactMap(\.self).reduce(0, +) == 25)
         #expect(ended.number("tls", "handshakes") == 25)
         // A reset throws away the tickets of TLS 1.3 that are under way.
         if closing == "fin" { #expect(ended.number("tls", "resumed") ?? 0 >= 20) }
