@@ -88,10 +88,14 @@ let package = Package(
         ),
         .testTarget(
             name: "VolleyTests",
-            dependencies: ["volley", "HTTPEngine", "Reactor", "TestServer", "TestSupport"],
+            dependencies: ["volley", "HTTPEngine", "TLS", "Reactor", "TestServer", "TestSupport"],
             swiftSettings: testing
         ),
-        .testTarget(name: "FetchTests", dependencies: ["fetch", "TestServer", "TestSupport"], swiftSettings: testing),
+        .testTarget(
+            name: "FetchTests",
+            dependencies: ["fetch", "TLS", "TestServer", "TestSupport"],
+            swiftSettings: testing
+        ),
         .testTarget(name: "COpenSSLTests", dependencies: ["COpenSSL"], swiftSettings: testing),
         .testTarget(name: "ArchitectureTests", swiftSettings: testing),
     ]

@@ -18,5 +18,6 @@ lldir=.peers/$llhttp/vendor/llhttp
 cc=${CC:-$(command -v clang || command -v cc)}
 $cc -O3 -march=native -fPIC -shared -o .peers/libpeers.so -I "$picodir" -I "$lldir/include" \
     peers/peers.c "$picodir/picohttpparser.c" "$lldir"/src/api.c "$lldir"/src/http.c "$lldir"/src/llhttp.c
-swift build -c release --product ParserRatio >&2
-exec nice "$(swift build -c release --show-bin-path)/ParserRatio" .peers/libpeers.so Inputs "$@"
+# Without frame pointers, as the peers above are.
+swift build -c release --omit-frame-pointers --product ParserRatio >&2
+exec nice "$(swift build -c release --omit-frame-pointers --show-bin-path)/ParserRatio" .peers/libpeers.so Inputs "$@"

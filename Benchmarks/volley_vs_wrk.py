@@ -1,8 +1,13 @@
 #!/usr/bin/env python3
-"""volley against wrk on the same nginx: system calls and CPU a request, requests a second. ./dev bench wrk"""
+"""volley against wrk on the same nginx: system calls and CPU a request, requests a second.
+
+./dev bench wrk, and over TLS ./dev bench wrk-tls, where volley verifies the server and wrk does not.
+"""
+import contextlib
+import os
 import re
-import subprocess
 import sys
+import tempfile
 
 import peers
 
@@ -35,14 +40,19 @@ def calls(command, core):
 
 
 def main():
+    is_secure = "--tls" in sys.argv[1:]
     volley = peers.build("volley")
-    print(f"# {peers.machine()}; client on core {CLIENT_CORE}, nginx on core {SERVER_CORE}, {CONNECTIONS} connections")
-    with peers.nginx(SERVER_CORE) as port:
-        url = f"http://127.0.0.1:{port}/"
+    print(f"# {peers.machine()}; client on core {CLIENT_CORE}, nginx on core {SERVER_CORE}, {CONNECTIONS} connections"
+          + (", TLS" if is_secure else ""))
+    with contextlib.ExitStack() as stack:
+        tls = peers.certificate(stack.enter_context(tempfile.TemporaryDirectory(prefix="uncurl-tls-"))) if is_secure else None
+        port = stack.enter_context(peers.nginx(SERVER_CORE, tls=tls))
+        url = f"http{'s' if tls else ''}://127.0.0.1:{port}/"
         common = ["-t1", f"-c{CONNECTIONS}"]
+        believing = ["--cacert", tls[0]] if tls else []
         commands = {
             "wrk": ["wrk", *common, f"-d{SECONDS}s", url],
-            "volley": [volley, *common, f"-d{SECONDS}s", "--format", "wrk", "--no-progress", url],
+            "volley": [volley, *common, f"-d{SECONDS}s", "--format", "wrk", "--no-progress", *believing, url],
         }
         results = {name: [] for name in commands}
         for pair in range(PAIRS):

@@ -232,7 +232,8 @@ final class Connection: ReadinessHandler, TimerHandler {
 
     /// What TLS says by itself. A socket that takes nothing more is found out by what is sent or read next.
     func flushSecure() {
-        guard secure != nil else { return }
+        // Nearly always there is nothing.
+        guard let secure, secure.hasOutput else { return }
         try? wire?.flush()
     }
 

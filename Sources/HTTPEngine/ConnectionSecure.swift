@@ -7,7 +7,7 @@ extension Connection {
     /// False: the exchange is over, or paused with the rest held back.
     func receive(_ buffer: ReadBuffer, _ count: Int, _ exchange: Exchange, through layer: TLSLayer) -> Bool {
         let opened = buffer.withBytes(count) { layer.decrypt($0) }
-        flushSecure()
+        if layer.hasOutput { flushSecure() }
         // No request may follow, however the response ends that is being read.
         if layer.ending != nil { peerFinished = true }
         if opened > 0 {

@@ -59,6 +59,8 @@ final class TLSLayer {
                 switch try unsafe session.read(ciphertext, from: &offset, into: buffers.room(after: count)) {
                 case .bytes(let more):
                     count += more
+                    // All of it, room left, and no end: the session would only say that it needs more.
+                    if offset == ciphertext.count, count < buffers.capacity, session.isOpen { break }
                     continue
                 case .needsInput:
                     break
@@ -77,8 +79,13 @@ final class TLSLayer {
 
     var hasUnsent: Bool { outer?.hasUnsent ?? (sent < unsent.count) }
 
+    /// The same, or written by the session just now.
+    var hasOutput: Bool { outer?.hasOutput ?? (sent < unsent.count || !buffers.output.isEmpty) }
+
     func write(_ first: Span<UInt8>, _ second: Span<UInt8>, to socket: borrowing Socket) throws(Errno) -> Int? {
-        guard try flush(to: socket) else { return nil }
+        if hasUnsent {
+            guard try flush(to: socket) else { return nil }
+        }
         if owed > 0 {
             defer { owed = 0 }
             return owed
@@ -116,7 +123,15 @@ final class TLSLayer {
     /// Short messages of a handshake inside, however little room the socket has.
     func sealAll(_ bytes: Span<UInt8>) {
         var offset = 0
-        while offset < bytes.count { offset += seal(bytes.extracting(droppingFirst: offset), Span()) }
+        while offset < bytes.count {
+            let count = seal(bytes.extracting(droppingFirst: offset), Span())
+            // A proxy that cuts a message of its own in two and goes silent: no inner handshake is that long.
+            guard count > 0 else {
+                ending = ending ?? .failed(.protocolViolation("a message that is begun and not ended"))
+                return
+            }
+            offset += count
+        }
     }
 
     /// During the handshake: what the session wants sent, before this layer carries anything.
@@ -158,7 +173,10 @@ final class TLSLayer {
 
     /// The output buffer is everybody's: what the kernel does not take moves to this connection's own.
     private func keepOutput(from offset: Int) {
-        guard !buffers.output.isEmpty else { return }
+        let count = buffers.output.count
+        guard count > 0 else { return }
+        // Nearly always the kernel has taken all.
+        guard offset < count else { return buffers.output.removeAll() }
         buffers.output.withBytes { output in
             let rest = output.extracting(droppingFirst: offset)
             unsafe rest.withUnsafeBufferPointer { unsafe unsent += $0 }

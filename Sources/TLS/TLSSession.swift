@@ -56,6 +56,8 @@ internal import COpenSSL
     var pathToStaple: CertificateStack?
     /// The session that the handshake offers to resume.
     var offered: CachedSession?
+    /// Plaintext that waits for the peer to end a message; see ``write(_:_:)``.
+    var delayed: [UInt8] = []
     /// The roots that the server was verified under, now or when the session resumed was made.
     var anchors: TrustAnchors?
     /// What the server chose though it was not offered.
@@ -112,6 +114,11 @@ internal import COpenSSL
         if case .failed = state {} else { unsafe SSL_set_shutdown(ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN) }
         unsafe SSL_free(ssl)
         unsafe wire.deallocate()
+    }
+
+    /// Between a handshake and any end.
+    public var isOpen: Bool {
+        if case .open = state { true } else { false }
     }
 
     // MARK: Bytes
@@ -175,6 +182,15 @@ internal import COpenSSL
             }
         }
         try countAnswers(output.count - before, filled)
+        if !delayed.isEmpty {
+            do throws(TLSError) {
+                try sendDelayed()
+            } catch {
+                // As below: what has been decrypted counts first.
+                guard filled > 0 else { throw error }
+                return .bytes(filled)
+            }
+        }
         switch code {
         case SSL_ERROR_NONE, SSL_ERROR_WANT_READ:
             return filled > 0 ? .bytes(filled) : .needsInput
@@ -187,33 +203,6 @@ internal import COpenSSL
             guard filled > 0 else { throw error }
             return .bytes(filled)
         }
-    }
-
-    /// Encrypts `first` and `second` into the output; what of both fits one record shares it. Returns how many bytes
-    /// were taken: all, or none while the peer is in the midst of a message of its own (a ticket cut in two); then
-    /// again after more input.
-    public func write(_ first: Span<UInt8>, _ second: Span<UInt8> = Span()) throws(TLSError) -> Int {
-        switch state {
-        case .handshaking: throw .protocolViolation("data before the handshake is done")
-        case .open, .peerClosed: break
-        case .closed: throw .closed
-        case .failed(let error): throw error
-        }
-        if second.isEmpty {
-            return try unsafe first.withUnsafeBufferPointer { head throws(TLSError) in try unsafe encrypt(head) }
-        }
-        if first.isEmpty {
-            return try unsafe second.withUnsafeBufferPointer { rest throws(TLSError) in try unsafe encrypt(rest) }
-        }
-        guard first.count < TLSSession.recordSize else {
-            let taken = try unsafe first.withUnsafeBufferPointer { head throws(TLSError) in try unsafe encrypt(head) }
-            guard taken > 0 else { return 0 }
-            return try taken + write(second)
-        }
-        let shared = min(second.count, TLSSession.recordSize - first.count)
-        let taken = try unsafe encrypt(output.joined(first, second.extracting(first: shared)))
-        guard taken > 0, shared < second.count else { return taken }
-        return try taken + write(second.extracting(droppingFirst: shared))
     }
 
     // MARK: Ends
@@ -268,17 +257,6 @@ internal import COpenSSL
 
     // MARK: -
 
-    private func encrypt(_ bytes: UnsafeBufferPointer<UInt8>) throws(TLSError) -> Int {
-        guard !bytes.isEmpty else { return 0 }
-        var count = 0
-        let code = unsafe uncurl_write(ssl, bytes.baseAddress, bytes.count, &count)
-        switch code {
-        case SSL_ERROR_NONE: return count
-        case SSL_ERROR_WANT_READ: return 0
-        default: throw fail(code)
-        }
-    }
-
     /// Lends the input to OpenSSL for the length of `body`.
     @inline(__always) @discardableResult
     private func feed<Result>(_ input: Span<UInt8>, _ offset: inout Int, _ body: () -> Result) -> Result {
@@ -307,7 +285,7 @@ internal import COpenSSL
         state = .open
     }
 
-    private func fail(_ code: CInt) -> TLSError {
+    func fail(_ code: CInt) -> TLSError {
         let error = explain(code)
         if case .handshaking = state { forgetOffered() }
         state = .failed(error)

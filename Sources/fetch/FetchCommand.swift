@@ -18,7 +18,7 @@ struct FetchCommand {
                 return .good
             case .run(let options):
                 let loop = try EventLoop()
-                let fetcher = Fetcher(options, on: loop)
+                let fetcher = try Fetcher(options, on: loop)
                 fetcher.start()
                 loop.run()
                 return fetcher.verdict

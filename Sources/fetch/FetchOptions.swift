@@ -11,6 +11,12 @@ struct FetchOptions: Equatable {
     var isQuiet = false
     /// `-T`
     var upload: String?
+    /// `-k`
+    var isInsecure = false
+    /// `--cacert`
+    var authorities: String?
+    /// `-x`
+    var proxy: Proxy?
 
     enum Parsed: Equatable {
         case help
@@ -23,17 +29,21 @@ struct FetchOptions: Equatable {
     }
 
     static let usage = """
-        usage: fetch [-b] [-i] [-q] [-T FILE] URL...
+        usage: fetch [-b] [-i] [-q] [-T FILE] [-k | --cacert FILE] [-x PROXY] URL...
 
-        Gets http URLs one after the other on one event loop, and says of each in one line how it went:
-        status, bytes of content, bytes before content decoding, content coding, whether the connection was a
-        new one, and how long look-up, connect, the wait for the first byte (from the request's first) and the
-        whole took. Redirects are told, not followed.
+        Gets http and https URLs one after the other on one event loop, and says of each in one line how it
+        went: status, bytes of content, bytes before content decoding, content coding, whether the connection
+        was a new one, the version of TLS (with a + where a session was resumed), and how long look-up,
+        connect, TLS handshake, the wait for the first byte (from the request's first) and the whole took.
+        Redirects are told, not followed.
 
           -b  write the bodies to standard output, and the lines to standard error
           -i  write the response heads to standard output, and the lines to standard error
           -q  no lines; errors only
           -T  PUT this file instead
+          -k, --insecure  believe any certificate
+          --cacert FILE   believe the authorities in this file of PEM, not the system's
+          -x, --proxy URL  by this proxy: http, https, socks5 or socks5h
 
         Exit status: 0 all well; 1 the command line is not usable, and nothing was sent; 4 a transfer failed;
         5 all were answered, but some with a status of 400 or more.
@@ -57,14 +67,37 @@ struct FetchOptions: Equatable {
             case "-T":
                 guard let path = rest.popFirst() else { throw Mistake(description: "-T wants a file to send") }
                 options.upload = path
+            case "-k", "--insecure": options.isInsecure = true
+            case "--cacert":
+                guard let path = rest.popFirst() else { throw Mistake(description: "--cacert wants a file to believe") }
+                options.authorities = path
+            case "-x", "--proxy":
+                guard let text = rest.popFirst() else { throw Mistake(description: "-x wants the URL of a proxy") }
+                options.proxy = try proxy(text)
             case "-h", "--help": return .help
-            default: throw Mistake(description: "\(argument.debugDescription) is no flag: use -b, -i, -q, -T or --help")
+            default:
+                throw Mistake(
+                    description:
+                        "\(argument.debugDescription) is no flag: use -b, -i, -q, -T, -k, --cacert, -x or --help"
+                )
             }
+        }
+        guard !options.isInsecure || options.authorities == nil else {
+            throw Mistake(description: "-k and --cacert exclude each other: believe anybody, or those authorities")
         }
         guard !options.urls.isEmpty else {
             throw Mistake(description: "there is no URL: give one such as http://127.0.0.1:8080/get")
         }
         return .run(options)
+    }
+
+    private static func proxy(_ text: String) throws(Mistake) -> Proxy {
+        do throws(Proxy.Problem) {
+            return try Proxy(url: text)
+        } catch {
+            // A password may be in it, so the text is not repeated.
+            throw Mistake(description: "what -x names is no proxy: \(error)")
+        }
     }
 
     private static func url(_ text: String) throws(Mistake) -> HTTPURL {

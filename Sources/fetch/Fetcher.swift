@@ -1,6 +1,7 @@
 import HTTP1
 import HTTPEngine
 import Reactor
+import TLS
 
 /// Fetches one URL after the other on a loop, so that a transfer's times are its own and the next one may find its
 /// connection still open. Stops the loop after the last.
@@ -16,10 +17,19 @@ final class Fetcher: ExchangeDelegate {
     private var coding: String?
     private var outputFailure: Errno?
 
-    init(_ options: FetchOptions, on loop: EventLoop) {
+    init(_ options: FetchOptions, on loop: EventLoop) throws(TLSError) {
         self.options = options
         self.loop = loop
-        engine = Engine(on: loop)
+        var configuration = EngineConfiguration()
+        if options.isInsecure || options.authorities != nil {
+            var tls = TLSConfiguration()
+            if options.isInsecure { tls.verification = .none }
+            if let path = options.authorities { tls.roots = .file(path) }
+            configuration.tls = try TLSContext(tls)
+            configuration.proxyTLS = configuration.tls
+        }
+        if let proxy = options.proxy { configuration.proxies = ProxyConfiguration(proxy) }
+        engine = Engine(on: loop, configuration: configuration)
     }
 
     /// To be called before the loop runs.

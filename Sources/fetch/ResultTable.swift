@@ -1,10 +1,14 @@
 import HTTPEngine
 import Reactor
+import TLS
 
 /// The lines that tell how transfers went, in columns.
 enum ResultTable {
     static let header = line(
-        ["status", "bytes", "on the wire", "coding", "connection", "look-up", "connect", "first byte", "total"],
+        [
+            "status", "bytes", "on the wire", "coding", "connection", "TLS", "look-up", "connect", "handshake",
+            "first byte", "total",
+        ],
         "URL"
     )
 
@@ -12,7 +16,8 @@ enum ResultTable {
     static func row(_ url: HTTPURL, _ report: ExchangeReport, coding: String?) -> String {
         let timings = report.timings
         // A connection's look-up and connect belong to the exchange that it was made for.
-        let dial = report.reusedConnection ? nil : report.connection?.timings
+        let record = report.reusedConnection ? nil : report.connection
+        let dial = record?.timings
         return line(
             [
                 report.status.map(String.init) ?? "-",
@@ -20,8 +25,10 @@ enum ResultTable {
                 coding == nil ? "-" : String(report.contentReceived),
                 coding ?? "-",
                 report.reusedConnection ? "reused" : "new",
+                report.connection?.security.map(version) ?? "-",
                 time(from: dial?.lookupStart, to: dial?.lookupEnd),
                 time(from: dial?.connectStart, to: dial?.connectEnd),
+                time(from: record?.handshake.start, to: record?.handshake.end),
                 time(from: timings.requestStart, to: timings.responseStart),
                 time(from: timings.start, to: timings.responseEnd),
             ],
@@ -29,7 +36,17 @@ enum ResultTable {
         )
     }
 
-    private static let widths = [6, 10, 11, 8, 10, 10, 10, 10, 11]
+    private static let widths = [6, 10, 11, 8, 10, 4, 10, 10, 10, 10, 11]
+
+    /// `1.3`, and `1.3+` where a session was resumed.
+    private static func version(_ info: TLSInfo) -> String {
+        let number =
+            switch info.version {
+            case .v1_2: "1.2"
+            case .v1_3: "1.3"
+            }
+        return info.isResumed ? number + "+" : number
+    }
 
     private static func line(_ cells: [String], _ url: String) -> String {
         let padded = zip(cells, widths).map { cell, width in

@@ -11,7 +11,7 @@ extension Failure {
         case .timedOut(let limit): self.init(Self.phase(of: limit, report), .timeout)
         case .closedWhileOpening(let cause): self.init(.tls, ended: .closedInHandshake, by: cause)
         case .tls(let cause): self.init(cause, in: Self.openedPhase(report) ?? .tls)
-        case .proxy(let cause): self.init(cause)
+        case .proxy(let cause): self.init(cause, in: Self.openedPhase(report) ?? .proxy)
         case .unsolicitedBytes: self.init(.connect, .malformed, detail: "spoke unasked")
         case .closedBeforeResponse(let cause): self.init(.firstByte, ended: .closedBeforeAnswer, by: cause)
         case .uploadAborted(_, let cause): self.init(.write, ended: .closedBeforeAnswer, by: cause)
@@ -30,19 +30,19 @@ extension Failure {
         }
     }
 
-    private init(_ error: ProxyError) {
+    private init(_ error: ProxyError, in phase: Phase) {
         switch error {
         case .unreachable(let cause): self.init(cause)
         case .tls(let cause): self.init(cause, in: .tls)
-        case .closed(let cause): self.init(.proxy, ended: .closedInHandshake, by: cause)
-        case .refused(let refusal): self.init(.proxy, .proxyRefused, detail: "\(refusal.status)")
-        case .authenticationRequired(let refusal): self.init(.proxy, .proxyAuthentication, detail: "\(refusal.status)")
-        case .malformedResponse(let cause): self.init(malformed: cause.kind, in: .proxy)
-        case .socks(.refused(let reply)): self.init(.proxy, .proxyRefused, detail: "\(reply)")
-        case .socks(.loginRejected), .socks(.noAcceptableMethod): self.init(.proxy, .proxyAuthentication)
-        case .socks(.version), .socks(.method), .socks(.addressType): self.init(.proxy, .malformed, detail: "SOCKS")
+        case .closed(let cause): self.init(phase, ended: .closedInHandshake, by: cause)
+        case .refused(let refusal): self.init(phase, .proxyRefused, detail: "\(refusal.status)")
+        case .authenticationRequired(let refusal): self.init(phase, .proxyAuthentication, detail: "\(refusal.status)")
+        case .malformedResponse(let cause): self.init(malformed: cause.kind, in: phase)
+        case .socks(.refused(let reply)): self.init(phase, .proxyRefused, detail: "\(reply)")
+        case .socks(.loginRejected), .socks(.noAcceptableMethod): self.init(phase, .proxyAuthentication)
+        case .socks(.version), .socks(.method), .socks(.addressType): self.init(phase, .malformed, detail: "SOCKS")
         case .socks(.hostLength), .socks(.credentialsLength), .credentials, .target:
-            self.init(.proxy, .other, detail: "\(error)")
+            self.init(phase, .other, detail: "\(error)")
         }
     }
 

@@ -15,7 +15,9 @@ struct EngineRequests: Sendable {
         // What the server sends is what is counted; nothing is asked for that the user did not ask for.
         options.decodesContent = false
         options.host = description.host
-        options.endpoint = Self.endpoint(plan.destination, embedded)
+        // A proxy is told the origin as such: for another place it would need a tunnel.
+        let isOrigin = plan.proxy != nil && plan.leadsToOrigin
+        options.endpoint = isOrigin ? .origin : Self.endpoint(plan.destination, embedded)
         options.tls = plan.security.target
         options.serverName = plan.security.serverName
         do throws(EngineError) {

@@ -64,8 +64,8 @@ struct FailureLog: Sendable {
         var example: String
     }
 
-    /// 8 phases and 19 classes never come near this; a parser with many reasons and a hostile server might.
-    static let limit = 128
+    /// 8 phases by 19 classes, and more than half as many reasons; a hostile server finds no more than this.
+    static let limit = 256
 
     private(set) var records: [Failure: Record] = [:]
 

@@ -45,6 +45,7 @@ enum JSONReport {
             ("threads", .integer(UInt64(plan.threads))),
             ("pipeline", .integer(UInt64(plan.pipeline))),
             ("reuse", .string(plan.reuse.rawValue)),
+            ("proxy", plan.proxy.map { .string("\($0)") } ?? .null),
             ("tls", security(plan)),
             ("timeout_ns", .integer(plan.timeout)),
             ("warmup_ns", .integer(plan.warmup)),

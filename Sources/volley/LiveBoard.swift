@@ -23,14 +23,17 @@ final class LiveBoard: Sendable {
 
     init(workers: Int) { slots = Mutex([Slot](repeating: Slot(), count: workers)) }
 
-    func publish(_ tally: Tally, worker: Int) {
+    func publish(_ tally: Tally, of work: Options.Work, worker: Int) {
         slots.withLock { slots in
             guard slots.indices.contains(worker) else { return }
-            slots[worker].completed = tally.completed
+            slots[worker].completed = tally.done(work)
             slots[worker].errors = tally.failed &+ tally.connectionsFailed &+ tally.httpErrors
             // Added to counters of the board's own: a copy would cost the worker one at its next record.
             slots[worker].latency.reset()
-            slots[worker].latency.merge(tally.success)
+            switch work {
+            case .requests: slots[worker].latency.merge(tally.success)
+            case .handshakes: slots[worker].latency.merge(tally.tls)
+            }
         }
     }
 

@@ -114,6 +114,15 @@ struct LoadCommand: ParsableCommand {
     )
     var connectTo: [String] = []
 
+    @Option(
+        name: [.customShort("x", allowingJoined: true), .long],
+        help: ArgumentHelp(
+            "Reach the target by a proxy: http, https, socks5 or socks5h, with user and password if it wants them.",
+            valueName: "URL"
+        )
+    )
+    var proxy: String?
+
     @OptionGroup(title: "TLS")
     var security: SecurityFlags
 

@@ -2,43 +2,49 @@ import HTTPEngine
 import Reactor
 internal import Synchronization
 
-/// The target's name, looked up once before a run: an unknown one is a mistake in the command line, and a look-up
+/// The names of target and proxy, looked up once before a run: an unknown one is a mistake in the command line, and a look-up
 /// a connection would measure the name server.
 enum Names {
-    /// A resolver that knows the destination's addresses by heart.
+    /// A resolver that knows the addresses of `names` by heart.
     static func resolver(
-        for destination: RunPlan.Destination,
+        for names: [String],
         on loop: EventLoop,
         _ signals: inout SignalWait
     ) throws(UsageError) -> Resolver {
-        guard case .tcp(.name(let name), _) = destination else { return Resolver() }
+        var options = Resolver.Options()
+        for name in names {
+            options.overrides[name.hasSuffix(".") ? String(name.dropLast()) : name] = try addresses(
+                of: name,
+                on: loop,
+                &signals
+            )
+        }
+        return Resolver(options: options)
+    }
+
+    private static func addresses(
+        of name: String,
+        on loop: EventLoop,
+        _ signals: inout SignalWait
+    ) throws(UsageError) -> [IPAddress] {
         let resolver = Resolver()
+        defer { resolver.shutdown() }
         let answers = Answers()
         loop.post { answers.ask(resolver, name, on: loop) }
         while true {
-            if let outcome = answers.outcome {
-                resolver.shutdown()
-                return try Self.resolver(name, outcome)
+            switch answers.outcome {
+            case .success(let addresses)?:
+                return addresses
+            case .failure(let error)?:
+                throw UsageError(
+                    "the host \(quoted(name)) cannot be looked up: \(error): correct the name, or use --connect-to"
+                )
+            case nil:
+                break
             }
             if signals.wait(nanoseconds: 1_000_000_000) == .interrupted {
                 throw UsageError("interrupted while looking up \(quoted(name)): nothing was started")
             }
-        }
-    }
-
-    private static func resolver(
-        _ name: String,
-        _ outcome: Result<[IPAddress], ResolveError>
-    ) throws(UsageError) -> Resolver {
-        switch outcome {
-        case .success(let addresses):
-            var options = Resolver.Options()
-            options.overrides[name.hasSuffix(".") ? String(name.dropLast()) : name] = addresses
-            return Resolver(options: options)
-        case .failure(let error):
-            throw UsageError(
-                "the host \(quoted(name)) cannot be looked up: \(error): correct the name, or use --connect-to"
-            )
         }
     }
 

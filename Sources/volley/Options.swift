@@ -35,6 +35,7 @@ struct Options: Sendable {
 
     var target: Target
     var work: Work
+    var proxy: Proxy?
     var security: SecurityOptions
     var request: RequestDescription
     var connections: Int
@@ -66,7 +67,8 @@ struct Options: Sendable {
         if let url = command.url { target = .url(try TargetURL(url)) } else { target = .embedded }
         let isSecure = if case .url(let url) = target { url.isSecure } else { false }
         work = command.security.handshakeOnly ? .handshakes : .requests
-        security = try SecurityOptions(command.security, isSecure: isSecure, throughSecureProxy: false)
+        proxy = try Self.proxy(command.proxy, target)
+        security = try SecurityOptions(command.security, isSecure: isSecure, throughSecureProxy: proxy?.kind == .https)
         (duration, requests) = try Self.length(command)
         (connections, threads) = try Self.crowd(command, requests: requests)
         timeout = try Quantity.time(command.timeout, for: "--timeout")
@@ -195,6 +197,11 @@ struct Options: Sendable {
         guard unixSocket == nil || connectTo.isEmpty else {
             throw UsageError("--unix-socket and --connect-to exclude each other: use one of them")
         }
+        guard unixSocket == nil || proxy == nil else {
+            throw UsageError(
+                "--unix-socket and --proxy exclude each other: a socket of this machine is behind no proxy"
+            )
+        }
         guard unixSocket == nil || sources.isEmpty else {
             throw UsageError("--unix-socket has no source address: leave --source-address out")
         }
@@ -230,11 +237,11 @@ struct Options: Sendable {
     private var destinationFamily: SocketAddress.Family? {
         switch target {
         case .embedded: return .v4
-        case .url(let url):
-            switch ConnectToRule.destination(of: url, by: connectTo).0 {
+        case .url:
+            switch firstHop {
             case .v4: return .v4
             case .v6: return .v6
-            case .name: return nil
+            case .name, nil: return nil
             }
         }
     }

@@ -1,5 +1,6 @@
 import HTTPEngine
 import Reactor
+import TLS
 
 /// The look at descriptors, ports and queues before anything starts: a run that cannot be held is refused with
 /// the remedy in words, and one that may suffer carries a note.
@@ -30,10 +31,27 @@ struct Preflight: Hashable, Sendable {
                     + "\(connectsInFlight) under way; for a server with a shorter queue use --connect-rate"
             )
         }
+        if options.work == .handshakes { noteHandshakes(options) }
         if let room = limits.trackedConnections, room < UInt64(options.connections) {
             notes.append(
                 "connection tracking has room for \(room) more connections, fewer than -c \(options.connections): "
                     + "raise it with `sysctl -w net.netfilter.nf_conntrack_max=…`"
+            )
+        }
+    }
+
+    private mutating func noteHandshakes(_ options: Options) {
+        if options.connections > connectsInFlight, !options.targetsThisMachine {
+            notes.append(
+                "at most \(connectsInFlight) connects and handshakes are under way at once, half of net.core.somaxconn: "
+                    + "raise it with `sysctl -w net.core.somaxconn=\(options.connections * 2)`"
+            )
+        }
+        let configuration = options.security.target?.configuration
+        if options.reuse == .rst, configuration?.resumes == true, configuration?.maximumVersion == .v1_3 {
+            notes.append(
+                "--close=rst ends connections before TLS 1.3's tickets come, so that nothing can be resumed: use --close=fin "
+                    + "to measure resumption"
             )
         }
     }
@@ -83,9 +101,9 @@ extension Options {
     var targetsThisMachine: Bool {
         switch target {
         case .embedded: return true
-        case .url(let url):
-            if unixSocket != nil { return true }
-            switch ConnectToRule.destination(of: url, by: connectTo).0 {
+        case .url:
+            switch firstHop {
+            case nil: return true
             case .v4(let address): return address.isLoopback
             case .v6(let address): return address == .loopback
             case .name(let name):

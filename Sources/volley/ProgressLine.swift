@@ -5,7 +5,7 @@ import Reactor
 /// The one line that is redrawn while a run goes on; nothing at all where standard error is no terminal.
 struct ProgressLine {
     private let descriptor: CInt
-    private let isShown: Bool
+    let isShown: Bool
     private var previous: (time: UInt64, completed: UInt64) = (0, 0)
     private var isDrawn = false
 
@@ -43,7 +43,12 @@ struct ProgressLine {
         case (nil, nil): parts = ["\(seconds) s"]
         }
         if elapsed < plan.warmup { parts.append("warming up") }
-        parts.append("\(grouped(UInt64(max(rate, 0)))) requests/s")
+        let unit =
+            switch plan.work {
+            case .requests: "requests/s"
+            case .handshakes: "connections/s"
+            }
+        parts.append("\(grouped(UInt64(max(rate, 0)))) \(unit)")
         if let p50 = snapshot.p50, let p99 = snapshot.p99 {
             parts.append("p50 \(Units.time(p50)), p99 \(Units.time(p99))")
         }

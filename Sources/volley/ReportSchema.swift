@@ -41,6 +41,7 @@ enum ReportSchema {
                 "threads",
                 "pipeline",
                 "reuse",
+                "proxy",
                 "tls",
                 "timeout_ns",
                 "warmup_ns",
@@ -63,6 +64,7 @@ enum ReportSchema {
                 "threads": {"type": "integer", "minimum": 0},
                 "pipeline": {"type": "integer", "minimum": 0},
                 "reuse": {"enum": ["keep-alive", "fin", "rst"]},
+                "proxy": {"description": "Without its credentials.", "type": ["string", "null"]},
                 "tls": {
                   "description": "As asked for; null for http.",
                   "type": ["object", "null"],

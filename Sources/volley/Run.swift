@@ -10,6 +10,8 @@ struct Job: Sendable {
     /// One for all, so that a name is looked up once.
     let resolver: Resolver
     let crew: CrewBoard
+    /// Somebody looks at the progress line: to add histograms up for nobody costs a thread milliseconds each second.
+    let isWatched: Bool
 }
 
 /// A run from its options to its reports, on the main thread.
@@ -46,13 +48,15 @@ struct Run {
         let requests = try EngineRequests(plan, embedded: server?.address)
         let group = try loops()
         defer { group.shutdown() }
-        let resolver = try Names.resolver(for: plan.destination, on: group.nextLoop(), &signals)
+        let resolver = try Names.resolver(for: plan.names, on: group.nextLoop(), &signals)
         defer { resolver.shutdown() }
         if options.chatter != .quiet {
             for note in plan.notes { try? BlockingOutput.writeAll("volley: \(note)\n", to: BlockingOutput.errors) }
         }
         let crew = CrewBoard(workers: plan.threads) { SignalWait.wake() }
-        var result = load(Job(plan: plan, requests: requests, resolver: resolver, crew: crew), group, &signals)
+        let line = ProgressLine(wanted: options.chatter == .progress)
+        let job = Job(plan: plan, requests: requests, resolver: resolver, crew: crew, isWatched: line.isShown)
+        var result = load(job, group, line, &signals)
         if let server { result.notes.append("the embedded server counted \(server.requestCount) requests in all") }
         for (format, descriptor) in sinks { try report(result, format, to: descriptor) }
         return result.verdict
@@ -79,7 +83,12 @@ struct Run {
     }
 
     /// Starts the workers together, draws the progress line, and waits for the last.
-    private func load(_ job: Job, _ group: EventLoopGroup, _ signals: inout SignalWait) -> RunResult {
+    private func load(
+        _ job: Job,
+        _ group: EventLoopGroup,
+        _ line: consuming ProgressLine,
+        _ signals: inout SignalWait
+    ) -> RunResult {
         let made = Monitor(0)
         let workers = zip(plan.shares, group.loops).map { share, loop in RemoteWorker(job, share, on: loop, made: made)
         }
@@ -88,13 +97,13 @@ struct Run {
         let startedAt = uncurl_clock_ns(CLOCK_REALTIME)
         let begun = Instant.current()
         for worker in workers { worker.start(at: begun) }
-        var line = ProgressLine(wanted: options.chatter == .progress)
         var interrupted = false
         while job.crew.finished == nil {
             switch signals.wait(nanoseconds: 1_000_000_000) {
             case .interrupted:
                 interrupted = true
                 for worker in workers { worker.stop() }
+            case .timeOut where !line.isShown: break
             case .timeOut:
                 let elapsed = UInt64(clamping: Instant.current().nanoseconds(since: begun))
                 line.draw(job.crew.live.snapshot, elapsed: elapsed, of: plan)

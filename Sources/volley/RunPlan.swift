@@ -25,7 +25,10 @@ struct RunPlan: Sendable {
     let destination: Destination
     /// Whom the requests are for; nil for the embedded server.
     let origin: Origin?
+    /// The destination is the origin's own host and port.
+    let leadsToOrigin: Bool
     let work: Options.Work
+    let proxy: Proxy?
     let security: SecurityOptions
     let request: RequestDescription
     let connections: Int
@@ -58,18 +61,22 @@ struct RunPlan: Sendable {
 
     init(_ options: Options, _ preflight: Preflight) {
         switch options.target {
-        case .embedded: (url, destination, origin) = ("the embedded server", .embedded, nil)
+        case .embedded:
+            (url, destination, origin) = ("the embedded server", .embedded, nil)
+            leadsToOrigin = false
         case .url(let url):
             self.url = url.text
             origin = url.parts.origin
             if let name = options.unixSocket {
                 destination = .unix(name)
+                leadsToOrigin = false
             } else {
                 let (host, port) = ConnectToRule.destination(of: url, by: options.connectTo)
                 destination = .tcp(host, port: port)
+                leadsToOrigin = host == url.host && port == url.port
             }
         }
-        (work, security) = (options.work, options.security)
+        (work, proxy, security) = (options.work, options.proxy, options.security)
         request = options.request
         connections = options.connections
         shares = Self.shares(options, connectsInFlight: preflight.connectsInFlight)
@@ -81,6 +88,18 @@ struct RunPlan: Sendable {
     }
 
     var threads: Int { shares.count }
+
+    /// Names that this machine looks up: of whom it connects to, and the target's if the proxy is to be told its address.
+    var names: [String] {
+        let target: URLHost? = if case .tcp(let host, _) = destination { host } else { nil }
+        let hosts =
+            switch proxy?.kind {
+            case nil: [target]
+            case .socks5: [proxy?.host, target]
+            case .http, .https, .socks5h: [proxy?.host]
+            }
+        return hosts.compactMap { host in if case .name(let name)? = host { name } else { nil } }
+    }
 
     /// https.
     var isSecure: Bool { security.target != nil }

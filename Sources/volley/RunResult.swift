@@ -4,6 +4,7 @@ import Reactor
 struct RunResult: Sendable {
     struct Thread: Sendable, Hashable {
         var connections: Int
+        /// Requests, or connections opened where these are what is measured.
         var completed: UInt64
         var cpuNanoseconds: UInt64
     }
@@ -23,19 +24,14 @@ struct RunResult: Sendable {
     init(plan: RunPlan, startedAt: UInt64, workers: [WorkerResult], interrupted: Bool) {
         (self.plan, self.startedAt, self.interrupted) = (plan, startedAt, interrupted)
         threads = workers.map {
-            Thread(connections: $0.connections, completed: $0.tally.completed, cpuNanoseconds: $0.cpuNanoseconds)
+            Thread(connections: $0.connections, completed: $0.tally.done(plan.work), cpuNanoseconds: $0.cpuNanoseconds)
         }
         tally = workers.reduce(into: Tally()) { $0.merge($1.tally) }
         let start = workers.map(\.start).min()
         let end = workers.map(\.end).max()
         measured = if let start, let end { UInt64(clamping: end.nanoseconds(since: start)) } else { 0 }
         notes = plan.notes
-        let isSilent =
-            switch plan.work {
-            case .requests: tally.completed == 0
-            case .handshakes: tally.connectionsOpened == 0
-            }
-        if isSilent, tally.failed == 0, tally.connectionsFailed == 0, !interrupted {
+        if tally.done(plan.work) == 0, tally.failed == 0, tally.connectionsFailed == 0, !interrupted {
             // Without this a silent server leaves a report of zeros and no word why.
             let what = tally.connectionsOpened == 0 ? plan.isSecure ? "connect or TLS handshake" : "connect" : "request"
             notes.append(

@@ -55,6 +55,14 @@ struct Tally: Sendable {
     /// Responses with any other final status.
     var httpErrors: UInt64 { httpError.count }
 
+    /// What a run is made of, and came to its end.
+    func done(_ work: Options.Work) -> UInt64 {
+        switch work {
+        case .requests: completed
+        case .handshakes: connectionsOpened
+        }
+    }
+
     static func isSuccess(status: Int) -> Bool { status >= 200 && status < 400 }
 
     /// Adds the other's counts to these, as if one worker had seen both.

@@ -38,6 +38,7 @@ enum TextReport {
             "  \(several(plan.connections, "connection")) on \(several(plan.threads, "thread")), \(reuse), "
                 + "timeout \(Units.time(plan.timeout))",
         ]
+        if let proxy = plan.proxy { lines.append("  by the proxy \(proxy)") }
         lines += security(plan)
         if plan.warmup > 0 { lines.append("  warm-up of \(Units.time(plan.warmup)) left out") }
         if result.interrupted { lines.append("  interrupted: the figures cover what there was") }
@@ -137,7 +138,12 @@ enum TextReport {
     }
 
     private static func threads(_ result: RunResult) -> [String] {
-        var lines = ["Threads   connections     completed    requests/s     CPU"]
+        let unit =
+            switch result.plan.work {
+            case .requests: "requests/s"
+            case .handshakes: "connections/s"
+            }
+        var lines = ["Threads   connections     completed" + right(unit, 14) + "     CPU"]
         for (index, thread) in result.threads.enumerated() {
             let cpu = result.measured == 0 ? 0 : Double(thread.cpuNanoseconds) / Double(result.measured) * 100
             lines.append(

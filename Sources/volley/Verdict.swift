@@ -14,14 +14,9 @@ enum Verdict: Int32, Sendable {
 
     /// The verdict over a finished run.
     init(_ tally: Tally, of work: Options.Work, interrupted: Bool) {
-        let done =
-            switch work {
-            case .requests: tally.completed
-            case .handshakes: tally.connectionsOpened
-            }
         if interrupted {
             self = .interrupted
-        } else if done == 0 || tally.failed > 0 || tally.connectionsFailed > 0 || !tally.isBalanced {
+        } else if tally.done(work) == 0 || tally.failed > 0 || tally.connectionsFailed > 0 || !tally.isBalanced {
             self = .failures
         } else {
             self = tally.httpErrors > 0 ? .httpErrors : .good

@@ -24,6 +24,7 @@ final class Worker: TimerHandler {
     let loop: EventLoop
     let engine: Engine
     private let crew: CrewBoard
+    private let isWatched: Bool
 
     private var phase = Phase.ready
     private var begun = Instant.never
@@ -43,7 +44,7 @@ final class Worker: TimerHandler {
     private static let tickSpan: Int64 = 100_000_000
 
     init(_ job: Job, _ share: RunPlan.Share, on loop: EventLoop) {
-        (plan, requests, crew) = (job.plan, job.requests, job.crew)
+        (plan, requests, crew, isWatched) = (job.plan, job.requests, job.crew, job.isWatched)
         (self.share, self.loop) = (share, loop)
         engine = Engine(on: loop, configuration: Self.configuration(plan, share), resolver: job.resolver)
         pacer = ConnectPacer(plan, share)
@@ -65,6 +66,8 @@ final class Worker: TimerHandler {
         let limit = Duration.nanoseconds(Int64(clamping: plan.timeout))
         configuration.timeouts = Timeouts(connect: limit, idle: nil, total: limit)
         configuration.localAddresses = plan.sources(for: share)
+        configuration.proxies = plan.proxy.map { ProxyConfiguration($0) } ?? .direct
+        configuration.proxyTLS = plan.security.proxy
         return configuration
     }
 
@@ -142,7 +145,7 @@ final class Worker: TimerHandler {
             guard hasTime() else { return stop() }
             tally.markRate(at: UInt64(clamping: loop.now.nanoseconds))
             ticks += 1
-            if ticks.isMultiple(of: 10) { tally.publish(to: crew.live, worker: share.index) }
+            if isWatched, ticks.isMultiple(of: 10) { tally.publish(to: crew.live, of: plan.work, worker: share.index) }
             tick = loop.arm(at: nextTick(), self)
         }
     }

@@ -126,8 +126,8 @@ import TLS
     }
 
     /// Puts the numbers of the live line into a slot of the board; once a second or so.
-    func publish(to board: LiveBoard, worker: Int) {
-        unsafe board.publish(tally.pointee, worker: worker)
+    func publish(to board: LiveBoard, of work: Options.Work, worker: Int) {
+        unsafe board.publish(tally.pointee, of: work, worker: worker)
     }
 
     private static func afterWarmUp(_ warm: Tally) -> Tally {

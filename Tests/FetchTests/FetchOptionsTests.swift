@@ -20,10 +20,22 @@ struct FetchOptionsTests {
         arguments: [
             ([], "there is no URL: give one such as http://127.0.0.1:8080/get"),
             (["-q"], "there is no URL: give one such as http://127.0.0.1:8080/get"),
-            (["-x", "http://h/"], "\"-x\" is no flag: use -b, -i, -q, -T or --help"),
+            (["-z", "http://h/"], "\"-z\" is no flag: use -b, -i, -q, -T, -k, --cacert, -x or --help"),
+            (
+                ["-x", "gopher://h", "http://h/"],
+                "what -x names is no proxy: “gopher” is no kind of proxy we speak: http, https, socks5 or socks5h"
+            ),
+            (["http://h/", "--cacert"], "--cacert wants a file to believe"),
+            (
+                ["-k", "--cacert", "f", "http://h/"],
+                "-k and --cacert exclude each other: believe anybody, or those authorities"
+            ),
             (["http://h/", "-T"], "-T wants a file to send"),
             (["h/a\nb"], "\"h/a\\nb\" is no URL to fetch: the URL does not begin with a scheme and ://"),
-            (["http://h/", "ftp://h/"], "\"ftp://h/\" is no URL to fetch: the scheme is “ftp”, neither http nor https"),
+            (
+                ["http://h/", "ftp://h/"],
+                "\"ftp://h/\" is no URL to fetch: the scheme is “ftp”, neither http nor https"
+            ),
             (["--", "-b"], "\"-b\" is no URL to fetch: the URL does not begin with a scheme and ://"),
             (
                 ["http://127.1/"],

@@ -1,4 +1,5 @@
 import Foundation
+import TLS
 import TestServer
 import TestSupport
 import Testing
@@ -31,6 +32,25 @@ struct FetchTests {
         // New: no look-up for an address, then three times. Reused: the last two.
         #expect(rows[0].count { $0 == "ms" } == 3 && rows[1].count { $0 == "ms" } == 2)
         #expect(server.connectionsAccepted == 1 && server.requestCount == 3)
+    }
+
+    @Test("https is verified by what --cacert names, or not at all, and the line tells version and handshake")
+    func secure() throws {
+        let identity = try TestCertificates.localhost
+        let server = try TestServer.start(tls: TLSServerContext(TLSServerConfiguration(identity)))
+        defer { server.stop() }
+        let authority = TemporaryFile(Array(identity.authorityPEM.utf8))
+        let ended = try fetch(["--cacert", authority.path, server.url("/get"), server.url("/get")])
+        #expect(ended.status == 0, "\(ended.err)")
+        let rows = self.rows(ended)
+        try #require(rows.count == 2)
+        #expect(rows[0][5] == "1.3" && rows[1][5] == "1.3")
+        // Connect, handshake, first byte, total; of a reused connection the last two.
+        #expect(rows[0].count { $0 == "ms" } == 4 && rows[1].count { $0 == "ms" } == 2)
+        #expect(try fetch(["-k", "-q", server.url("/get")]).status == 0)
+        let other = TemporaryFile(Array(try TestCertificates.client.authorityPEM.utf8))
+        let refused = try fetch(["--cacert", other.path, server.url("/get")])
+        #expect(refused.status == 4 && refused.err.contains("certificate is not trusted"), "\(refused.err)")
     }
 
     @Test("bodies go to standard output as they are, decoded, and nothing else does")
@@ -107,7 +127,7 @@ struct FetchTests {
     func mistakes() throws {
         let ended = try fetch(["-z"])
         #expect(ended.status == 1 && ended.out.isEmpty)
-        #expect(ended.err == "fetch: \"-z\" is no flag: use -b, -i, -q, -T or --help\n")
+        #expect(ended.err == "fetch: \"-z\" is no flag: use -b, -i, -q, -T, -k, --cacert, -x or --help\n")
         #expect(try fetch(["--help"]).out.hasPrefix("usage: fetch "))
     }
 }

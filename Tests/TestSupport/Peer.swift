@@ -1,7 +1,7 @@
 import Foundation
 
-/// Another program, run as a daemon for one test: with a configuration and a port of its own, in a folder of its own, and
-/// ended by its process id.
+/// Another program, run as a daemon for one test: with a configuration and a port of its own, in a folder of its own,
+/// and ended by its process id.
 ///
 /// A test that needs one fails where it is not installed: `./dev test` installs them all.
 public final class Peer: Sendable {

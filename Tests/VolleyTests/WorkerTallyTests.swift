@@ -129,10 +129,10 @@ struct WorkerTallyTests {
             tally.connectionFailed(Failure(.connect, .refused), at: 1, example: "y")
         }
         for _ in 0..<3 {
-            for (index, tally) in tallies.enumerated() { tally.publish(to: board, worker: index) }
+            for (index, tally) in tallies.enumerated() { tally.publish(to: board, of: .requests, worker: index) }
         }
         #expect(board.snapshot == .init(completed: 200, errors: 4, p50: 100, p99: 198))
-        tallies[0].publish(to: board, worker: 7)
+        tallies[0].publish(to: board, of: .requests, worker: 7)
         #expect(board.snapshot.completed == 200)
     }
 }

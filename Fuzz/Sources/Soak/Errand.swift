@@ -51,8 +51,8 @@ struct Errand: Sendable {
         }
     }
 
-    /// Longer than ten thousand others may keep a busy loop from one of them.
-    private static let patience = Duration.seconds(20)
+    /// Longer than ten thousand others, on a machine with other work, may keep a busy loop from one of them.
+    private static let patience = Duration.seconds(120)
 
     private static func options(idle: Duration) -> EngineRequest.Options {
         var options = EngineRequest.Options()

@@ -62,7 +62,7 @@ enum Soak {
         }
         stage.end()
         // Longer than any limit of an exchange's.
-        let isOver = stage.isOver(within: .seconds(60))
+        let isOver = stage.isOver(within: .seconds(240))
         let last = stage.snapshot
         let rest = stage.shutdown()
         let (posts, repeated) = peer.stop()

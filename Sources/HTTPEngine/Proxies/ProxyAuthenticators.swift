@@ -6,6 +6,8 @@ struct ProxyAuthenticators {
 
     private var known: [Proxy: Authenticator] = [:]
 
+    var count: Int { known.count }
+
     subscript(proxy: Proxy) -> Authenticator {
         get { known[proxy] ?? Authenticator(.proxy, proxy.credentials, isPreemptive: proxy.isPreemptive) }
         set {

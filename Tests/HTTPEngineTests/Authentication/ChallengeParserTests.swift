@@ -1,5 +1,6 @@
 import HTTP1
 import HTTPEngine
+import TestSupport
 import Testing
 
 @Suite("Challenges")
@@ -102,5 +103,29 @@ struct ChallengeParserTests {
     func lines() throws {
         let lines = [#"Digest realm="a"#, "Negotiate", "Basic realm=x"]
         #expect(try read(lines).map(\.scheme) == ["negotiate", "basic"])
+    }
+
+    @Test("any mixture of a challenge's pieces is read to the same end twice, and names every scheme in lower case")
+    func mixtures() throws {
+        let pieces = [
+            "Basic", "digest", " ", ",", "=", "\"", "\\", "realm", "a", "==", "\t", "/", ";", "x=y", "\u{FC}",
+        ]
+        var random = SplitMix(seed: 5)
+        for _ in 0..<5_000 {
+            let line = (0..<Int.random(in: 0...20, using: &random)).map { _ in pieces.randomElement(using: &random)! }
+                .joined()
+            let once = try read([line])
+            #expect(try read([line]) == once, "\(line)")
+            #expect(once.allSatisfy { !$0.scheme.isEmpty && $0.scheme == $0.scheme.lowercased() }, "\(line)")
+            // Written down in its plainest form, what was read is read again.
+            for challenge in once where challenge.token68 == nil {
+                let parameters = challenge.parameters.map { name, value in
+                    let quoted = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+                    return "\(name)=\"\(quoted)\""
+                }
+                let again = try read(["\(challenge.scheme) \(parameters.joined(separator: ", "))"])
+                #expect(again == [challenge], "\(line)")
+            }
+        }
     }
 }

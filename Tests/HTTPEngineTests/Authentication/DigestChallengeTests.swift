@@ -22,7 +22,7 @@ struct DigestChallengeTests {
     func parts() throws {
         let full = try #require(
             read(
-                #"DIGEST Realm="r", NONCE="n", Algorithm=sha-256-SESS, QOP="auth-int , AUTH", Stale=TRUE, UserHash=True"#
+                #"DIGEST Realm="r", NONCE="n", Algorithm=sha-256-SESS, QOP="auth-int ,AUTH", Stale=TRUE, UserHash=True"#
             )
         )
         #expect(full.algorithm == .sha256 && full.isSession && full.protection == .request)

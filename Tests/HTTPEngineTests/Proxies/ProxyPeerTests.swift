@@ -90,7 +90,7 @@ struct ProxyPeerTests {
     }
 
     @Test(
-        "squid asks by Digest and is answered, over and over, though its nonces grow stale; a wrong password is an error"
+        "squid asks by Digest and is answered though its nonces grow stale; a wrong password is an error"
     )
     func squidDigest() async throws {
         let squid = try ProxyPeers.squid(.digest)

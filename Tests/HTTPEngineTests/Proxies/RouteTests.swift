@@ -57,6 +57,15 @@ struct RouteTests {
         #expect(route.target == .host("other.test", port: 81) && route.steps.isEmpty)
     }
 
+    @Test("what is to become another protocol takes a tunnel, and no connection of ordinary requests")
+    func tunnels() throws {
+        let origin = try Origin(host: "origin.test")
+        let (ordinary, other) = (Destination(origin: origin), Destination(origin: origin, needsTunnel: true))
+        let route = Route(to: other, ProxyConfiguration(try Proxy(url: "http://p:1")))
+        #expect(route.steps == [.tunnel(to: "origin.test:80")] && !route.isAbsolute)
+        #expect(ordinary != other)
+    }
+
     @Test("IPv6 stands in brackets in CONNECT's target, and without its zone")
     func authority() throws {
         #expect(try route(.https, "::1", by: "http://p:1").steps.first == .tunnel(to: "[::1]:443"))

@@ -1,0 +1,75 @@
+internal import COpenSSL
+
+/// Plaintext on its way out.
+extension TLSSession {
+    /// While a message of the peer is half here, OpenSSL encrypts nothing (a TLS 1.3 ticket may come in several
+    /// records). What is written meanwhile is kept here: any request's head, and of an upload as much as a connection
+    /// sends in a turn or two.
+    static let delayLimit = 256 * 1024
+
+    /// Encrypts `first` and `second` into the output; what of both fits one record shares it. Returns how many bytes
+    /// were taken: all, or none while over ``delayLimit`` wait for the peer to end a message it has begun. More input
+    /// may change that, nothing else does.
+    public func write(_ first: Span<UInt8>, _ second: Span<UInt8> = Span()) throws(TLSError) -> Int {
+        switch state {
+        case .handshaking: throw .protocolViolation("data before the handshake is done")
+        case .open, .peerClosed: break
+        case .closed: throw .closed
+        case .failed(let error): throw error
+        }
+        guard delayed.isEmpty else {
+            guard delayed.count < TLSSession.delayLimit else { return 0 }
+            delay(first, from: 0)
+            delay(second, from: 0)
+            return first.count + second.count
+        }
+        let taken = try encrypt(first, second)
+        delay(first, from: taken)
+        delay(second, from: max(0, taken - first.count))
+        return first.count + second.count
+    }
+
+    /// Whatever OpenSSL takes now.
+    private func encrypt(_ first: Span<UInt8>, _ second: Span<UInt8>) throws(TLSError) -> Int {
+        if second.isEmpty {
+            return try unsafe first.withUnsafeBufferPointer { head throws(TLSError) in try unsafe encrypt(head) }
+        }
+        guard first.count < TLSSession.recordSize else {
+            let taken = try encrypt(first, Span())
+            guard taken > 0 else { return 0 }
+            return try taken + encrypt(second, Span())
+        }
+        if first.isEmpty { return try encrypt(second, Span()) }
+        let shared = min(second.count, TLSSession.recordSize - first.count)
+        let taken = try unsafe encrypt(output.joined(first, second.extracting(first: shared)))
+        guard taken > 0, shared < second.count else { return taken }
+        return try taken + encrypt(second.extracting(droppingFirst: shared), Span())
+    }
+
+    /// All or nothing: the transport never blocks.
+    private func encrypt(_ bytes: UnsafeBufferPointer<UInt8>) throws(TLSError) -> Int {
+        guard !bytes.isEmpty else { return 0 }
+        var count = 0
+        let code = unsafe uncurl_write(ssl, bytes.baseAddress, bytes.count, &count)
+        switch code {
+        case SSL_ERROR_NONE: return count
+        case SSL_ERROR_WANT_READ: return 0
+        default: throw fail(code)
+        }
+    }
+
+    private func delay(_ bytes: Span<UInt8>, from start: Int) {
+        guard start < bytes.count else { return }
+        unsafe bytes.extracting(droppingFirst: start).withUnsafeBufferPointer { unsafe delayed += $0 }
+    }
+
+    /// Input has come: the peer's message may be whole now.
+    func sendDelayed() throws(TLSError) {
+        switch state {
+        case .open, .peerClosed: break
+        case .handshaking, .closed, .failed: return
+        }
+        let waiting = delayed
+        if try encrypt(waiting.span, Span()) > 0 { delayed = [] }
+    }
+}

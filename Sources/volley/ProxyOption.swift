@@ -1,0 +1,21 @@
+import HTTPEngine
+
+extension Options {
+    /// `--proxy`, as curl reads it; the environment's proxies count for nothing, since a load test must say what it loads.
+    static func proxy(_ text: String?, _ target: Target) throws(UsageError) -> Proxy? {
+        guard let text else { return nil }
+        guard target != .embedded else { throw UsageError("--proxy needs a URL to reach: add one") }
+        do throws(Proxy.Problem) {
+            return try Proxy(url: text)
+        } catch {
+            // A password may be in it, so the text is not repeated.
+            throw UsageError("--proxy is no proxy's URL: \(error): use one such as http://127.0.0.1:3128")
+        }
+    }
+
+    /// Whom connects go to; nil for the embedded server and a unix socket.
+    var firstHop: URLHost? {
+        guard unixSocket == nil, case .url(let url) = target else { return nil }
+        return proxy?.host ?? ConnectToRule.destination(of: url, by: connectTo).0
+    }
+}

@@ -1,0 +1,145 @@
+import TLS
+import Testing
+
+@testable import volley
+
+struct SecurityOptionsTests {
+    private let url = "https://127.0.0.1:8443/"
+
+    @Test("without flags https is verified by the system's authorities, in TLS 1.2 and 1.3, and resumed")
+    func defaults() throws {
+        let parsed = try options(url)
+        let configuration = try #require(parsed.security.target?.configuration)
+        #expect(configuration.verification == .full)
+        #expect(configuration.roots == .system)
+        #expect(configuration.minimumVersion == .v1_2)
+        #expect(configuration.maximumVersion == .v1_3)
+        #expect(configuration.resumes)
+        #expect(configuration.identity == nil)
+        #expect(parsed.work == .requests)
+        #expect(try options("http://127.0.0.1/").security.target == nil)
+    }
+
+    @Test("each flag arrives in the configuration")
+    func flags() throws {
+        let parsed = try options(
+            "--cacert",
+            "/a.pem",
+            "--capath",
+            "/certs",
+            "--sni",
+            "WWW.example.com.",
+            "--tls-min",
+            "1.2",
+            "--tls-max",
+            "1.2",
+            "--ciphers",
+            "ECDHE-RSA-AES128-GCM-SHA256",
+            "--no-resume",
+            "--handshake-only",
+            url
+        )
+        let configuration = try #require(parsed.security.target?.configuration)
+        #expect(configuration.roots == TrustRoots([.file("/a.pem"), .directory("/certs")]))
+        #expect(configuration.ciphers == "ECDHE-RSA-AES128-GCM-SHA256")
+        #expect(configuration.maximumVersion == .v1_2)
+        #expect(!configuration.resumes)
+        #expect(parsed.security.serverName == "www.example.com")
+        #expect(parsed.work == .handshakes)
+        #expect(parsed.reuse == .fin)
+        #expect(
+            try options("-k", url).security.target?.configuration.verification == TLSConfiguration.Verification.none
+        )
+    }
+
+    @Test(
+        "a flag that would come to nothing is refused",
+        arguments: [
+            ["-k", "http://h/"], ["--cacert", "/x", "http://h/"], ["--capath", "/x", "http://h/"],
+            ["--cert", "/x", "http://h/"], ["--key", "/x", "http://h/"], ["--pass", "x", "http://h/"],
+            ["--sni", "x", "http://h/"], ["--tls-min", "1.2", "http://h/"], ["--tls-max", "1.3", "http://h/"],
+            ["--ciphers", "x", "http://h/"], ["--tls13-ciphers", "x", "http://h/"], ["--no-resume", "http://h/"],
+            ["--handshake-only", "http://h/"], ["-k"], ["--handshake-only"],
+        ]
+    )
+    func idle(line: [String]) throws {
+        guard case .run(let command) = try LoadCommand.parse(line: line) else {
+            Issue.record("no run")
+            return
+        }
+        #expect { try Options(command) } throws: { error in
+            "\(error)".hasSuffix(
+                "is about TLS with the target, which speaks none: use an https URL, or leave it out"
+            )
+        }
+    }
+
+    @Test("a proxy is where connects go, and its own TLS is believed as the target's is")
+    func proxies() throws {
+        let plan = try self.plan("-x", "https://me:secret@proxy.example:3129", "-k", "https://target.example/")
+        #expect(plan.names == ["proxy.example"] && plan.leadsToOrigin)
+        #expect(plan.security.proxy?.configuration.verification == TLSConfiguration.Verification.none)
+        #expect(try self.plan("-x", "socks5://127.0.0.1", "http://target.example/").names == ["target.example"])
+        #expect(try self.plan("-x", "socks5h://p", "http://target.example/").names == ["p"])
+        #expect(try options("-x", "https://p", "--cacert", "/x", "http://h/").security.target == nil)
+        #expect(complaint("-x", "gopher://p", "http://h/")?.hasPrefix("--proxy is no proxy's URL: ") == true)
+        #expect(complaint("-x", "http://me:secret@p/x", "http://h/")?.contains("secret") == false)
+        #expect(complaint("-x", "http://p") == "--proxy needs a URL to reach: add one")
+        #expect(
+            complaint("-x", "http://p", "--unix-socket", "@x", "http://h/")
+                == "--unix-socket and --proxy exclude each other: a socket of this machine is behind no proxy"
+        )
+    }
+
+    private func plan(_ line: String...) throws -> RunPlan {
+        guard case .run(let command) = try LoadCommand.parse(line: line) else { throw UsageError("no run") }
+        let options = try Options(command)
+        return RunPlan(options, try Preflight(options, .usual))
+    }
+
+    @Test(
+        "what cannot be is said in one line with the remedy",
+        arguments: [
+            (
+                ["-k", "--cacert", "/x"],
+                "--insecure and --cacert \"/x\" exclude each other: believe anybody, or those authorities"
+            ),
+            (["--tls-min", "1.1"], "--tls-min \"1.1\" is no TLS version spoken here: use 1.2 or 1.3"),
+            (
+                ["--tls-min", "1.3", "--tls-max", "1.2"],
+                "--tls-min is above --tls-max: use the same for one version alone"
+            ),
+            (["--sni", "127.0.0.1"], "--sni \"127.0.0.1\" is an address, which is never sent: use a host name"),
+            (["--sni", "a b"], "--sni \"a b\" is no host name: use one such as www.example.com"),
+            (["--key", "/x"], "--key belongs to a certificate: name it with --cert FILE"),
+            (["--pass", "x"], "--pass belongs to a certificate: name it with --cert FILE"),
+            (
+                ["--ciphers", "x", "--tls-min", "1.3"],
+                "--ciphers \"x\" is for TLS 1.2, which --tls-min excludes: use --tls13-ciphers"
+            ),
+            (
+                ["--tls13-ciphers", "x", "--tls-max", "1.2"],
+                "--tls13-ciphers \"x\" is for TLS 1.3, which --tls-max excludes: use --ciphers"
+            ),
+            (
+                ["--handshake-only", "-H", "A: b"],
+                "-H says how to request, and --handshake-only requests nothing: leave one of them out"
+            ),
+            (
+                ["--handshake-only", "--pipeline", "4"],
+                "--pipeline says how to request, and --handshake-only requests nothing: leave one of them out"
+            ),
+            (
+                ["--handshake-only", "--format", "wrk"],
+                "--format wrk has no words for --handshake-only: use text or json"
+            ),
+        ]
+    )
+    func refused(line: [String], words: String) throws {
+        guard case .run(let command) = try LoadCommand.parse(line: line + [url]) else {
+            Issue.record("no run")
+            return
+        }
+        #expect(throws: UsageError(words)) { try Options(command) }
+    }
+}
