@@ -4,10 +4,8 @@
 ./dev bench wrk, and over TLS ./dev bench wrk-tls, where volley verifies the server and wrk does not.
 """
 import contextlib
-import os
 import re
 import sys
-import tempfile
 
 import peers
 
@@ -45,11 +43,12 @@ def main():
     print(f"# {peers.machine()}; client on core {CLIENT_CORE}, nginx on core {SERVER_CORE}, {CONNECTIONS} connections"
           + (", TLS" if is_secure else ""))
     with contextlib.ExitStack() as stack:
-        tls = peers.certificate(stack.enter_context(tempfile.TemporaryDirectory(prefix="uncurl-tls-"))) if is_secure else None
-        port = stack.enter_context(peers.nginx(SERVER_CORE, tls=tls))
-        url = f"http{'s' if tls else ''}://127.0.0.1:{port}/"
+        if is_secure:
+            server = stack.enter_context(peers.file_server(0, SERVER_CORE))
+            url, believing = server.secure + "/", ["--cacert", server.authority]
+        else:
+            url, believing = f"http://127.0.0.1:{stack.enter_context(peers.nginx(SERVER_CORE))}/", []
         common = ["-t1", f"-c{CONNECTIONS}"]
-        believing = ["--cacert", tls[0]] if tls else []
         commands = {
             "wrk": ["wrk", *common, f"-d{SECONDS}s", url],
             "volley": [volley, *common, f"-d{SECONDS}s", "--format", "wrk", "--no-progress", *believing, url],
