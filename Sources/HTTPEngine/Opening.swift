@@ -166,7 +166,7 @@ final class Opening: ReadinessHandler {
         let rest = bytes.extracting(droppingFirst: offset)
         switch result {
         case .failure(let error):
-            fail(.tls(error))
+            fail(isProxy ? .proxy(.tls(error)) : .tls(error))
         case .success(.needsInput):
             break
         case .success(.needsRoots):

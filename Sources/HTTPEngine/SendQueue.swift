@@ -16,11 +16,17 @@ struct SendQueue {
         var finished = false
     }
 
+    private static let gone = Piece(bytes: [], isContent: false)
+    /// Places of pieces that have left, kept until they are worth moving the others.
+    private static let mostGone = 64
+
     private var pieces: [Piece] = []
     private var next = 0
     /// Of the first piece, how much is gone.
     private var sent = 0
 
+    /// Places in the storage, those of pieces that have left included.
+    var places: Int { pieces.count }
     var isEmpty: Bool { next == pieces.count }
 
     mutating func append(_ bytes: [UInt8], isContent: Bool) {
@@ -66,12 +72,17 @@ struct SendQueue {
             sent += step
             if piece.isContent { content += step }
             if sent == piece.bytes.count {
+                pieces[next] = SendQueue.gone
                 next += 1
                 sent = 0
             }
         }
         if next == pieces.count {
             pieces.removeAll(keepingCapacity: true)
+            next = 0
+        } else if next >= SendQueue.mostGone, next * 2 > pieces.count {
+            // A writer that is always ahead of the socket never sees the queue empty.
+            pieces.removeFirst(next)
             next = 0
         }
         return content

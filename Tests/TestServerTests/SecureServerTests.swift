@@ -105,6 +105,20 @@ struct SecureServerTests {
         #expect(!client.sawCloseNotify)
     }
 
+    @Test("a flood is sealed anew each round; tickets and bytes past TLS go where the script says")
+    func flood() throws {
+        let text = "0123456789abcdef"
+        let flooding: RawScript = [.ticket, .flood(Array(text.utf8))]
+        let damaging: RawScript = [.send("fine"), .raw(Array("not a record".utf8))]
+        let server = try RawServer.start([flooding.secured(by: context()), damaging.secured(by: context())])
+        defer { server.stop() }
+        let client = try SecureRawClient(server.port)
+        #expect(try client.read(16 * 10_000) == Array(String(repeating: text, count: 10_000).utf8))
+        let second = try SecureRawClient(server.port)
+        #expect(try second.read(4) == Array("fine".utf8))
+        #expect(throws: TLSError.self) { try second.readToEnd() }
+    }
+
     @Test("plain bytes first, then TLS on the same connection, as behind a proxy")
     func tunnel() throws {
         let script: RawScript = [
