@@ -58,12 +58,11 @@ def file_server(size, core=None, body="Hello, World!"):
     with open(os.path.join(folder, "file"), "wb") as f:
         f.truncate(size)
     config = os.path.join(folder, "nginx.conf")
-    secured = f"ssl_certificate {tls[0]}; ssl_certificate_key {tls[1]}; ssl_protocols TLSv1.2 TLSv1.3;" if tls else ""
     with open(config, "w") as f:
         f.write(f"""
 daemon off; master_process off; worker_rlimit_nofile 20000; pid {folder}/pid; error_log {folder}/error.log crit;
 events {{ worker_connections 18000; }}
-http {{ {secured} access_log off; keepalive_requests 1000000000; keepalive_timeout 300s; sendfile on; tcp_nodelay on;
+http {{ access_log off; keepalive_requests 1000000000; keepalive_timeout 300s; sendfile on; tcp_nodelay on;
   client_max_body_size 0;
   client_body_temp_path {folder}/b; proxy_temp_path {folder}/p; fastcgi_temp_path {folder}/f; uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s;
   server {{ listen 127.0.0.1:{plain} backlog=4096; listen 127.0.0.1:{secure} ssl backlog=4096; root {folder};
@@ -83,19 +82,9 @@ http {{ {secured} access_log off; keepalive_requests 1000000000; keepalive_timeo
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def certificate(folder):
-    """A certificate for localhost that signs itself, by openssl; (its file, its key's)."""
-    files = os.path.join(folder, "certificate.pem"), os.path.join(folder, "key.pem")
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
-         "subjectAltName=DNS:localhost,IP:127.0.0.1", "-out", files[0], "-keyout", files[1]],
-        check=True, stderr=subprocess.DEVNULL)
-    return files
-
-
 @contextlib.contextmanager
-def nginx(core=None, body="Hello, World!", tls=None):
-    """One worker, keep-alive without end, no log; yields its port. `tls`: files of a certificate and its key."""
+def nginx(core=None, body="Hello, World!"):
+    """One worker, keep-alive without end, no log; yields its port."""
     folder = tempfile.mkdtemp(prefix="uncurl-nginx-")
     os.chmod(folder, 0o755)
     port = free_port()
@@ -108,7 +97,7 @@ daemon off; master_process off; worker_rlimit_nofile 20000; pid {folder}/pid; er
 events {{ worker_connections 18000; }}
 http {{ access_log off; keepalive_requests 1000000000; keepalive_timeout 300s; sendfile on; tcp_nodelay on;
   client_body_temp_path {folder}/b; proxy_temp_path {folder}/p; fastcgi_temp_path {folder}/f; uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s;
-  server {{ listen 127.0.0.1:{port} {"ssl" if tls else ""} backlog=4096; root {folder};
+  server {{ listen 127.0.0.1:{port} backlog=4096; root {folder};
     location = / {{ default_type text/plain; return 200 "{body}"; }} }} }}
 """)
     command = pinned(core) + ["nginx", "-c", config, "-p", folder]

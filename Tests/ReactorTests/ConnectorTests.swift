@@ -305,7 +305,8 @@ struct ConnectorTests {
             )
             loop.run()
             guard let error = owner.error, error.isResourceExhaustion, error.attempts.count == 1 else { exit(3) }
-            exit(0)
+            // Not exit: a leak checker at the end would want descriptors.
+            _exit(0)
         }
     }
 
