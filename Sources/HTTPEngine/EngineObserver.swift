@@ -14,6 +14,8 @@ public enum EngineEvent: Sendable {
     /// An attempt to open a connection began. The host's, not an exchange's: whoever is first in the queue gets it.
     case dialling(Origin)
     case dialFailed(Origin, EngineError)
+    /// A handshake has come as far as it can without the trust store, which is being read.
+    case awaitingRoots(Origin)
     /// A certificate is being decided on by the configuration's ``TrustEvaluator``.
     case askingForTrust(Origin)
     /// TLS with the origin is agreed on. ``TLSInfo/isResumed`` says whether a ticket was taken.

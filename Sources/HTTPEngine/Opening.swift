@@ -171,6 +171,7 @@ final class Opening: ReadinessHandler {
             break
         case .success(.needsRoots):
             wait(holding: rest)
+            engine.observe(.awaitingRoots(dial.host.destination.origin))
             engine.loadTrust(layer.trust) { [weak self] in self?.goOn() }
         case .success(.trust(let trust)):
             wait(holding: rest)

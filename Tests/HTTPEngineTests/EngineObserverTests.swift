@@ -74,6 +74,7 @@ private final class Notes: EngineObserver {
         case .waiting: notes.append("waiting")
         case .dialling: notes.append("dialling")
         case .dialFailed: notes.append("dialFailed")
+        case .awaitingRoots: notes.append("awaitingRoots")
         case .askingForTrust: notes.append("askingForTrust")
         case .secured: notes.append("secured")
         case .opened(let number, _, _): notes.append("opened \(number)")

@@ -7,7 +7,7 @@ import Testing
 @testable import HTTPEngine
 
 /// The same as ``TortureTests``, through TLS: handshakes, tickets, alerts and close_notify meet the faults too.
-@Suite("Every system call of https fails once", .timeLimit(.minutes(2)))
+@Suite("Every system call of https fails once", .serialized, .timeLimit(.minutes(2)))
 struct SecureTortureTests {
     private let server: TestServer
     private let origin: Origin

@@ -44,14 +44,27 @@ struct TrustLoadingTests {
             origin: Origin(scheme: .https, host: "127.0.0.1", port: server.port),
             target: "/get"
         )
+        let waiting = Counter()
+        await engine.onLoop { $0.observer = RootsWatch(waiting) }
         var pending: [Pending] = []
         for _ in 0..<4 { pending.append(await engine.begin(request)) }
         // Each server's first flight has come, and each connection now waits for the roots alone.
-        while await engine.onLoop({ $0.trustWaiters.values.map(\.count).reduce(0, +) }) < 5 { await Task.yield() }
+        await waiting.reaches(4)
         #expect(server.bytesReceived > 0 && server.requestCount == 0)
         // Read a second time, the pipe would never end.
         roots.provide(identity.authorityPEM)
         for exchange in pending { #expect(await exchange.outcome().succeeded) }
         #expect(await engine.run(request).succeeded)
+    }
+}
+
+/// Counts the handshakes that wait for the store.
+private final class RootsWatch: EngineObserver {
+    private let waiting: Counter
+
+    init(_ waiting: Counter) { self.waiting = waiting }
+
+    func engine(_ engine: Engine, didObserve event: EngineEvent) {
+        if case .awaitingRoots = event { waiting.add() }
     }
 }

@@ -60,7 +60,8 @@ struct SecurePeerTests {
         ] {
             let tunnelled = try volley(line + ["-x", proxy, "--cacert", authority.path, secure.url("/get")])
             #expect(tunnelled.status == 0, "\(proxy) \(tunnelled.err)\(tunnelled.out)")
-            #expect(tunnelled.number("tls", "handshakes") == 3)
+            // Twelve requests may be done before the third connection is.
+            #expect((1...3).contains(tunnelled.number("tls", "handshakes") ?? 0))
             #expect((tunnelled.report["run"] as? [String: Any])?["proxy"] as? String == proxy)
             #expect(try SchemaCheck(ReportSchema.text).complaints(about: tunnelled.out) == [])
             let passed = try volley(line + ["-x", proxy, plain.url("/get", host: "localhost")])
