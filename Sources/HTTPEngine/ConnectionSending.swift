@@ -7,7 +7,7 @@ extension Connection {
         guard let request = exchange.request else { return }
         exchange.report.timings.requestStart = loop.now
         let waits = request.continueWait > 0 && !exchange.expectationFailed
-        var head = waits ? request.wire : request.wireWithoutExpectation
+        var head = exchange.expectationFailed ? request.wireWithoutExpectation : request.wire
         if host.route.isAbsolute, let proxy = host.route.proxy {
             do throws(ProxyError) {
                 head = try engine.proxied(head, request, of: exchange, by: proxy)

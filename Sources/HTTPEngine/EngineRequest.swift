@@ -201,8 +201,9 @@ public final class EngineRequest: Sendable {
 
     /// The head of the second try, after a 417.
     var wireWithoutExpectation: [UInt8] {
+        guard continueWait > 0 else { return wire }
         let line = "\(EngineRequest.expect.name): \(EngineRequest.expect.value)\r\n\r\n".utf8.count
-        return continueWait > 0 ? wire.dropLast(line) + [13, 10] : wire
+        return wire.dropLast(line) + [13, 10]
     }
 
     /// A burst is built in memory at once; pipelines worth measuring take kilobytes.
