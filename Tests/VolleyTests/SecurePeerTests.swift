@@ -90,6 +90,27 @@ struct SecurePeerTests {
         #expect(error["detail"] as? String == "403")
     }
 
+    @Test("openssl s_server ends its side when asked to, with no tickets to resume by", arguments: ["1.2", "1.3"])
+    func openssl(version: String) throws {
+        let server = try Peer(
+            "/usr/bin/openssl",
+            files: ["chain.pem": identity.chainPEM, "key.pem": identity.keyPEM],
+            [
+                "s_server", "-accept", "127.0.0.1:PORT", "-cert", "FOLDER/chain.pem", "-key", "FOLDER/key.pem", "-www",
+                "-num_tickets", "0", "-no_ticket", "-no_cache", "-quiet",
+            ]
+        )
+        defer { server.stop() }
+        let ended = try volley([
+            "--handshake-only", "--format", "json", "-n", "5", "-c", "1", "-T", "5s", "--cacert", authority.path,
+            "--tls-min", version, "--tls-max", version, "https://localhost:\(server.port)/",
+        ])
+        #expect(ended.status == 0, "\(ended.err)\(ended.out)")
+        #expect(ended.number("tls", "full") == 5)
+        // A server that did not end its side would have cost the time-out each time.
+        #expect(ended.number("run", "measured_ns") ?? .max < 5_000_000_000)
+    }
+
     @Test("nginx is loaded over verified TLS and resumes what reconnects", arguments: ["1.2", "1.3"])
     func nginx(version: String) throws {
         let server = try nginx()
