@@ -17,10 +17,10 @@ struct SecurePeerTests {
         authority = TemporaryFile(Array(identity.authorityPEM.utf8))
     }
 
-    private func nginx() throws -> Peer {
+    private func nginx() async throws -> Peer {
         let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
             .map { "\($0)_temp_path FOLDER/\($0);" }.joined(separator: " ")
-        return try Peer(
+        return try await Peer(
             "/usr/sbin/nginx",
             configuration: """
                 daemon off; master_process off; pid FOLDER/pid; error_log stderr;
@@ -35,25 +35,25 @@ struct SecurePeerTests {
         )
     }
 
-    private func tinyproxy() throws -> Peer {
-        try Peer(
+    private func tinyproxy() async throws -> Peer {
+        try await Peer(
             "/usr/bin/tinyproxy",
             configuration: "Port PORT\nListen 127.0.0.1\nTimeout 600\nMaxClients 100\n",
             ["-d", "-c", "CONFIGURATION"]
         )
     }
 
-    private func microsocks() throws -> Peer {
-        try Peer("/usr/bin/microsocks", ["-i", "127.0.0.1", "-p", "PORT"])
+    private func microsocks() async throws -> Peer {
+        try await Peer("/usr/bin/microsocks", ["-i", "127.0.0.1", "-p", "PORT"])
     }
 
     @Test("https goes through a tunnel of a proxy, http as a request to it, and handshakes are the server's")
-    func proxies() throws {
+    func proxies() async throws {
         let secure = try TestServer.start(tls: TLSServerContext(TLSServerConfiguration(identity)))
         defer { secure.stop() }
         let plain = try TestServer.start()
         defer { plain.stop() }
-        let (http, socks) = (try tinyproxy(), try microsocks())
+        let (http, socks) = (try await tinyproxy(), try await microsocks())
         let line = ["--format", "json", "-n", "12", "-c", "3", "-t", "2"]
         for proxy in [
             "http://127.0.0.1:\(http.port)", "socks5://127.0.0.1:\(socks.port)", "socks5h://127.0.0.1:\(socks.port)",
@@ -91,8 +91,8 @@ struct SecurePeerTests {
     }
 
     @Test("openssl s_server ends its side when asked to, with no tickets to resume by", arguments: ["1.2", "1.3"])
-    func openssl(version: String) throws {
-        let server = try Peer(
+    func openssl(version: String) async throws {
+        let server = try await Peer(
             "/usr/bin/openssl",
             files: ["chain.pem": identity.chainPEM, "key.pem": identity.keyPEM],
             [
@@ -112,8 +112,8 @@ struct SecurePeerTests {
     }
 
     @Test("nginx is loaded over verified TLS and resumes what reconnects", arguments: ["1.2", "1.3"])
-    func nginx(version: String) throws {
-        let server = try nginx()
+    func nginx(version: String) async throws {
+        let server = try await nginx()
         defer { server.stop() }
         let line = [
             "--format", "json", "-c", "2", "-t", "1", "--cacert", authority.path, "--tls-min", version, "--tls-max",
