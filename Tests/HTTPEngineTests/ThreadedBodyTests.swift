@@ -181,7 +181,9 @@ struct ThreadedBodyTests {
     @Test("a refusal meanwhile is delivered, and ends the reader too")
     func refused() async throws {
         let server = try RawServer.start(otherwise: [
-            .receive(.headEnd), .send("HTTP/1.1 413 Content Too Large\r\nContent-Length: 3\r\n\r\nbig"),
+            // A source that was not opened yet would never be.
+            .receive(.headEnd), .receive(.bytes(3)),
+            .send("HTTP/1.1 413 Content Too Large\r\nContent-Length: 3\r\n\r\nbig"),
         ])
         let source = Source.stuck()
         let result = await (try EngineHarness()).run(try put(server.port, source))
