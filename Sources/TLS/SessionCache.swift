@@ -7,9 +7,8 @@ internal import Synchronization
 /// A TLS 1.3 ticket is handed out once (RFC 8446 §C.4): presented again, most servers refuse it, and whoever watches
 /// could link the connections. A TLS 1.2 session stays until it is refused or too old.
 public final class SessionCache: Sendable {
-    /// A server sends two or four tickets a handshake; eight reconnects at once are as many as a pool makes.
-    static let ticketsPerKey = 8
     private let hostLimit: Int
+    private let ticketsPerHost: Int
 
     private struct Shelf {
         /// The newest last.
@@ -26,7 +25,10 @@ public final class SessionCache: Sendable {
 
     private let state = Mutex(State())
 
-    init(hostLimit: Int) { self.hostLimit = max(1, hostLimit) }
+    init(hostLimit: Int, ticketsPerHost: Int) {
+        self.hostLimit = max(1, hostLimit)
+        self.ticketsPerHost = max(1, ticketsPerHost)
+    }
 
     /// How many sessions wait, for all peers together.
     public var count: Int { state.withLock { $0.shelves.values.reduce(0) { $0 + $1.sessions.count } } }
@@ -62,7 +64,7 @@ public final class SessionCache: Sendable {
             shelf.lastUse = state.clock
             if session.isForOneUse {
                 shelf.sessions.removeAll { !$0.isForOneUse }
-                if shelf.sessions.count == SessionCache.ticketsPerKey { shelf.sessions.removeFirst() }
+                if shelf.sessions.count == ticketsPerHost { shelf.sessions.removeFirst() }
                 shelf.sessions.append(session)
             } else {
                 shelf.sessions = [session]

@@ -33,6 +33,9 @@ public struct TLSConfiguration: Sendable {
     public var resumes = true
     /// For how many hosts: those used last. At some 4 KiB a session this bounds what a crawler keeps alive.
     public var resumableHosts = 1024
+    /// Tickets kept for one host, of which each serves one connection. A server sends one to four a handshake; eight reconnects
+    /// at once are as many as a pool makes. A load tester makes more.
+    public var ticketsPerHost = 8
     /// Where secrets are written for a protocol analyser.
     public var keyLog: KeyLog?
 

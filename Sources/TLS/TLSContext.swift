@@ -15,7 +15,10 @@ public final class TLSContext: Sendable {
     public init(_ configuration: TLSConfiguration = .init()) throws(TLSError) {
         self.configuration = configuration
         trust = .shared(configuration.roots)
-        sessions = SessionCache(hostLimit: configuration.resumableHosts)
+        sessions = SessionCache(
+            hostLimit: configuration.resumableHosts,
+            ticketsPerHost: configuration.ticketsPerHost
+        )
         owned = try unsafe OwnedContext(
             TLS_client_method(),
             minimum: configuration.minimumVersion,

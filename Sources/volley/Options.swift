@@ -68,9 +68,14 @@ struct Options: Sendable {
         let isSecure = if case .url(let url) = target { url.isSecure } else { false }
         work = command.security.handshakeOnly ? .handshakes : .requests
         proxy = try Self.proxy(command.proxy, target)
-        security = try SecurityOptions(command.security, isSecure: isSecure, throughSecureProxy: proxy?.kind == .https)
         (duration, requests) = try Self.length(command)
         (connections, threads) = try Self.crowd(command, requests: requests)
+        security = try SecurityOptions(
+            command.security,
+            isSecure: isSecure,
+            throughSecureProxy: proxy?.kind == .https,
+            connections: connections
+        )
         timeout = try Quantity.time(command.timeout, for: "--timeout")
         warmup = try command.warmup.map { text throws(UsageError) in try Quantity.time(text, for: "--warmup") } ?? 0
         pipeline = try Self.count(command.pipeline, for: "--pipeline", limit: Self.pipelineLimit)

@@ -11,8 +11,15 @@ struct SecurityOptions: Sendable {
     let serverName: String?
     private let rootFlags: String?
 
-    /// - Parameter isSecure: the target speaks TLS.
-    init(_ flags: SecurityFlags, isSecure: Bool, throughSecureProxy hasProxy: Bool) throws(UsageError) {
+    /// - Parameters:
+    ///   - isSecure: the target speaks TLS.
+    ///   - connections: as many may reconnect at once, each with a ticket of its own.
+    init(
+        _ flags: SecurityFlags,
+        isSecure: Bool,
+        throughSecureProxy hasProxy: Bool,
+        connections: Int
+    ) throws(UsageError) {
         try flags.check(isSecure: isSecure, throughSecureProxy: hasProxy)
         var base = TLSConfiguration()
         base.verification = flags.insecure ? .none : .full
@@ -24,6 +31,7 @@ struct SecurityOptions: Sendable {
             return
         }
         base.resumes = !flags.noResume
+        base.ticketsPerHost = max(base.ticketsPerHost, connections)
         (base.minimumVersion, base.maximumVersion) = try flags.versions()
         (base.ciphers, base.cipherSuites) = (flags.ciphers, flags.tls13Ciphers)
         base.identity = try flags.identity()

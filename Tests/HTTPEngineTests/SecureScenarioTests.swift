@@ -219,8 +219,8 @@ struct SecureScenarioTests {
             plan.interruptPercent = 40
             engine.loop.faults = plan
         }
-        #expect(await engine.run(try get(server.port, "/bytes/20000?seed=1")).body.count == 20_000)
-        let body = (0..<20_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        #expect(await engine.run(try get(server.port, "/bytes/4000?seed=1")).body.count == 4_000)
+        let body = (0..<4_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         let echo = try EngineRequest(
             method: "POST",
             origin: Origin(scheme: .https, host: "127.0.0.1", port: server.port),

@@ -29,7 +29,7 @@ public final class Peer: Sendable {
         configuration: String = "",
         files: [String: String] = [:],
         _ arguments: [String]
-    ) throws {
+    ) async throws {
         guard FileManager.default.isExecutableFile(atPath: program) else {
             throw Failure(description: "\(program) is not installed; ./dev test installs it")
         }
@@ -49,7 +49,7 @@ public final class Peer: Sendable {
         let log = folder.appendingPathComponent("output")
         process = try ChildProcess(program, arguments.map(replaced), output: log.path)
         do {
-            try waitUntilItListens(log)
+            try await waitUntilItListens(log)
         } catch {
             stop()
             throw error
@@ -64,14 +64,15 @@ public final class Peer: Sendable {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    private func waitUntilItListens(_ log: URL) throws {
+    /// Gives its thread to other tests meanwhile.
+    private func waitUntilItListens(_ log: URL) async throws {
         let limit = ContinuousClock.now + Peer.patience
         while !Peer.answers(port) {
             guard process.isRunning, ContinuousClock.now < limit else {
                 let said = (try? String(contentsOf: log, encoding: .utf8)) ?? ""
                 throw Failure(description: "\(process.program) does not listen: \(said)")
             }
-            usleep(1_000)
+            try await Task.sleep(for: .milliseconds(2))
         }
     }
 

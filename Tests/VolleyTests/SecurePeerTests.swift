@@ -17,10 +17,10 @@ struct SecurePeerTests {
         authority = TemporaryFile(Array(identity.authorityPEM.utf8))
     }
 
-    private func nginx() throws -> Peer {
+    private func nginx() async throws -> Peer {
         let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
             .map { "\($0)_temp_path FOLDER/\($0);" }.joined(separator: " ")
-        return try Peer(
+        return try await Peer(
             "/usr/sbin/nginx",
             configuration: """
                 daemon off; master_process off; pid FOLDER/pid; error_log stderr;
@@ -35,25 +35,25 @@ struct SecurePeerTests {
         )
     }
 
-    private func tinyproxy() throws -> Peer {
-        try Peer(
+    private func tinyproxy() async throws -> Peer {
+        try await Peer(
             "/usr/bin/tinyproxy",
             configuration: "Port PORT\nListen 127.0.0.1\nTimeout 600\nMaxClients 100\n",
             ["-d", "-c", "CONFIGURATION"]
         )
     }
 
-    private func microsocks() throws -> Peer {
-        try Peer("/usr/bin/microsocks", ["-i", "127.0.0.1", "-p", "PORT"])
+    private func microsocks() async throws -> Peer {
+        try await Peer("/usr/bin/microsocks", ["-i", "127.0.0.1", "-p", "PORT"])
     }
 
     @Test("https goes through a tunnel of a proxy, http as a request to it, and handshakes are the server's")
-    func proxies() throws {
+    func proxies() async throws {
         let secure = try TestServer.start(tls: TLSServerContext(TLSServerConfiguration(identity)))
         defer { secure.stop() }
         let plain = try TestServer.start()
         defer { plain.stop() }
-        let (http, socks) = (try tinyproxy(), try microsocks())
+        let (http, socks) = (try await tinyproxy(), try await microsocks())
         let line = ["--format", "json", "-n", "12", "-c", "3", "-t", "2"]
         for proxy in [
             "http://127.0.0.1:\(http.port)", "socks5://127.0.0.1:\(socks.port)", "socks5h://127.0.0.1:\(socks.port)",
@@ -90,9 +90,30 @@ struct SecurePeerTests {
         #expect(error["detail"] as? String == "403")
     }
 
+    @Test("openssl s_server ends its side when asked to, with no tickets to resume by", arguments: ["1.2", "1.3"])
+    func openssl(version: String) async throws {
+        let server = try await Peer(
+            "/usr/bin/openssl",
+            files: ["chain.pem": identity.chainPEM, "key.pem": identity.keyPEM],
+            [
+                "s_server", "-accept", "127.0.0.1:PORT", "-cert", "FOLDER/chain.pem", "-key", "FOLDER/key.pem", "-www",
+                "-num_tickets", "0", "-no_ticket", "-no_cache", "-quiet",
+            ]
+        )
+        defer { server.stop() }
+        let ended = try volley([
+            "--handshake-only", "--format", "json", "-n", "5", "-c", "1", "-T", "5s", "--cacert", authority.path,
+            "--tls-min", version, "--tls-max", version, "https://localhost:\(server.port)/",
+        ])
+        #expect(ended.status == 0, "\(ended.err)\(ended.out)")
+        #expect(ended.number("tls", "full") == 5)
+        // A server that did not end its side would have cost the time-out each time.
+        #expect(ended.number("run", "measured_ns") ?? .max < 5_000_000_000)
+    }
+
     @Test("nginx is loaded over verified TLS and resumes what reconnects", arguments: ["1.2", "1.3"])
-    func nginx(version: String) throws {
-        let server = try nginx()
+    func nginx(version: String) async throws {
+        let server = try await nginx()
         defer { server.stop() }
         let line = [
             "--format", "json", "-c", "2", "-t", "1", "--cacert", authority.path, "--tls-min", version, "--tls-max",

@@ -15,6 +15,8 @@ struct SecurityOptionsTests {
         #expect(configuration.minimumVersion == .v1_2)
         #expect(configuration.maximumVersion == .v1_3)
         #expect(configuration.resumes)
+        #expect(configuration.ticketsPerHost == 10)
+        #expect(try options("-c", "500", url).security.target?.configuration.ticketsPerHost == 500)
         #expect(configuration.identity == nil)
         #expect(parsed.work == .requests)
         #expect(try options("http://127.0.0.1/").security.target == nil)

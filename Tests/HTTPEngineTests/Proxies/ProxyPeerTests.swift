@@ -75,14 +75,14 @@ struct ProxyPeerTests {
 
     @Test("squid passes plain requests on in absolute-form and opens tunnels")
     func squid() async throws {
-        let squid = try ProxyPeers.squid()
+        let squid = try await ProxyPeers.squid()
         defer { squid.stop() }
         try await expectTransfers(by: try engine(.http, squid))
     }
 
     @Test("squid asks by Basic and is answered; without credentials, or with wrong ones, its 407 is an error")
     func squidBasic() async throws {
-        let squid = try ProxyPeers.squid(.basic)
+        let squid = try await ProxyPeers.squid(.basic)
         defer { squid.stop() }
         try await expectTransfers(by: try engine(.http, squid, Self.right))
         try await expectRefusal(by: try engine(.http, squid, Self.wrong))
@@ -93,7 +93,7 @@ struct ProxyPeerTests {
         "squid asks by Digest and is answered though its nonces grow stale; a wrong password is an error"
     )
     func squidDigest() async throws {
-        let squid = try ProxyPeers.squid(.digest)
+        let squid = try await ProxyPeers.squid(.digest)
         defer { squid.stop() }
         let engine = try engine(.http, squid, Self.right)
         for number in 0..<12 {
@@ -106,7 +106,7 @@ struct ProxyPeerTests {
 
     @Test("squid's own refusal of a tunnel is an error with its status and its page")
     func squidRefuses() async throws {
-        let squid = try ProxyPeers.squid()
+        let squid = try await ProxyPeers.squid()
         defer { squid.stop() }
         let engine = try engine(.http, squid)
         let nobody = try RawServer.start()
@@ -121,10 +121,10 @@ struct ProxyPeerTests {
 
     @Test("tinyproxy passes on and opens tunnels, with Basic and without")
     func tinyproxy() async throws {
-        let open = try ProxyPeers.tinyproxy(asks: false)
+        let open = try await ProxyPeers.tinyproxy(asks: false)
         defer { open.stop() }
         try await expectTransfers(by: try engine(.http, open))
-        let asking = try ProxyPeers.tinyproxy(asks: true)
+        let asking = try await ProxyPeers.tinyproxy(asks: true)
         defer { asking.stop() }
         try await expectTransfers(by: try engine(.http, asking, Self.right))
         try await expectRefusal(by: try engine(.http, asking))
@@ -138,19 +138,19 @@ struct ProxyPeerTests {
 
     @Test("an https proxy is spoken to under TLS, and TLS with the origin goes on inside it")
     func haproxy() async throws {
-        let squid = try ProxyPeers.squid(.basic)
+        let squid = try await ProxyPeers.squid(.basic)
         defer { squid.stop() }
-        let front = try ProxyPeers.haproxy(before: squid, identity)
+        let front = try await ProxyPeers.haproxy(before: squid, identity)
         defer { front.stop() }
         try await expectTransfers(by: try engine(.https, front, Self.right))
     }
 
     @Test("an https proxy whose certificate is not believed is the proxy's TLS error, and hears no credentials")
     func haproxyUntrusted() async throws {
-        let squid = try ProxyPeers.squid()
+        let squid = try await ProxyPeers.squid()
         defer { squid.stop() }
         let stranger = try TestCertificates.identity(["IP:127.0.0.1"])
-        let front = try ProxyPeers.haproxy(before: squid, stranger)
+        let front = try await ProxyPeers.haproxy(before: squid, stranger)
         defer { front.stop() }
         for scheme in [Origin.Scheme.http, .https] {
             let result = await (try engine(.https, front, Self.right)).run(try request(scheme, "/get"))
@@ -163,12 +163,12 @@ struct ProxyPeerTests {
 
     @Test("microsocks tunnels to addresses and names, with a password and without; a wrong one is rejected")
     func microsocks() async throws {
-        let open = try ProxyPeers.microsocks(asks: false)
+        let open = try await ProxyPeers.microsocks(asks: false)
         defer { open.stop() }
         try await expectTransfers(by: try engine(.socks5, open))
         try await expectTransfers(by: try engine(.socks5, open), host: "localhost")
         try await expectTransfers(by: try engine(.socks5h, open), host: "localhost")
-        let asking = try ProxyPeers.microsocks(asks: true)
+        let asking = try await ProxyPeers.microsocks(asks: true)
         defer { asking.stop() }
         try await expectTransfers(by: try engine(.socks5h, asking, Self.right), host: "localhost")
         let wrong = await (try engine(.socks5, asking, Self.wrong)).run(try request(.https, "/get"))
@@ -179,7 +179,7 @@ struct ProxyPeerTests {
 
     @Test("dante tunnels to addresses and names, and says when nobody listens there")
     func dante() async throws {
-        let dante = try ProxyPeers.dante()
+        let dante = try await ProxyPeers.dante()
         defer { dante.stop() }
         try await expectTransfers(by: try engine(.socks5, dante))
         try await expectTransfers(by: try engine(.socks5h, dante), host: "localhost")

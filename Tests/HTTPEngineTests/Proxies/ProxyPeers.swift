@@ -7,7 +7,7 @@ enum ProxyPeers {
     enum Asking { case nobody, basic, digest }
 
     /// squid, told to ask by one scheme. A Digest nonce of it serves four requests, and is stale then.
-    static func squid(_ asking: Asking = .nobody) throws -> Peer {
+    static func squid(_ asking: Asking = .nobody) async throws -> Peer {
         let scheme =
             switch asking {
             case .nobody:
@@ -28,7 +28,7 @@ enum ProxyPeers {
                 acl known proxy_auth REQUIRED
                 """
             }
-        return try Peer(
+        return try await Peer(
             "/usr/sbin/squid",
             configuration: """
                 http_port 127.0.0.1:PORT
@@ -51,8 +51,8 @@ enum ProxyPeers {
         )
     }
 
-    static func tinyproxy(asks: Bool) throws -> Peer {
-        try Peer(
+    static func tinyproxy(asks: Bool) async throws -> Peer {
+        try await Peer(
             "/usr/bin/tinyproxy",
             configuration: """
                 Listen 127.0.0.1
@@ -66,8 +66,8 @@ enum ProxyPeers {
     }
 
     /// dante, which asks for nothing: it knows the system's users only.
-    static func dante() throws -> Peer {
-        try Peer(
+    static func dante() async throws -> Peer {
+        try await Peer(
             "/usr/sbin/danted",
             configuration: """
                 logoutput: stderr
@@ -82,15 +82,18 @@ enum ProxyPeers {
         )
     }
 
-    static func microsocks(asks: Bool) throws -> Peer {
+    static func microsocks(asks: Bool) async throws -> Peer {
         let credentials = asks ? ["-u", "user", "-P", "secret"] : []
         // Outgoing from IPv4: it tries one address of a name only, and `localhost` may be IPv6 first.
-        return try Peer("/usr/bin/microsocks", ["-i", "127.0.0.1", "-p", "PORT", "-b", "127.0.0.1"] + credentials)
+        return try await Peer(
+            "/usr/bin/microsocks",
+            ["-i", "127.0.0.1", "-p", "PORT", "-b", "127.0.0.1"] + credentials
+        )
     }
 
     /// haproxy, which takes TLS off and hands the rest to `proxy`.
-    static func haproxy(before proxy: Peer, _ identity: TestCertificates.Identity) throws -> Peer {
-        try Peer(
+    static func haproxy(before proxy: Peer, _ identity: TestCertificates.Identity) async throws -> Peer {
+        try await Peer(
             "/usr/sbin/haproxy",
             configuration: """
                 defaults
