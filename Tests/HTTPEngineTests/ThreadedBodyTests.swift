@@ -180,9 +180,10 @@ struct ThreadedBodyTests {
 
     @Test("a refusal meanwhile is delivered, and ends the reader too")
     func refused() async throws {
-        // Once something of the content has come the reader is open, and has an end to be told of.
         let server = try RawServer.start(otherwise: [
-            .receive(.headEnd), .receive(.bytes(1)), .send("HTTP/1.1 413 Content Too Large\r\nContent-Length: 3\r\n\r\nbig"),
+            // A source that was not opened yet would never be.
+            .receive(.headEnd), .receive(.bytes(3)),
+            .send("HTTP/1.1 413 Content Too Large\r\nContent-Length: 3\r\n\r\nbig"),
         ])
         let source = Source.stuck()
         let result = await (try EngineHarness()).run(try put(server.port, source))
