@@ -9,8 +9,7 @@ extension Connection {
             guard passHeld(exchange, reading) else { return }
         }
         if let secure, secure.ending != nil { return secureEnded(exchange, secure) }
-        // Ciphertext is opened piece by piece anyway, and best while it is in the cache.
-        let isBulk = secure == nil && reading?.isBulk == true
+        let isBulk = reading?.isBulk == true
         let buffer = isBulk ? loop.bulkBuffer : loop.readBuffer
         for _ in 0..<(isBulk ? 1 : Connection.readsPerTurn) {
             let result: Socket.Read

@@ -48,7 +48,7 @@ extension Engine {
     private func tlsBuffers(inside outer: TLSLayer?) -> TLSBuffers {
         let depth = outer == nil ? 0 : 1
         while layerBuffers.count <= depth {
-            layerBuffers.append(TLSBuffers(decrypting: layerBuffers.last?.capacity ?? ReadBuffer.usual))
+            layerBuffers.append(TLSBuffers(decrypting: layerBuffers.last?.capacity ?? ReadBuffer.bulk))
         }
         return layerBuffers[depth]
     }
