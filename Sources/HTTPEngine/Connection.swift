@@ -243,7 +243,8 @@ final class Connection: ReadinessHandler, TimerHandler {
     /// Reads unless paused, and hears of room to write while something waits to be sent.
     func updateInterest(reading: Bool, writing: Bool) {
         var wanted: Interest = reading ? [.read, .peerFinish] : []
-        if writing || wire?.hasUnsent == true { wanted.insert(.write) }
+        let hasUse = secure?.waitsForInput != true
+        if writing && hasUse || wire?.hasUnsent == true { wanted.insert(.write) }
         guard wanted != interest else { return }
         interest = wanted
         do throws(Errno) { try loop.setInterest(token, wanted) } catch { refused(error) }

@@ -6,14 +6,15 @@ internal import TLS
 extension Connection {
     /// False: the exchange is over, or paused with the rest held back.
     func receive(_ buffer: ReadBuffer, _ count: Int, _ exchange: Exchange, through layer: TLSLayer) -> Bool {
+        let heldBack = layer.waitsForInput
         let opened = buffer.withBytes(count) { layer.decrypt($0) }
-        if layer.hasOutput { flushSecure() }
+        flushSecure()
         // No request may follow, however the response ends that is being read.
         if layer.ending != nil { peerFinished = true }
         if opened > 0 {
             guard layer.withPlaintext(opened, { pass($0, exchange) }) else { return false }
         }
-        if layer.hasUnsent { updateInterest(reading: true, writing: !queue.isEmpty) }
+        if heldBack || layer.hasUnsent { updateInterest(reading: true, writing: !queue.isEmpty) }
         guard layer.ending != nil else { return true }
         secureEnded(exchange, layer)
         return false

@@ -111,7 +111,8 @@ final class Dial: ConnectorDelegate, TimerHandler {
             guard let self else { return }
             question = nil
             phase = resumed.phase
-            limit(to: deadline < .never ? engine.loop.now.advanced(byNanoseconds: resumed.left) : .never)
+            // What was left of no limit is none.
+            limit(to: engine.loop.now.advanced(byNanoseconds: resumed.left))
             then(verdict)
         }
     }

@@ -25,6 +25,9 @@ final class TLSLayer {
     private var sent = 0
     /// Plaintext accepted whose ciphertext has not all left: it counts as taken once it has.
     private(set) var owed = 0
+    /// The session takes no plaintext before more has come from the peer (``TLSSession/write(_:_:)``): room in the
+    /// socket changes nothing.
+    private(set) var waitsForInput = false
 
     init(_ session: TLSSession, _ trust: TrustStore, inside outer: TLSLayer?, _ buffers: TLSBuffers) {
         self.session = session
@@ -53,6 +56,7 @@ final class TLSLayer {
     /// The same for bytes that the layers around have opened already.
     func decryptOwn(_ ciphertext: Span<UInt8>) -> Int {
         guard ending == nil else { return 0 }
+        waitsForInput = false
         var (offset, count) = (0, 0)
         while true {
             do throws(TLSError) {
@@ -91,6 +95,7 @@ final class TLSLayer {
             return owed
         }
         let count = seal(first, second)
+        if waitsForInput { return nil }
         guard try flush(to: socket) else {
             owed = count
             return nil
@@ -104,6 +109,7 @@ final class TLSLayer {
         let rest = second.extracting(first: min(second.count, TLSLayer.sealedAtOnce - head.count))
         do throws(TLSError) {
             let count = try session.write(head, rest)
+            waitsForInput = count == 0 && head.count + rest.count > 0
             passOutput()
             return count
         } catch {

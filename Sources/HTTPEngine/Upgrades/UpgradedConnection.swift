@@ -160,8 +160,10 @@ public final class UpgradedConnection {
     /// False: nothing more may be read now.
     private func take(_ buffer: ReadBuffer, _ count: Int) -> Bool {
         guard let secure = connection.secure else { return buffer.withBytes(count) { deliver($0) } }
+        let heldBack = secure.waitsForInput
         let opened = buffer.withBytes(count) { secure.decrypt($0) }
         connection.flushSecure()
+        if heldBack { updateInterest() }
         if opened > 0, !secure.withPlaintext(opened, { deliver($0) }) { return false }
         guard secure.ending != nil else { return true }
         readingEnded()
