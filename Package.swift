@@ -25,6 +25,7 @@ let package = Package(
         .library(name: "Reactor", targets: ["Reactor"]),
         .library(name: "TLS", targets: ["TLS"]),
         .library(name: "HTTPEngine", targets: ["HTTPEngine"]),
+        .library(name: "URLLoading", targets: ["URLLoading"]),
         .library(name: "TestServer", targets: ["TestServer"]),
         .executable(name: "volley", targets: ["volley"]),
         .executable(name: "httpbin", targets: ["httpbin"]),
@@ -43,6 +44,11 @@ let package = Package(
         .target(name: "Reactor", dependencies: ["CLinux"], swiftSettings: strict),
         .target(name: "TLS", dependencies: ["COpenSSL"], swiftSettings: strict),
         .target(name: "HTTPEngine", dependencies: ["Reactor", "HTTP1", "TLS", "CZlib"], swiftSettings: strict),
+        .target(
+            name: "URLLoading",
+            dependencies: ["HTTPEngine", "Reactor", "HTTP1", "TLS"],
+            swiftSettings: strict
+        ),
         .target(
             name: "TestServer",
             dependencies: ["TLS", "Reactor", "HTTP1", "CZlib", "COpenSSL"],
@@ -79,6 +85,11 @@ let package = Package(
         .testTarget(
             name: "HTTPEngineTests",
             dependencies: ["HTTPEngine", "TLS", "TestServer", "TestSupport"],
+            swiftSettings: testing
+        ),
+        .testTarget(
+            name: "URLLoadingTests",
+            dependencies: ["URLLoading", "HTTPEngine", "Reactor", "HTTP1", "TLS", "TestServer", "TestSupport"],
             swiftSettings: testing
         ),
         .testTarget(

@@ -1,0 +1,4 @@
+public import Foundation
+
+open class URLSession: NSObject, @unchecked Sendable {
+}
