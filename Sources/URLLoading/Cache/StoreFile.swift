@@ -17,18 +17,30 @@ enum StoreFile {
         // Nothing else may stand there, a pipe least of all: that would be waited for.
         guard found.st_mode & S_IFMT == S_IFREG else { throw Fault(code: EINVAL) }
         guard found.st_size <= limit else { throw Fault(code: EFBIG) }
-        var bytes = [UInt8](repeating: 0, count: Int(found.st_size))
+        return try readAll(descriptor, Int(found.st_size))
+    }
+
+    /// The first octets of a file, as many as there are.
+    static func read(_ path: String, first count: Int) throws(Fault) -> [UInt8] {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        if descriptor < 0 { throw Fault(code: errno) }
+        defer { close(descriptor) }
+        return try readAll(descriptor, count)
+    }
+
+    private static func readAll(_ descriptor: CInt, _ length: Int) throws(Fault) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: length)
         var count = 0
-        while count < bytes.count {
+        while count < length {
             let got = unsafe bytes.withUnsafeMutableBytes { buffer in
-                unsafe Glibc.read(descriptor, buffer.baseAddress.map { unsafe $0 + count }, buffer.count - count)
+                unsafe Glibc.read(descriptor, buffer.baseAddress.map { unsafe $0 + count }, length - count)
             }
             if got == 0 { break }
             if got < 0, errno == EINTR { continue }
             if got < 0 { throw Fault(code: errno) }
             count += got
         }
-        bytes.removeLast(bytes.count - count)
+        bytes.removeLast(length - count)
         return bytes
     }
 
