@@ -10,9 +10,13 @@ struct RoomTests {
         "Reactor": ["CLinux", "Synchronization"],
         // Sans-IO: ciphertext in, ciphertext out; files only where somebody names one.
         "TLS": ["COpenSSL", "Glibc", "Synchronization"],
-        "HTTPEngine": ["Reactor", "HTTP1", "TLS", "CZlib", "CLinux", "Synchronization"],
+        // Sans-IO as well, for both ends: octets and messages.
+        "WebSocket": ["CZlib"],
+        "HTTPEngine": ["Reactor", "HTTP1", "TLS", "WebSocket", "CZlib", "CLinux", "Synchronization"],
         // Never the engine: a client must not be tested against itself.
-        "TestServer": ["TLS", "Reactor", "HTTP1", "CZlib", "COpenSSL", "CLinux", "Glibc", "Synchronization"],
+        "TestServer": [
+            "TLS", "Reactor", "HTTP1", "WebSocket", "CZlib", "COpenSSL", "CLinux", "Glibc", "Synchronization",
+        ],
         "httpbin": ["TestServer", "TLS", "Reactor", "CLinux", "Glibc", "ArgumentParser"],
         // The smallest program on the engine: no package, so that its `ldd` shows what the engine brings.
         "fetch": ["HTTPEngine", "HTTP1", "Reactor", "TLS", "Glibc"],
@@ -69,7 +73,7 @@ struct RoomTests {
 
     @Test(
         "every room is tested by a target of its own",
-        arguments: ["HTTP1", "Reactor", "TLS", "HTTPEngine", "TestServer", "volley", "fetch"]
+        arguments: ["HTTP1", "Reactor", "TLS", "WebSocket", "HTTPEngine", "TestServer", "volley", "fetch"]
     )
     func roomsAreTested(room: String) {
         let target = "Tests/\(room.prefix(1).uppercased())\(room.dropFirst())Tests"
