@@ -1,0 +1,58 @@
+/// A field value with parameters: `text/html; charset="utf-8"` (RFC 9110 §5.6.6).
+///
+/// Read as servers write it: blanks are allowed around the equals sign, a quoted string that never ends takes the rest,
+/// and what is no parameter is passed over. The first of several parameters of one name counts.
+struct FieldParameters {
+    /// What stands before the first semicolon, without blanks at its ends.
+    let value: String
+    private var parameters: [(name: String, value: String)] = []
+
+    init(_ field: String) {
+        var rest = Substring(field).utf8
+        value = Self.trimmed(Self.take(&rest) { $0 == UInt8(ascii: ";") })
+        while !rest.isEmpty {
+            rest = rest.dropFirst()
+            let name = Self.trimmed(Self.take(&rest) { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ";") })
+            guard rest.first == UInt8(ascii: "=") else { continue }
+            rest = rest.dropFirst().drop(while: Self.isBlank)
+            if rest.first == UInt8(ascii: "\"") {
+                parameters.append((name, Self.takeQuoted(&rest)))
+                _ = Self.take(&rest) { $0 == UInt8(ascii: ";") }
+            } else {
+                parameters.append((name, Self.trimmed(Self.take(&rest) { $0 == UInt8(ascii: ";") })))
+            }
+        }
+    }
+
+    /// Names are compared without case.
+    subscript(name: String) -> String? {
+        parameters.first { HeaderNames.areEqual($0.name, name) }?.value
+    }
+
+    private static func take(
+        _ rest: inout Substring.UTF8View,
+        until isEnd: (UInt8) -> Bool
+    ) -> Substring.UTF8View {
+        let end = rest.firstIndex(where: isEnd) ?? rest.endIndex
+        defer { rest = rest[end...] }
+        return rest[..<end]
+    }
+
+    /// quoted-string = DQUOTE *( qdtext / quoted-pair ) DQUOTE (RFC 9110 §5.6.4)
+    private static func takeQuoted(_ rest: inout Substring.UTF8View) -> String {
+        rest = rest.dropFirst()
+        var octets: [UInt8] = []
+        while let octet = rest.popFirst(), octet != UInt8(ascii: "\"") {
+            octets.append(octet == UInt8(ascii: "\\") ? rest.popFirst() ?? octet : octet)
+        }
+        return String(decoding: octets, as: UTF8.self)
+    }
+
+    private static func trimmed(_ octets: Substring.UTF8View) -> String {
+        let start = octets.drop(while: isBlank)
+        let end = start.lastIndex { !isBlank($0) }.map { start.index(after: $0) } ?? start.startIndex
+        return String(Substring(start[..<end]))
+    }
+
+    private static func isBlank(_ octet: UInt8) -> Bool { octet == 0x20 || octet == 0x09 }
+}

@@ -1,0 +1,55 @@
+/// How field names are written and compared in the dictionaries of requests and responses. The wire does not care
+/// (RFC 9110 §5.1); code that looks a name up in such a dictionary does.
+enum HeaderNames {
+    /// The name with each word's first letter in upper case and the rest in lower: `content-type` is `Content-Type`,
+    /// `ETAG` is `Etag`. The spelling of FoundationNetworking, whose users look for it. A word begins at a letter
+    /// that follows no letter, not even across an apostrophe.
+    static func capitalized(_ name: String) -> String {
+        if isCapitalized(name) { return name }
+        var result: [UInt8] = []
+        result.reserveCapacity(name.utf8.count)
+        var words = Words()
+        for octet in name.utf8 { result.append(words.next(octet)) }
+        return String(decoding: result, as: UTF8.self)
+    }
+
+    /// The spelling in ``HTTPURLResponse/allHeaderFields``: capitalised but for names of `X-` and the one name with an
+    /// abbreviation in it.
+    static func inResponse(_ name: String) -> String {
+        if name.utf8.starts(with: "x-".utf8) || name.utf8.starts(with: "X-".utf8) { return name }
+        let name = capitalized(name)
+        return name == "Www-Authenticate" ? "WWW-Authenticate" : name
+    }
+
+    static func areEqual(_ left: String, _ right: String) -> Bool {
+        left.utf8.count == right.utf8.count
+            && zip(left.utf8, right.utf8).allSatisfy { lowercased($0) == lowercased($1) }
+    }
+
+    static func lowercased(_ octet: UInt8) -> UInt8 {
+        isUpper(octet) ? octet | 0x20 : octet
+    }
+
+    static func isLetter(_ octet: UInt8) -> Bool { (octet | 0x20) &- 0x61 < 26 }
+
+    private static func isUpper(_ octet: UInt8) -> Bool { octet &- 0x41 < 26 }
+
+    private static func isCapitalized(_ name: String) -> Bool {
+        var words = Words()
+        return name.utf8.allSatisfy { words.next($0) == $0 }
+    }
+
+    /// Where in its word the next octet stands.
+    private struct Words {
+        private var isInside = false
+
+        mutating func next(_ octet: UInt8) -> UInt8 {
+            guard HeaderNames.isLetter(octet) else {
+                isInside = isInside && octet == UInt8(ascii: "'")
+                return octet
+            }
+            defer { isInside = true }
+            return isInside ? octet | 0x20 : octet & ~0x20
+        }
+    }
+}

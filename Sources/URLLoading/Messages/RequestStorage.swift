@@ -1,0 +1,20 @@
+/// The one object behind a ``URLRequest``. Copies of the request share it, and whoever changes his copy makes his own
+/// first: so what two can see never changes, which is all that `@unchecked Sendable` claims. The stream and the
+/// protocol properties in it are the caller's to keep to one thread.
+final class RequestStorage: @unchecked Sendable {
+    fileprivate(set) var values: RequestValues
+
+    init(_ values: RequestValues) {
+        self.values = values
+    }
+}
+
+extension URLRequest {
+    var values: RequestValues {
+        _read { yield storage.values }
+        _modify {
+            if !isKnownUniquelyReferenced(&storage) { storage = RequestStorage(storage.values) }
+            yield &storage.values
+        }
+    }
+}

@@ -1,0 +1,128 @@
+internal import Foundation
+internal import HTTP1
+
+/// What a request says, and the rules for setting it. ``URLRequest`` and ``NSURLRequest`` are two shells over it.
+struct RequestValues {
+    enum Body {
+        case none
+        case data(Data)
+        /// Shared with the caller, who must leave it alone while the request is under way.
+        case stream(InputStream)
+    }
+
+    var url: URL?
+    var mainDocumentURL: URL?
+    var cachePolicy = NSURLRequest.CachePolicy.useProtocolCachePolicy
+    /// In seconds; nil until somebody sets it, so that the session's own limit counts. 60 given to an initialiser,
+    /// where it is the default too, leaves it nil.
+    var explicitTimeout: TimeInterval?
+    private(set) var httpMethod = "GET"
+    /// In the order they were set, each name once. Nil until the first is set. The loader starts its own from these.
+    private(set) var fields: HTTPFields?
+    var body = Body.none
+    var networkServiceType = NSURLRequest.NetworkServiceType.default
+    var allowsCellularAccess = true
+    var allowsExpensiveNetworkAccess = true
+    var allowsConstrainedNetworkAccess = true
+    var httpShouldHandleCookies = true
+    var httpShouldUsePipelining = true
+    /// What ``URLProtocol`` classes keep with a request. Never sent, never archived, of no weight in a comparison.
+    var protocolProperties: [String: Any] = [:]
+
+    init(url: URL?, cachePolicy: NSURLRequest.CachePolicy, timeoutInterval: TimeInterval) {
+        // Without a base URL, `absoluteURL` would be the same and cost an allocation.
+        self.url = url.map { $0.baseURL == nil ? $0 : $0.absoluteURL }
+        self.cachePolicy = cachePolicy
+        explicitTimeout = timeoutInterval == Self.defaultTimeout ? nil : timeoutInterval
+    }
+
+    static let defaultTimeout: TimeInterval = 60
+
+    var timeoutInterval: TimeInterval {
+        get { explicitTimeout ?? Self.defaultTimeout }
+        set { explicitTimeout = newValue }
+    }
+
+    /// Methods are case-sensitive (RFC 9110 §9.1), but these are written in lower case too often; others stay as they
+    /// are, as FoundationNetworking has it.
+    private static let known = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT"]
+
+    mutating func setMethod(_ method: String?) {
+        guard let method else {
+            httpMethod = "GET"
+            return
+        }
+        httpMethod = Self.known.first { HeaderNames.areEqual($0, method) } ?? method
+    }
+
+    var httpBody: Data? {
+        get { if case .data(let data) = body { data } else { nil } }
+        set { body = newValue.map { .data($0) } ?? .none }
+    }
+
+    var httpBodyStream: InputStream? {
+        get { if case .stream(let stream) = body { stream } else { nil } }
+        set { body = newValue.map { .stream($0) } ?? .none }
+    }
+
+    func value(of name: String) -> String? { fields?[name] }
+
+    /// nil removes it. A name that is no token and a value with control characters cannot be sent, or would be sent as
+    /// something else (RFC 9110 §5.5); such a call changes nothing.
+    mutating func setValue(_ value: String?, of name: String) {
+        if let value {
+            var changed = fields ?? HTTPFields()
+            fields = nil
+            defer { fields = changed }
+            try? changed.replace(HeaderNames.capitalized(name), value)
+        } else {
+            fields?.remove(name: name)
+        }
+    }
+
+    /// Puts it behind the value there is, with a comma (RFC 9110 §5.3). Refuses what ``setValue(_:of:)`` refuses.
+    mutating func addValue(_ value: String, of name: String) {
+        setValue(fields?[name].map { $0 + "," + value } ?? value, of: name)
+    }
+
+    /// Names are spelled as they were given. What cannot be sent is left out. Of names that differ in case alone, the
+    /// last in alphabetical order wins: a dictionary has no order of its own.
+    var dictionary: [String: String]? {
+        get {
+            guard let fields else { return nil }
+            var result: [String: String] = [:]
+            result.reserveCapacity(fields.count)
+            fields.forEach { name, value in result[name] = value }
+            return result
+        }
+        set {
+            fields = newValue.map { pairs in
+                var fields = HTTPFields()
+                for (name, value) in pairs.sorted(by: { $0.key < $1.key }) {
+                    try? fields.replace(name, value)
+                }
+                return fields
+            }
+        }
+    }
+}
+
+extension RequestValues: Hashable {
+    /// What FoundationNetworking compares, and Darwin before it: neither fields nor data nor limits count. A stream is
+    /// the same only as itself.
+    static func == (left: RequestValues, right: RequestValues) -> Bool {
+        left.url == right.url && left.mainDocumentURL == right.mainDocumentURL && left.httpMethod == right.httpMethod
+            && left.cachePolicy == right.cachePolicy && left.httpBodyStream == right.httpBodyStream
+            && left.allowsCellularAccess == right.allowsCellularAccess
+            && left.httpShouldHandleCookies == right.httpShouldHandleCookies
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(url)
+        hasher.combine(mainDocumentURL)
+        hasher.combine(httpMethod)
+        hasher.combine(httpBodyStream)
+        hasher.combine(allowsCellularAccess)
+        hasher.combine(httpShouldHandleCookies)
+    }
+}

@@ -1,0 +1,101 @@
+internal import Foundation
+
+/// What a response says. ``URLResponse`` and ``HTTPURLResponse`` are shells over it.
+struct ResponseValues: Sendable {
+    /// Where the type, the encoding and the name come from.
+    enum Details: Sendable {
+        case stated(mimeType: String?, textEncodingName: String?, suggestedFilename: String)
+        /// Read from the fields each time: the loader makes more responses than anyone asks.
+        case derived
+    }
+
+    /// The part that only HTTP has.
+    struct HTTP: Sendable, Equatable {
+        var status: Int
+        var fields: ResponseFields
+    }
+
+    var url: URL?
+    /// In octets; -1 where nobody knows.
+    var expectedContentLength: Int64
+    var details: Details
+    var http: HTTP?
+
+    var mimeType: String? {
+        switch details {
+        case .stated(let mimeType, _, _): return mimeType
+        case .derived:
+            let type = contentType?.value.lowercased()
+            return type == "" ? nil : type
+        }
+    }
+
+    var textEncodingName: String? {
+        switch details {
+        case .stated(_, let textEncodingName, _): textEncodingName
+        case .derived: contentType?["charset"]?.lowercased()
+        }
+    }
+
+    var suggestedFilename: String {
+        switch details {
+        case .stated(_, _, let suggestedFilename): suggestedFilename
+        case .derived: SuggestedFilename.of(url: url, contentDisposition: http?.fields["Content-Disposition"])
+        }
+    }
+
+    private var contentType: FieldParameters? {
+        http?.fields["Content-Type"].map(FieldParameters.init)
+    }
+}
+
+extension ResponseValues: Hashable {
+    /// The name does not count: it follows from the rest.
+    static func == (left: ResponseValues, right: ResponseValues) -> Bool {
+        left.url == right.url && left.expectedContentLength == right.expectedContentLength
+            && left.mimeType == right.mimeType && left.textEncodingName == right.textEncodingName
+            && left.http == right.http
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(url)
+        hasher.combine(expectedContentLength)
+        hasher.combine(http?.status)
+    }
+}
+
+/// A response in a keyed archive, under FoundationNetworking's keys.
+extension ResponseValues {
+    init?(coder: NSCoder) {
+        guard coder.allowsKeyedCoding, let url = coder.decodeObject(of: NSURL.self, forKey: "NS.url") else {
+            return nil
+        }
+        func string(_ key: String) -> String? { coder.decodeObject(of: NSString.self, forKey: key) as String? }
+        self.url = url as URL
+        expectedContentLength = coder.decodeInt64(forKey: "NS.expectedContentLength")
+        details = .stated(
+            mimeType: string("NS.mimeType"),
+            textEncodingName: string("NS.textEncodingName"),
+            // An archive is no better than a server.
+            suggestedFilename: string("NS.suggestedFilename").flatMap(SuggestedFilename.sanitized) ?? "Unknown"
+        )
+        guard coder.containsValue(forKey: "NS.statusCode") else { return }
+        let fields = coder.decodeObject(of: [NSDictionary.self, NSString.self], forKey: "NS.allHeaderFields")
+        http = HTTP(
+            status: coder.decodeInteger(forKey: "NS.statusCode"),
+            fields: ResponseFields(given: fields as? [String: String] ?? [:])
+        )
+    }
+
+    func encode(with coder: NSCoder) {
+        guard coder.allowsKeyedCoding else { return }
+        coder.encode(url as NSURL?, forKey: "NS.url")
+        coder.encode(mimeType as NSString?, forKey: "NS.mimeType")
+        coder.encode(expectedContentLength, forKey: "NS.expectedContentLength")
+        coder.encode(textEncodingName as NSString?, forKey: "NS.textEncodingName")
+        coder.encode(suggestedFilename as NSString, forKey: "NS.suggestedFilename")
+        guard let http else { return }
+        coder.encode(http.status, forKey: "NS.statusCode")
+        coder.encode(http.fields.dictionary as NSDictionary, forKey: "NS.allHeaderFields")
+    }
+}

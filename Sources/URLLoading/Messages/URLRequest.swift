@@ -1,0 +1,166 @@
+public import Foundation
+
+/// A request: where to, how, with which fields and content.
+///
+/// A value over one object, cheap to copy and to read. Fields whose name is no token or whose value holds control
+/// characters (CR, LF, NUL and others, folded lines included) are refused: the call changes nothing. FoundationNetworking
+/// refuses the first three and lets folds pass.
+public struct URLRequest: ReferenceConvertible, Equatable, Hashable, Sendable {
+    public typealias ReferenceType = NSURLRequest
+    public typealias CachePolicy = NSURLRequest.CachePolicy
+    public typealias NetworkServiceType = NSURLRequest.NetworkServiceType
+
+    var storage: RequestStorage
+
+    init(storage: RequestStorage) {
+        self.storage = storage
+    }
+
+    /// - Parameter timeoutInterval: in seconds; the default leaves the choice to the session's configuration.
+    public init(
+        url: URL,
+        cachePolicy: CachePolicy = .useProtocolCachePolicy,
+        timeoutInterval: TimeInterval = 60.0
+    ) {
+        let values = RequestValues(url: url, cachePolicy: cachePolicy, timeoutInterval: timeoutInterval)
+        storage = RequestStorage(values)
+    }
+
+    public var url: URL? {
+        get { values.url }
+        set { values.url = newValue }
+    }
+
+    public var cachePolicy: CachePolicy {
+        get { values.cachePolicy }
+        set { values.cachePolicy = newValue }
+    }
+
+    /// How long the peer may be idle, in seconds and fractions of them. Any byte in either direction starts it anew. Once
+    /// set, it counts instead of ``URLSessionConfiguration/timeoutIntervalForRequest``.
+    public var timeoutInterval: TimeInterval {
+        get { values.timeoutInterval }
+        set { values.timeoutInterval = newValue }
+    }
+
+    /// The document this load is part of. Cookies of other sites are refused by
+    /// ``HTTPCookie/AcceptPolicy/onlyFromMainDocumentDomain``.
+    public var mainDocumentURL: URL? {
+        get { values.mainDocumentURL }
+        set { values.mainDocumentURL = newValue }
+    }
+
+    public var networkServiceType: NetworkServiceType {
+        get { values.networkServiceType }
+        set { values.networkServiceType = newValue }
+    }
+
+    /// Linux does not say which of its networks are cellular: kept, compared and archived, of no effect on loading.
+    public var allowsCellularAccess: Bool {
+        get { values.allowsCellularAccess }
+        set { values.allowsCellularAccess = newValue }
+    }
+
+    /// As ``allowsCellularAccess``: Linux does not say which of its networks are expensive.
+    public var allowsExpensiveNetworkAccess: Bool {
+        get { values.allowsExpensiveNetworkAccess }
+        set { values.allowsExpensiveNetworkAccess = newValue }
+    }
+
+    /// As ``allowsCellularAccess``: Linux has no low data mode.
+    public var allowsConstrainedNetworkAccess: Bool {
+        get { values.allowsConstrainedNetworkAccess }
+        set { values.allowsConstrainedNetworkAccess = newValue }
+    }
+
+    /// `GET` for nil. GET, HEAD, POST, PUT, DELETE and CONNECT are put in upper case; others stay as given.
+    public var httpMethod: String? {
+        get { values.httpMethod }
+        set { values.setMethod(newValue) }
+    }
+
+    /// The fields as a dictionary, made when asked for. Setting it replaces all of them, and leaves out what cannot be sent.
+    public var allHTTPHeaderFields: [String: String]? {
+        get { values.dictionary }
+        set { values.dictionary = newValue }
+    }
+
+    /// The value of a field, whatever the case of its name.
+    public func value(forHTTPHeaderField field: String) -> String? {
+        values.value(of: field)
+    }
+
+    /// Sets, replaces or (with nil) removes a field. The name is kept capitalised.
+    public mutating func setValue(_ value: String?, forHTTPHeaderField field: String) {
+        values.setValue(value, of: field)
+    }
+
+    /// Sets a field, or adds to its value behind a comma.
+    public mutating func addValue(_ value: String, forHTTPHeaderField field: String) {
+        values.addValue(value, of: field)
+    }
+
+    /// The content. Setting it, nil included, takes a stream away.
+    public var httpBody: Data? {
+        get { values.httpBody }
+        set { values.httpBody = newValue }
+    }
+
+    /// The content as a stream, which is read once; sending it again takes the delegate's `needNewBodyStream`. Shared by
+    /// copies, lost by archives. Setting it, nil included, takes ``httpBody`` away.
+    public var httpBodyStream: InputStream? {
+        get { values.httpBodyStream }
+        set { values.httpBodyStream = newValue }
+    }
+
+    /// Whether stored cookies are sent and received ones stored.
+    public var httpShouldHandleCookies: Bool {
+        get { values.httpShouldHandleCookies }
+        set { values.httpShouldHandleCookies = newValue }
+    }
+
+    /// Of no effect: servers and proxies that answer pipelined requests out of step made every client give it up.
+    @available(*, deprecated, message: "HTTP/1 only")
+    public var httpShouldUsePipelining: Bool {
+        get { values.httpShouldUsePipelining }
+        set { values.httpShouldUsePipelining = newValue }
+    }
+
+    /// What ``URLProtocol/setProperty(_:forKey:in:)`` keeps with the request.
+    var protocolProperties: [String: Any] {
+        get { values.protocolProperties }
+        set { values.protocolProperties = newValue }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        values.hash(into: &hasher)
+    }
+
+    public static func == (lhs: URLRequest, rhs: URLRequest) -> Bool {
+        lhs.storage === rhs.storage || lhs.values == rhs.values
+    }
+}
+
+extension URLRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { url?.description ?? "url: nil" }
+
+    public var debugDescription: String { description }
+
+    public var customMirror: Mirror {
+        let children: [(label: String?, value: Any)] = [
+            ("url", url as Any),
+            ("cachePolicy", cachePolicy.rawValue),
+            ("timeoutInterval", timeoutInterval),
+            ("mainDocumentURL", mainDocumentURL as Any),
+            ("networkServiceType", networkServiceType),
+            ("allowsCellularAccess", allowsCellularAccess),
+            ("httpMethod", httpMethod as Any),
+            ("allHTTPHeaderFields", allHTTPHeaderFields as Any),
+            ("httpBody", httpBody as Any),
+            ("httpBodyStream", httpBodyStream as Any),
+            ("httpShouldHandleCookies", httpShouldHandleCookies),
+            ("httpShouldUsePipelining", values.httpShouldUsePipelining),
+        ]
+        return Mirror(self, children: children, displayStyle: .struct)
+    }
+}
