@@ -94,7 +94,7 @@ public final class FaultPlan {
     private static func mayBeInterrupted(_ kind: SystemCall) -> Bool {
         switch kind {
         case .connect, .accept, .send, .receive, .sendFile, .epollWait: true
-        case .socket, .setsockopt, .getsockopt, .getsockname, .bind, .listen, .peek, .openFile, .fileStatus, .readFile,
+        case .socket, .setsockopt, .getsockopt, .getsockname, .bind, .listen, .peek, .openFile, .fileStatus, .readFile, .writeFile,
             .epollAdd, .epollModify, .lookup, .thread:
             false
         }
@@ -103,7 +103,7 @@ public final class FaultPlan {
     private static func mayBlock(_ kind: SystemCall) -> Bool {
         switch kind {
         case .accept, .send, .receive, .sendFile: true
-        case .socket, .setsockopt, .getsockopt, .getsockname, .bind, .listen, .connect, .peek, .openFile, .fileStatus,
+        case .socket, .setsockopt, .getsockopt, .getsockname, .bind, .listen, .connect, .peek, .openFile, .fileStatus, .writeFile,
             .readFile, .epollAdd, .epollModify, .epollWait, .lookup, .thread:
             false
         }

@@ -1,0 +1,75 @@
+internal import Foundation
+internal import HTTPEngine
+internal import Reactor
+internal import TLS
+
+/// A session's part on its loop: the engine and the loads on it. Loop-confined.
+final class SessionEngine {
+    let loop: EventLoop
+    let settings: SessionSettings
+    /// How https servers are spoken to; made with the first that is met.
+    private let security: SessionSecurity
+    private var made: Engine?
+    /// Why https is not spoken in this session.
+    private(set) var tlsFailure: TLSError?
+    private(set) var loads: [ObjectIdentifier: TaskLoad] = [:]
+    /// The request sent last, for the next that says the same: most programs ask one URL again and again.
+    var lastPlan: RequestPlan?
+    /// What servers wanted before, and what they were given.
+    var authorizations = AuthorizationMemory()
+
+    init(on loop: EventLoop, _ settings: SessionSettings, _ security: SessionSecurity) {
+        self.loop = loop
+        self.settings = settings
+        self.security = security
+    }
+
+    /// Made when it is first needed: a session that only reads `data:` URLs has none.
+    var engine: Engine {
+        if let made { return made }
+        var configuration = EngineConfiguration()
+        configuration.connectionsPerHost = settings.connectionsPerHost
+        configuration.connections = SessionEngine.mostConnections
+        configuration.proxies = settings.proxies
+        do throws(TLSError) {
+            configuration.tls = try security.context()
+        } catch {
+            tlsFailure = error
+        }
+        configuration.trustEvaluator = security
+        let engine = Engine(
+            on: loop,
+            configuration: configuration,
+            resolver: SharedLoops.resolver,
+            blocking: SharedLoops.blocking
+        )
+        made = engine
+        return engine
+    }
+
+    /// URLSession has no limit over all hosts; this one keeps a crawler from eating every descriptor of its process.
+    private static let mostConnections = 1024
+
+    func load(of task: URLSessionTask) -> TaskLoad? { loads[ObjectIdentifier(task)] }
+
+    func add(_ load: TaskLoad) { loads[ObjectIdentifier(load.task)] = load }
+
+    func remove(_ load: TaskLoad) { loads[ObjectIdentifier(load.task)] = nil }
+
+    /// Connections are closed; loads end as cancelled.
+    func shutDown() {
+        for load in loads.values { load.cancel() }
+        made?.shutdown()
+        made = nil
+        lastPlan = nil
+    }
+
+    /// Nothing that was learnt from servers is used again: connections, challenges, tickets.
+    func forget() {
+        lastPlan = nil
+        authorizations = AuthorizationMemory()
+        guard loads.isEmpty else { return }
+        made?.shutdown()
+        made = nil
+    }
+}
