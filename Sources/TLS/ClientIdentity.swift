@@ -62,7 +62,23 @@ public struct ClientIdentity: Sendable {
         guard unsafe X509_check_private_key(leaf.pointer, key.pointer) == 1 else { throw .keyMismatch }
         self.chain = chain
         self.key = key
-        digest = VerifiedChain.sha256(of: chain.flatMap { VerifiedChain.sha256(of: $0.der) })
+        digest = Self.digest(of: chain)
+    }
+
+    /// The same identity, sending these certificates after its own instead of those it came with.
+    public func sending(_ intermediates: [Certificate]) -> ClientIdentity {
+        ClientIdentity(self, intermediates)
+    }
+
+    /// The leaf, and so the key's match with it, stays.
+    private init(_ other: ClientIdentity, _ intermediates: [Certificate]) {
+        chain = Array(other.chain.prefix(1)) + intermediates
+        key = other.key
+        digest = Self.digest(of: chain)
+    }
+
+    private static func digest(of chain: [Certificate]) -> [UInt8] {
+        VerifiedChain.sha256(of: chain.flatMap { VerifiedChain.sha256(of: $0.der) })
     }
 
     private static func read(_ path: String) throws(IdentityError) -> [UInt8] {

@@ -40,6 +40,12 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         )
     }
 
+    /// What a cache kept of a response.
+    init(values: ResponseValues, status: Int) {
+        statusCode = status
+        super.init(values: values)
+    }
+
     public required init?(coder aDecoder: NSCoder) {
         guard let values = ResponseValues(coder: aDecoder), let http = values.http else { return nil }
         statusCode = http.status

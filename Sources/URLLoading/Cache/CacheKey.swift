@@ -1,0 +1,44 @@
+internal import Foundation
+
+/// What a stored response is found by (RFC 9111 §2): the method and the whole URL, query included, fragment not.
+struct CacheKey: Hashable, Sendable {
+    let method: String
+    let url: String
+
+    init(method: String, url: URL) {
+        self.init(method: method, url: url.absoluteString)
+    }
+
+    init(method: String, url: String) {
+        self.method = method
+        self.url = Self.normalized(url)
+    }
+
+    /// RFC 9110 §4.2.3: scheme and host in lower case, no default port, no empty path. The rest is the server's to
+    /// compare. A URL that is like this already, as most are, is not copied.
+    private static func normalized(_ text: String) -> String {
+        var text = text
+        if let hash = text.utf8.firstIndex(of: UInt8(ascii: "#")) { text = String(text[..<hash]) }
+        let bytes = text.utf8
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8) else {
+            return text
+        }
+        let start = bytes.index(colon, offsetBy: 3)
+        let end = bytes[start...].firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? bytes.endIndex
+        let isMixed = bytes[..<end].contains { $0 &- 0x41 < 26 }
+        let hasPath = end < bytes.endIndex && bytes[end] == UInt8(ascii: "/")
+        let port = text.hasPrefix("https:") || text.hasPrefix("HTTPS:") ? ":443" : ":80"
+        let hasDefaultPort = text[start..<end].hasSuffix(port)
+        guard isMixed || !hasPath || hasDefaultPort else { return text }
+        let authority = hasDefaultPort ? text[start..<end].dropLast(port.count) : text[start..<end]
+        let name = text[..<start].lowercased() + authority.lowercased()
+        return name + (hasPath ? "" : "/") + text[end...]
+    }
+}
+
+extension CacheKey {
+    init?(_ request: URLRequest) {
+        guard let url = request.url else { return nil }
+        self.init(method: request.values.httpMethod, url: url)
+    }
+}

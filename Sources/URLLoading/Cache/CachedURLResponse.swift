@@ -1,0 +1,116 @@
+public import Foundation
+internal import HTTP1
+
+/// A response with its content, as a cache keeps it. Never changed, so any thread may read it; what lies in ``userInfo``
+/// is its maker's to keep thread-safe.
+open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {
+    private let kept: URLResponse
+    private let content: Data
+    private let notes: [AnyHashable: Any]?
+    private let policy: URLCache.StoragePolicy
+    /// Nil until it is in a cache, unless a session made it.
+    let record: CacheRecord?
+
+    init(
+        response: URLResponse,
+        data: Data,
+        userInfo: [AnyHashable: Any]?,
+        storagePolicy: URLCache.StoragePolicy,
+        record: CacheRecord?
+    ) {
+        kept = response
+        content = data
+        notes = userInfo
+        policy = storagePolicy
+        self.record = record
+    }
+
+    public convenience init(response: URLResponse, data: Data) {
+        self.init(response: response, data: data, userInfo: nil, storagePolicy: .allowed)
+    }
+
+    /// - Parameter userInfo: kept in memory as it is. A cache writes it to disk if it is made of strings, numbers, dates,
+    ///   data, and arrays and string-keyed dictionaries of those; if not, the response stays off the disk.
+    public init(
+        response: URLResponse,
+        data: Data,
+        userInfo: [AnyHashable: Any]? = nil,
+        storagePolicy: URLCache.StoragePolicy
+    ) {
+        kept = response
+        content = data
+        notes = userInfo
+        policy = storagePolicy
+        record = nil
+    }
+
+    open var response: URLResponse { kept }
+    open var data: Data { content }
+    open var userInfo: [AnyHashable: Any]? { notes }
+    open var storagePolicy: URLCache.StoragePolicy { policy }
+
+    /// The same with what is needed to judge it later.
+    func with(_ record: CacheRecord) -> CachedURLResponse {
+        CachedURLResponse(
+            response: response,
+            data: data,
+            userInfo: userInfo,
+            storagePolicy: storagePolicy,
+            record: record
+        )
+    }
+
+    open override func copy() -> Any { self }
+    open func copy(with zone: NSZone? = nil) -> Any { self }
+
+    /// ``userInfo`` does not count: what is in it need not be comparable.
+    open override func isEqual(_ value: Any?) -> Bool {
+        guard let other = value as? CachedURLResponse else { return false }
+        return other === self
+            || (other.storagePolicy == storagePolicy && other.response == response && other.data == data)
+    }
+
+    open override var hash: Int {
+        var hasher = Hasher()
+        hasher.combine(response)
+        hasher.combine(data)
+        hasher.combine(storagePolicy)
+        return hasher.finalize()
+    }
+}
+
+extension CachedURLResponse {
+    /// What it takes in memory, in octets: an estimate that is never much too low.
+    var cost: Int {
+        let (fields, _) = (response as? HTTPURLResponse)?.fields.size ?? (0, 0)
+        let (cost, isTooMuch) = data.count.addingReportingOverflow(512 + fields + 512 * (userInfo?.count ?? 0))
+        return isTooMuch ? .max : cost
+    }
+
+    /// For the rules of HTTP caching; nil for what did not come by HTTP, and for what no cache has taken yet.
+    var exchange: StoredExchange? {
+        guard let record, let response = response as? HTTPURLResponse else { return nil }
+        return StoredExchange(status: response.statusCode, fields: response.fields.list, record: record)
+    }
+}
+
+extension ResponseFields {
+    /// Octets and number of the fields.
+    fileprivate var size: (octets: Int, count: Int) {
+        switch self {
+        case .received(let fields): (fields.block.count, fields.count)
+        case .given(let fields): (fields.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }, fields.count)
+        }
+    }
+
+    /// What a user made up may hold what no field can; that is left out.
+    var list: HTTPFields {
+        switch self {
+        case .received(let fields): return fields
+        case .given(let given):
+            var fields = HTTPFields()
+            for (name, value) in given.sorted(by: { $0.key < $1.key }) { try? fields.append(name, value) }
+            return fields
+        }
+    }
+}

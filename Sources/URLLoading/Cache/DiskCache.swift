@@ -1,0 +1,261 @@
+internal import Foundation
+internal import Synchronization
+internal import TLS
+
+/// The part of a cache that is on disk: a directory with one file an entry, named by the key's digest.
+///
+/// Files appear and go whole, so any number of processes may share the directory; each reads its index anew when another
+/// has changed it. Everything but ``holds(_:)`` may block for the disk. Any thread.
+final class DiskCache: Sendable {
+    let directory: String
+    private let state: Mutex<State>
+    /// Held while a file is written, so that the later of two writes is the one that stays.
+    private let writing = Mutex(())
+
+    /// What the lock guards.
+    private struct State {
+        var capacity: Int
+        var index = DiskIndex()
+        var waiting: [CacheKey: CachedURLResponse] = [:]
+        var waitingOctets = 0
+        /// The key that is being written from `waiting`, unless it was removed meanwhile.
+        var underway: CacheKey?
+    }
+
+    /// Responses on their way to the disk are in memory twice. If the disk is slower than the network for so long,
+    /// caching more is no gain.
+    private static let waitingLimit = 16 << 20
+
+    /// One for all caches of a process: they share its disk.
+    private static let writer = DispatchQueue(label: "URLLoading.DiskCache", qos: .utility)
+
+    init(directory: String, capacity: Int) {
+        self.directory = directory
+        state = Mutex(State(capacity: capacity))
+    }
+
+    var capacity: Int {
+        get { state.withLock { $0.capacity } }
+        set {
+            state.withLock { $0.capacity = newValue }
+            evict()
+        }
+    }
+
+    /// In octets.
+    var usage: Int {
+        finishWriting()
+        refresh()
+        return state.withLock { $0.index.usage }
+    }
+
+    // MARK: Look-ups
+
+    enum Holding {
+        case no
+        /// On its way to the disk.
+        case waiting(CachedURLResponse)
+        case maybe
+    }
+
+    /// What can be said with a look at the directory's state alone: a system call, and no allocation if it is empty.
+    func holds(_ key: @autoclosure () -> CacheKey?) -> Holding {
+        let found = StoreFile.state(directory)
+        return state.withLock { state in
+            if state.waiting.isEmpty, state.index.entries.isEmpty, state.index.state == found { return .no }
+            guard let key = key() else { return .no }
+            if let entry = state.waiting[key] { return .waiting(entry) }
+            if state.index.state != found { return .maybe }
+            return state.index.entries[Self.name(of: key)] == nil ? .no : .maybe
+        }
+    }
+
+    func read(_ key: CacheKey) -> CachedURLResponse? {
+        if let entry = state.withLock({ $0.waiting[key] }) { return entry }
+        refresh()
+        let name = Self.name(of: key)
+        let capacity = state.withLock { state in
+            state.index.entries[name] == nil ? nil : state.capacity
+        }
+        guard let capacity else { return nil }
+        let path = directory + "/" + name
+        // Whatever became larger than the cache may be is none of ours.
+        guard let bytes = try? StoreFile.read(path, limit: max(capacity, 0)),
+            let entry = CacheFile.decode(bytes, for: key)
+        else {
+            remove(names: [name])
+            return nil
+        }
+        StoreFile.touch(path)
+        state.withLock { $0.index.touch(name, Self.now()) }
+        return entry
+    }
+
+    // MARK: Changes
+
+    /// Writes the entry before it returns. A disk that is full or read-only stores nothing; the older entry goes in any
+    /// case.
+    func store(_ entry: CachedURLResponse, for key: CacheKey, now: Date) {
+        forget(key)
+        writing.withLock { _ in write(entry, key, now) }
+    }
+
+    /// Writes it later, on a thread that may wait for the disk; until then look-ups find it in memory. Of several for
+    /// one key the last is written. A process that ends before has not stored it.
+    func storeLater(_ entry: CachedURLResponse, for key: CacheKey, now: Date) {
+        let isFirst = state.withLock { state -> Bool? in
+            let old = state.waiting[key]?.cost ?? 0
+            let (octets, isTooMuch) = (state.waitingOctets - old).addingReportingOverflow(entry.cost)
+            guard !isTooMuch, octets <= Self.waitingLimit else { return nil }
+            state.waitingOctets = octets
+            return state.waiting.updateValue(entry, forKey: key) == nil
+        }
+        switch isFirst {
+        case nil:
+            // No room to wait in. What is on disk is older than what could not be written.
+            remove(key)
+        case true?:
+            Self.writer.async { [weak self] in self?.writeWaiting(key, now) }
+        case false?:
+            break
+        }
+    }
+
+    func remove(_ key: CacheKey) {
+        forget(key)
+        remove(names: [Self.name(of: key)])
+    }
+
+    func removeAll() {
+        forgetAll()
+        refresh()
+        remove(names: state.withLock { Array($0.index.entries.keys) })
+    }
+
+    /// What was stored at that time or later.
+    func removeAll(storedSince date: Date) {
+        finishWriting()
+        refresh()
+        let names = state.withLock { Array($0.index.entries.keys) }
+        remove(
+            names: names.filter { name in
+                guard let start = try? StoreFile.read(directory + "/" + name, first: CacheFile.startLength),
+                    let stored = CacheFile.stored(start)
+                else { return true }
+                return stored >= date
+            }
+        )
+    }
+
+    /// Waits until what waits to be written is written.
+    func finishWriting() {
+        guard state.withLock({ !$0.waiting.isEmpty }) else { return }
+        Self.writer.sync {}
+    }
+
+    private func writeWaiting(_ key: CacheKey, _ now: Date) {
+        writing.withLock { _ in
+            while let entry = state.withLock({ state -> CachedURLResponse? in
+                state.underway = key
+                return state.waiting[key]
+            }) {
+                write(entry, key, now)
+                if isWritten(entry, key) { return }
+            }
+        }
+    }
+
+    /// False if a newer one waits. Only now the entry leaves the memory: until the file is there, look-ups find it here.
+    private func isWritten(_ entry: CachedURLResponse, _ key: CacheKey) -> Bool {
+        let (isDone, isRemoved) = state.withLock { state in
+            let isRemoved = state.underway == nil
+            guard state.waiting[key] === entry else { return (isRemoved, isRemoved) }
+            state.underway = nil
+            state.waiting[key] = nil
+            state.waitingOctets -= entry.cost
+            return (true, isRemoved)
+        }
+        // Whoever removed it did so before the file was there.
+        if isRemoved { remove(names: [Self.name(of: key)]) }
+        return isDone
+    }
+
+    private func forget(_ key: CacheKey) {
+        state.withLock { state in
+            if state.underway == key { state.underway = nil }
+            guard let entry = state.waiting.removeValue(forKey: key) else { return }
+            state.waitingOctets -= entry.cost
+        }
+    }
+
+    private func forgetAll() {
+        state.withLock { state in
+            state.waiting = [:]
+            state.waitingOctets = 0
+            state.underway = nil
+        }
+    }
+
+    // MARK: Files
+
+    private func write(_ entry: CachedURLResponse, _ key: CacheKey, _ now: Date) {
+        let name = Self.name(of: key)
+        let capacity = capacity
+        guard entry.storagePolicy == .allowed, capacity > 0, entry.data.count <= capacity,
+            let bytes = CacheFile.encode(entry, for: key, stored: now), bytes.count <= capacity
+        else { return remove(names: [name]) }
+        refresh()
+        do throws(StoreFile.Fault) {
+            let path = directory + "/" + name
+            do throws(StoreFile.Fault) {
+                try StoreFile.replace(path, with: bytes, isDurable: false)
+            } catch  where error.code == ENOENT {
+                try StoreFile.makeDirectory(directory)
+                try StoreFile.replace(path, with: bytes, isDurable: false)
+            }
+        } catch {
+            return remove(names: [name])
+        }
+        state.withLock { state in
+            state.index.set(name, DiskIndex.Entry(size: bytes.count, used: Self.now()))
+            state.index.state = StoreFile.state(directory)
+        }
+        evict()
+    }
+
+    private func evict() {
+        let victims = state.withLock { $0.index.victims(toFit: max($0.capacity, 0)) }
+        if !victims.isEmpty { remove(names: victims) }
+    }
+
+    private func remove(names: [String]) {
+        for name in names { StoreFile.remove(directory + "/" + name) }
+        state.withLock { state in
+            for name in names { state.index.remove(name) }
+            // Nothing of ours was read yet: the first look reads all.
+            if state.index.state != nil { state.index.state = StoreFile.state(directory) }
+        }
+    }
+
+    /// Reads the directory anew if somebody else has changed it.
+    private func refresh() {
+        let found = StoreFile.state(directory)
+        guard state.withLock({ $0.index.state != found }) else { return }
+        let index = DiskIndex.read(directory, now: Self.now())
+        state.withLock { $0.index = index }
+    }
+
+    /// 128 bits of SHA-256: nobody can make a URL that takes another's place, and the key in the file says whose it is.
+    private static func name(of key: CacheKey) -> String {
+        let digest = MessageDigest.sha256.hash(Array("\(key.method) \(key.url)".utf8).span) ?? []
+        let digits = Array("0123456789abcdef".utf8)
+        let hex = digest.prefix(16).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+        return String(decoding: hex, as: UTF8.self) + DiskIndex.suffix
+    }
+
+    private static func now() -> Int64 {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+    }
+}

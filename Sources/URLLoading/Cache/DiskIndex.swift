@@ -1,0 +1,81 @@
+internal import Foundation
+
+/// What a cache's directory holds, as far as this process knows: names, sizes, and when each was used last.
+struct DiskIndex: Sendable {
+    struct Entry: Hashable, Sendable {
+        var size: Int
+        /// Nanoseconds since 1970.
+        var used: Int64
+    }
+
+    private(set) var entries: [String: Entry] = [:]
+    /// In octets.
+    private(set) var usage = 0
+    /// The directory's, when it was read; another process that adds or removes a file changes it.
+    var state: StoreFile.State?
+
+    static let suffix = ".entry"
+    /// A file that is being written; left behind by a process that died doing so.
+    static let unfinished = ".tmp"
+    /// Nobody writes that long.
+    private static let abandonedAfter: Int64 = 3600 * 1_000_000_000
+
+    static func isEntry(_ name: String) -> Bool {
+        name.hasSuffix(suffix) && name.utf8.count == 32 + suffix.utf8.count
+            && name.utf8.dropLast(suffix.utf8.count).allSatisfy { 0x30...0x39 ~= $0 || 0x61...0x66 ~= $0 }
+    }
+
+    mutating func set(_ name: String, _ entry: Entry) {
+        remove(name)
+        entries[name] = entry
+        usage += entry.size
+    }
+
+    mutating func touch(_ name: String, _ used: Int64) {
+        entries[name]?.used = used
+    }
+
+    mutating func remove(_ name: String) {
+        guard let old = entries.removeValue(forKey: name) else { return }
+        usage -= old.size
+    }
+
+    /// The names to remove, least recently used first, until what is left takes no more than `capacity`. Once it is
+    /// exceeded an eighth more goes, so that not every store has to look for a victim.
+    func victims(toFit capacity: Int) -> [String] {
+        guard usage > capacity else { return [] }
+        let goal = capacity - capacity / 8
+        var left = usage
+        var names: [String] = []
+        for (name, entry) in entries.sorted(by: { $0.value.used < $1.value.used }) {
+            if left <= goal { break }
+            left -= entry.size
+            names.append(name)
+        }
+        return names
+    }
+
+    /// Reads a directory, and clears away what dead processes left. Blocks.
+    static func read(_ directory: String, now: Int64) -> DiskIndex {
+        var index = DiskIndex()
+        // Before the names: what changes meanwhile makes the next look read again.
+        index.state = StoreFile.state(directory)
+        guard index.state != nil else { return index }
+        for name in StoreFile.names(in: directory) {
+            let path = directory + "/" + name
+            if isEntry(name), let state = StoreFile.state(path) {
+                index.set(name, Entry(size: Int(state.size), used: state.time))
+            } else if name.hasSuffix(unfinished), name.contains(suffix), let state = StoreFile.state(path),
+                now - state.time > abandonedAfter
+            {
+                StoreFile.remove(path)
+            }
+        }
+        return index
+    }
+}
+
+extension StoreFile.State {
+    /// Nanoseconds since 1970.
+    var time: Int64 { seconds &* 1_000_000_000 &+ nanoseconds }
+}

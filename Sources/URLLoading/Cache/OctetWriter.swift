@@ -1,0 +1,70 @@
+/// Writes values as octets, for files of our own: numbers in little-endian order, everything else behind its length.
+struct OctetWriter {
+    private(set) var bytes: [UInt8] = []
+
+    mutating func put(_ byte: UInt8) { bytes.append(byte) }
+
+    mutating func put(_ number: UInt32) {
+        for shift in stride(from: 0, to: 32, by: 8) { bytes.append(UInt8(truncatingIfNeeded: number >> UInt32(shift))) }
+    }
+
+    mutating func put(_ number: Int64) {
+        for shift in stride(from: 0, to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: number >> Int64(shift))) }
+    }
+
+    mutating func put(_ text: String) {
+        put(UInt32(clamping: text.utf8.count))
+        bytes.append(contentsOf: text.utf8)
+    }
+
+    mutating func put(_ text: String?) {
+        put(UInt8(text == nil ? 0 : 1))
+        if let text { put(text) }
+    }
+
+    mutating func put(_ octets: some Collection<UInt8>) {
+        put(UInt32(clamping: octets.count))
+        bytes.append(contentsOf: octets)
+    }
+
+    /// Without a length.
+    mutating func append(_ octets: some Collection<UInt8>) { bytes.append(contentsOf: octets) }
+}
+
+/// Reads what ``OctetWriter`` wrote, or says that it did not.
+struct OctetReader {
+    struct Malformed: Error {}
+
+    private var rest: ArraySlice<UInt8>
+
+    init(_ bytes: ArraySlice<UInt8>) {
+        rest = bytes
+    }
+
+    var isAtEnd: Bool { rest.isEmpty }
+
+    mutating func octet() throws(Malformed) -> UInt8 {
+        guard let first = rest.popFirst() else { throw Malformed() }
+        return first
+    }
+
+    mutating func octets(_ count: Int) throws(Malformed) -> ArraySlice<UInt8> {
+        guard count >= 0, count <= rest.count else { throw Malformed() }
+        defer { rest = rest.dropFirst(count) }
+        return rest.prefix(count)
+    }
+
+    mutating func word() throws(Malformed) -> UInt32 {
+        try octets(4).reversed().reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    mutating func number() throws(Malformed) -> Int64 {
+        Int64(bitPattern: try octets(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+    }
+
+    mutating func octets() throws(Malformed) -> ArraySlice<UInt8> { try octets(Int(try word())) }
+
+    mutating func text() throws(Malformed) -> String { String(decoding: try octets(), as: UTF8.self) }
+
+    mutating func optionalText() throws(Malformed) -> String? { try octet() == 0 ? nil : try text() }
+}

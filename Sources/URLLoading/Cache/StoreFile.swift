@@ -1,0 +1,157 @@
+internal import Glibc
+
+/// Whole files of the stores: read at once, replaced at once, so that no reader and no crash ever meets half of one.
+enum StoreFile {
+    struct Fault: Error, Hashable, CustomStringConvertible {
+        let code: CInt
+        var description: String { unsafe String(cString: strerror(code)) }
+    }
+
+    /// - Parameter limit: more than that is EFBIG.
+    static func read(_ path: String, limit: Int) throws(Fault) -> [UInt8] {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        if descriptor < 0 { throw Fault(code: errno) }
+        defer { close(descriptor) }
+        var found = stat()
+        guard unsafe fstat(descriptor, &found) == 0 else { throw Fault(code: errno) }
+        // Nothing else may stand there, a pipe least of all: that would be waited for.
+        guard found.st_mode & S_IFMT == S_IFREG else { throw Fault(code: EINVAL) }
+        guard found.st_size <= limit else { throw Fault(code: EFBIG) }
+        return try readAll(descriptor, Int(found.st_size))
+    }
+
+    /// The first octets of a file, as many as there are.
+    static func read(_ path: String, first count: Int) throws(Fault) -> [UInt8] {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        if descriptor < 0 { throw Fault(code: errno) }
+        defer { close(descriptor) }
+        return try readAll(descriptor, count)
+    }
+
+    private static func readAll(_ descriptor: CInt, _ length: Int) throws(Fault) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: length)
+        var count = 0
+        while count < length {
+            let got = unsafe bytes.withUnsafeMutableBytes { buffer in
+                unsafe Glibc.read(descriptor, buffer.baseAddress.map { unsafe $0 + count }, length - count)
+            }
+            if got == 0 { break }
+            if got < 0, errno == EINTR { continue }
+            if got < 0 { throw Fault(code: errno) }
+            count += got
+        }
+        bytes.removeLast(length - count)
+        return bytes
+    }
+
+    /// Puts a file of these octets in the place of what is there: written beside it, then renamed. Only its owner may read
+    /// it. On an error nothing changes.
+    ///
+    /// - Parameter isDurable: wait until the disk has it, so that a power failure finds the old file or the new one. What
+    ///   is checked when read and can be lost does without.
+    static func replace(_ path: String, with bytes: [UInt8], isDurable: Bool) throws(Fault) {
+        let temporary = "\(path).\(getpid())-\(UInt32.random(in: .min ... .max)).tmp"
+        // O_EXCL: another's file, or a link laid there, is never written through.
+        let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(0o600))
+        if descriptor < 0 { throw Fault(code: errno) }
+        do throws(Fault) {
+            do throws(Fault) {
+                try write(bytes, descriptor)
+                if isDurable, fsync(descriptor) != 0 { throw Fault(code: errno) }
+            } catch {
+                close(descriptor)
+                throw error
+            }
+            close(descriptor)
+            guard unsafe rename(temporary, path) == 0 else { throw Fault(code: errno) }
+        } catch {
+            unsafe unlink(temporary)
+            throw error
+        }
+        if isDurable { synchronizeDirectory(of: path) }
+    }
+
+    private static func write(_ bytes: [UInt8], _ descriptor: CInt) throws(Fault) {
+        var count = 0
+        while count < bytes.count {
+            let put = unsafe bytes.withUnsafeBytes { buffer in
+                unsafe Glibc.write(descriptor, buffer.baseAddress.map { unsafe $0 + count }, buffer.count - count)
+            }
+            if put < 0, errno == EINTR { continue }
+            if put < 0 { throw Fault(code: errno) }
+            count += put
+        }
+    }
+
+    /// A renamed file is on disk once its directory is. File systems that cannot do so need not.
+    private static func synchronizeDirectory(of path: String) {
+        let descriptor = unsafe open(parent(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        fsync(descriptor)
+        close(descriptor)
+    }
+
+    static func parent(of path: String) -> String {
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    static func remove(_ path: String) { unsafe unlink(path) }
+
+    /// Makes a directory and those above it, for its owner alone.
+    static func makeDirectory(_ path: String) throws(Fault) {
+        if unsafe mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+        guard errno == ENOENT, parent(of: path) != path else { throw Fault(code: errno) }
+        try makeDirectory(parent(of: path))
+        guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw Fault(code: errno) }
+    }
+
+    /// Runs `body` while no other process, and no other thread, runs one with this path. The file is left behind empty:
+    /// removing it would let two in. Blocks.
+    static func locked<Result>(_ path: String, _ body: () throws(Fault) -> Result) throws(Fault) -> Result {
+        let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, mode_t(0o600))
+        if descriptor < 0 { throw Fault(code: errno) }
+        // Closing gives the lock up.
+        defer { close(descriptor) }
+        while flock(descriptor, LOCK_EX) != 0 {
+            if errno != EINTR { throw Fault(code: errno) }
+        }
+        return try body()
+    }
+
+    /// What tells one state of a file or directory from the next; nil if it is not there. No allocation.
+    static func state(_ path: String) -> State? {
+        var found = stat()
+        guard unsafe stat(path, &found) == 0 else { return nil }
+        return State(
+            inode: UInt64(found.st_ino),
+            size: Int64(found.st_size),
+            seconds: Int64(found.st_mtim.tv_sec),
+            nanoseconds: Int64(found.st_mtim.tv_nsec)
+        )
+    }
+
+    struct State: Hashable, Sendable {
+        let inode: UInt64
+        let size: Int64
+        let seconds: Int64
+        let nanoseconds: Int64
+    }
+
+    /// The names in a directory; none if it cannot be read.
+    static func names(in path: String) -> [String] {
+        guard let directory = unsafe opendir(path) else { return [] }
+        defer { unsafe closedir(directory) }
+        var names: [String] = []
+        while let entry = unsafe readdir(directory) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    /// Sets a file's time to now: what was used last goes last.
+    static func touch(_ path: String) { _ = unsafe utimensat(AT_FDCWD, path, nil, 0) }
+}

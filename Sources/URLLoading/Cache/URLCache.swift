@@ -1,0 +1,120 @@
+public import Foundation
+internal import Synchronization
+
+/// Responses by request, in memory and on disk, by the rules of HTTP caching (RFC 9111) for a private cache when a session
+/// uses it, and for whoever stores by hand, as a plain store.
+///
+/// - A response is found by the request's method and whole URL, query included, fragment not.
+/// - Sessions store responses of up to a twentieth of the capacity (that of the memory or the disk, whichever is
+///   greater), as Darwin does; by hand anything goes that fits.
+/// - What was used last goes last. A capacity of 0 switches memory or disk off.
+/// - The disk part is a directory with one file an entry (mode 0600, checksummed), which processes may share. What is
+///   damaged is as good as not there.
+///
+/// Any thread. Calls may block for the disk; sessions make theirs where that does no harm.
+open class URLCache: NSObject, @unchecked Sendable {
+    public enum StoragePolicy: UInt, Sendable {
+        case allowed
+        case allowedInMemoryOnly
+        case notAllowed
+    }
+
+    let memory: Mutex<MemoryCache>
+    let disk: DiskCache?
+
+    private static let process = Mutex<URLCache?>(nil)
+
+    /// The one that default sessions use: 4 MiB of memory, and 20 MiB on disk in `$XDG_CACHE_HOME/<program>/URLCache`,
+    /// mostly `~/.cache/…`. Sessions made before another is set keep theirs.
+    open class var shared: URLCache {
+        get {
+            process.withLock { shared in
+                if let shared { return shared }
+                let made = URLCache(memoryCapacity: 4 << 20, diskCapacity: 20 << 20, diskPath: nil)
+                shared = made
+                return made
+            }
+        }
+        set { process.withLock { $0 = newValue } }
+    }
+
+    /// - Parameters:
+    ///   - memoryCapacity: in octets.
+    ///   - diskCapacity: in octets.
+    ///   - path: a directory, made when it is first written to; nil for that of ``shared``.
+    public init(memoryCapacity: Int, diskCapacity: Int, diskPath path: String?) {
+        memory = Mutex(MemoryCache(capacity: memoryCapacity))
+        let directory = path.map { URL(fileURLWithPath: $0).path } ?? StoreDirectories.cache + "/URLCache"
+        disk = DiskCache(directory: directory, capacity: diskCapacity)
+    }
+
+    /// As on Darwin.
+    ///
+    /// - Parameter directory: nil for that of ``shared``.
+    public convenience init(memoryCapacity: Int, diskCapacity: Int, directory: URL? = nil) {
+        self.init(memoryCapacity: memoryCapacity, diskCapacity: diskCapacity, diskPath: directory?.path)
+    }
+
+    /// For ephemeral sessions: never writes.
+    init(memoryCapacity: Int) {
+        memory = Mutex(MemoryCache(capacity: memoryCapacity))
+        disk = nil
+    }
+
+    // MARK: Responses
+
+    /// What is stored for the request's method and URL, fresh or not, whatever its fields and its cache policy.
+    open func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
+        switch find(request) {
+        case .nothing: nil
+        case .response(let response): response
+        case .onDisk(let key): load(key)
+        }
+    }
+
+    /// Takes the place of what is stored for the request, which goes in any case. `notAllowed` stores nothing,
+    /// `allowedInMemoryOnly` nothing on disk.
+    open func storeCachedResponse(_ cachedResponse: CachedURLResponse, for request: URLRequest) {
+        guard let key = CacheKey(request) else { return }
+        let now = Date()
+        let response = cachedResponse.record == nil ? cachedResponse.stored(for: request, at: now) : cachedResponse
+        guard keepInMemory(response, key, now) else { return }
+        if let disk, disk.capacity > 0 { disk.store(response, for: key, now: now) }
+    }
+
+    open func removeCachedResponse(for request: URLRequest) {
+        guard let key = CacheKey(request) else { return }
+        remove(key)
+    }
+
+    open func removeAllCachedResponses() {
+        memory.withLock { $0.removeAll() }
+        disk?.removeAll()
+    }
+
+    /// Those that were stored at that time or later.
+    open func removeCachedResponses(since date: Date) {
+        memory.withLock { $0.removeAll(storedSince: date) }
+        disk?.removeAll(storedSince: date)
+    }
+
+    // MARK: Sizes
+
+    /// In octets. Making it smaller evicts.
+    open var memoryCapacity: Int {
+        get { memory.withLock { $0.capacity } }
+        set { memory.withLock { $0.capacity = newValue } }
+    }
+
+    /// In octets. Making it smaller evicts.
+    open var diskCapacity: Int {
+        get { disk?.capacity ?? 0 }
+        set { disk?.capacity = newValue }
+    }
+
+    /// In octets, fields and bookkeeping included.
+    open var currentMemoryUsage: Int { memory.withLock { $0.usage } }
+
+    /// In octets: the sizes of the files.
+    open var currentDiskUsage: Int { disk?.usage ?? 0 }
+}

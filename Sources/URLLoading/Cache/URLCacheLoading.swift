@@ -1,0 +1,87 @@
+internal import Foundation
+internal import HTTP1
+internal import Synchronization
+
+/// What a session's loader uses, which must not block its loop.
+extension URLCache {
+    enum Finding {
+        case nothing
+        case response(CachedURLResponse)
+        /// Perhaps: ``load(_:)`` says, off the loop.
+        case onDisk(CacheKey)
+    }
+
+    /// Never blocks; costs nothing but a look at the directory while the cache is empty.
+    func find(_ request: URLRequest) -> Finding {
+        if memory.withLock({ $0.isEmpty }) {
+            switch disk?.holds(CacheKey(request)) {
+            case .no, nil: return .nothing
+            case .waiting(let response): return .response(response)
+            case .maybe: break
+            }
+        }
+        guard let key = CacheKey(request) else { return .nothing }
+        return find(key)
+    }
+
+    func find(_ key: CacheKey) -> Finding {
+        if let found = memory.withLock({ $0.value(for: key) }) { return .response(found) }
+        switch disk?.holds(key) {
+        case .no, nil: return .nothing
+        case .waiting(let response): return .response(response)
+        case .maybe: return .onDisk(key)
+        }
+    }
+
+    /// Reads from disk, which blocks. What is found is kept in memory, too.
+    func load(_ key: CacheKey) -> CachedURLResponse? {
+        guard let found = disk?.read(key) else { return nil }
+        memory.withLock { $0.store(found, for: key, now: Date()) }
+        return found
+    }
+
+    /// Stores what came from a server, without waiting for the disk.
+    func keep(_ response: CachedURLResponse, for key: CacheKey) {
+        let now = Date()
+        guard keepInMemory(response, key, now) else { return }
+        if let disk, disk.capacity > 0 { disk.storeLater(response, for: key, now: now) }
+    }
+
+    func remove(_ key: CacheKey) {
+        memory.withLock { _ = $0.remove(key) }
+        disk?.remove(key)
+    }
+
+    /// The largest content that a session stores, in octets. Darwin's twentieth; and nothing that would take seconds to
+    /// read back whole.
+    var contentLimit: Int {
+        min(max(memoryCapacity, diskCapacity) / 20, 64 << 20)
+    }
+
+    /// - Returns: whether the disk may have it.
+    func keepInMemory(_ response: CachedURLResponse, _ key: CacheKey, _ now: Date) -> Bool {
+        switch response.storagePolicy {
+        case .allowed:
+            memory.withLock { $0.store(response, for: key, now: now) }
+            return true
+        case .allowedInMemoryOnly:
+            // An older one on disk would come back once this is evicted.
+            disk?.remove(key)
+            memory.withLock { $0.store(response, for: key, now: now) }
+            return false
+        case .notAllowed:
+            return false
+        }
+    }
+}
+
+extension CachedURLResponse {
+    /// Stored by hand: the request is taken for the one that brought it, just now.
+    func stored(for request: URLRequest, at time: Date) -> CachedURLResponse {
+        let seconds = Int64(exactly: time.timeIntervalSince1970.rounded(.down)) ?? 0
+        let varying = (response as? HTTPURLResponse).map {
+            VaryRule.select(request.values.fields ?? HTTPFields(), varying: $0.fields.list)
+        }
+        return with(CacheRecord(varying: varying ?? [], requested: seconds, received: seconds))
+    }
+}

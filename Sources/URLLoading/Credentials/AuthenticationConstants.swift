@@ -1,0 +1,47 @@
+public import Foundation
+
+// What a protection space is asked for by: the values of ``URLProtectionSpace/authenticationMethod``.
+
+/// Whatever the server asks for. For HTTP the same as Basic.
+public let NSURLAuthenticationMethodDefault: String = "NSURLAuthenticationMethodDefault"
+/// Basic (RFC 7617).
+public let NSURLAuthenticationMethodHTTPBasic: String = "NSURLAuthenticationMethodHTTPBasic"
+/// Digest (RFC 7616).
+public let NSURLAuthenticationMethodHTTPDigest: String = "NSURLAuthenticationMethodHTTPDigest"
+/// A form on a page. No session asks for it.
+public let NSURLAuthenticationMethodHTMLForm: String = "NSURLAuthenticationMethodHTMLForm"
+/// NTLM. Delegates are told of it; no session can answer it.
+public let NSURLAuthenticationMethodNTLM: String = "NSURLAuthenticationMethodNTLM"
+/// Negotiate (RFC 4559). Delegates are told of it; no session can answer it.
+public let NSURLAuthenticationMethodNegotiate: String = "NSURLAuthenticationMethodNegotiate"
+/// A client certificate in the TLS handshake: answered by ``URLCredential/init(identity:certificates:persistence:)``.
+public let NSURLAuthenticationMethodClientCertificate: String = "NSURLAuthenticationMethodClientCertificate"
+/// The trust in a server's certificate: answered by ``URLCredential/init(trust:)``.
+public let NSURLAuthenticationMethodServerTrust: String = "NSURLAuthenticationMethodServerTrust"
+
+// The values of ``URLProtectionSpace/protocol``; a URL's scheme stands for the same.
+
+public let NSURLProtectionSpaceHTTP: String = "NSURLProtectionSpaceHTTP"
+public let NSURLProtectionSpaceHTTPS: String = "NSURLProtectionSpaceHTTPS"
+@available(*, deprecated, message: "URLLoading does not speak FTP.")
+public let NSURLProtectionSpaceFTP: String = "NSURLProtectionSpaceFTP"
+
+// The values of ``URLProtectionSpace/proxyType``.
+
+public let NSURLProtectionSpaceHTTPProxy: String = "NSURLProtectionSpaceHTTPProxy"
+public let NSURLProtectionSpaceHTTPSProxy: String = "NSURLProtectionSpaceHTTPSProxy"
+@available(*, deprecated, message: "URLLoading does not speak FTP.")
+public let NSURLProtectionSpaceFTPProxy: String = "NSURLProtectionSpaceFTPProxy"
+public let NSURLProtectionSpaceSOCKSProxy: String = "NSURLProtectionSpaceSOCKSProxy"
+
+/// An option of ``URLCredentialStorage/remove(_:for:options:)``: true removes a credential from other devices too. There
+/// are none here.
+public let NSURLCredentialStorageRemoveSynchronizableCredentials: String =
+    "NSURLCredentialStorageRemoveSynchronizableCredentials"
+
+extension NSNotification.Name {
+    /// Posted, with the storage as its object, on the thread that changed a ``URLCredentialStorage``, after the change.
+    public static let NSURLCredentialStorageChanged = NSNotification.Name(
+        rawValue: "NSURLCredentialStorageChangedNotification"
+    )
+}

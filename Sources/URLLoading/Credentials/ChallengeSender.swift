@@ -1,0 +1,40 @@
+internal import Foundation
+internal import Synchronization
+
+/// What somebody answers to a challenge.
+enum ChallengeAnswer: Sendable {
+    case use(URLCredential)
+    /// The response that asked is delivered.
+    case continueWithoutCredential
+    case cancel
+    case performDefaultHandling
+    /// The next kind of challenge, if the response has one.
+    case rejectProtectionSpace
+}
+
+/// The sender of a session's own challenges. The first answer counts, whether it comes by one of these methods or by a
+/// delegate's completion handler; what comes later does nothing. Any thread.
+final class ChallengeSender: NSObject, URLAuthenticationChallengeSender {
+    private let waiting: Mutex<(@Sendable (ChallengeAnswer) -> Void)?>
+
+    /// - Parameter answer: called at most once, on the thread of whoever answers.
+    init(_ answer: @escaping @Sendable (ChallengeAnswer) -> Void) {
+        waiting = Mutex(answer)
+    }
+
+    func answer(_ answer: ChallengeAnswer) {
+        let then = waiting.withLock { waiting in
+            defer { waiting = nil }
+            return waiting
+        }
+        then?(answer)
+    }
+
+    func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) { answer(.use(credential)) }
+    func continueWithoutCredential(for challenge: URLAuthenticationChallenge) { answer(.continueWithoutCredential) }
+    func cancel(_ challenge: URLAuthenticationChallenge) { answer(.cancel) }
+    func performDefaultHandling(for challenge: URLAuthenticationChallenge) { answer(.performDefaultHandling) }
+    func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) {
+        answer(.rejectProtectionSpace)
+    }
+}

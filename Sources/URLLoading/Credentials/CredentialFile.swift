@@ -1,0 +1,113 @@
+internal import Foundation
+
+/// The permanent credentials of a program, on disk: JSON, readable by its owner alone. **Passwords stand in it as they
+/// are**; a program that wants them encrypted keeps them itself.
+///
+/// Any number of processes may share it: each change is made to what the file then holds, under a lock, and the file is
+/// replaced whole.
+struct CredentialFile: Sendable {
+    let path: String
+
+    /// Some ten thousand credentials. Whatever is larger was not written by us.
+    private static let limit = 4 << 20
+
+    struct Row: Codable, Hashable {
+        var host: String
+        var port: Int
+        var server: String?
+        var proxy: String?
+        var isProxy: Bool
+        var realm: String?
+        var method: String
+        var user: String
+        var password: String
+        var isDefault: Bool
+    }
+
+    private struct Contents: Codable {
+        var version = 1
+        var credentials: [Row]
+    }
+
+    /// Changes when another process has changed the file.
+    var state: StoreFile.State? { StoreFile.state(path) }
+
+    /// Empty if there is no file, or none that can be read: nobody is helped by a program that does not start.
+    func read() -> CredentialTable {
+        guard let bytes = try? StoreFile.read(path, limit: Self.limit),
+            let contents = try? JSONDecoder().decode(Contents.self, from: Data(bytes)), contents.version == 1
+        else { return CredentialTable() }
+        var table = CredentialTable()
+        for row in contents.credentials {
+            let credential = Credential(
+                proof: .password(user: row.user, password: row.password),
+                persistence: .permanent
+            )
+            _ = row.isDefault ? table.setDefault(credential, for: row.space) : table.set(credential, for: row.space)
+        }
+        return table
+    }
+
+    /// Makes a change to what the file holds, and gives that back. Blocks while another process does the same.
+    ///
+    /// - Throws: what the disk says: it may be full, or read-only.
+    func update(_ change: (inout CredentialTable) -> Void) throws(StoreFile.Fault) -> CredentialTable {
+        try StoreFile.makeDirectory(StoreFile.parent(of: path))
+        return try StoreFile.locked(path + ".lock") { () throws(StoreFile.Fault) in
+            let before = read()
+            var table = before
+            change(&table)
+            if table != before { try write(table) }
+            return table
+        }
+    }
+
+    private func write(_ table: CredentialTable) throws(StoreFile.Fault) {
+        let rows = table.spaces.flatMap { space, credentials in
+            credentials.values.compactMap { Row($0, space, isDefault: table.defaults[space] == $0) }
+        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+        let sorted = rows.sorted { ($0.host, $0.port, $0.user) < ($1.host, $1.port, $1.user) }
+        guard let data = try? encoder.encode(Contents(credentials: sorted)) else {
+            throw StoreFile.Fault(code: EINVAL)
+        }
+        try StoreFile.replace(path, with: Array(data), isDurable: true)
+    }
+}
+
+extension CredentialFile.Row {
+    /// Nil for what is not written: private keys, trust, and whatever is meant for this session only.
+    init?(_ credential: Credential, _ space: ProtectionSpace, isDefault: Bool) {
+        guard credential.persistence == .permanent, case .password(let user, let password) = credential.proof else {
+            return nil
+        }
+        let (server, proxy): (String?, String?) =
+            switch space.side {
+            case .server(let name): (name, nil)
+            case .proxy(let kind): (nil, kind)
+            }
+        self.init(
+            host: space.host,
+            port: space.port,
+            server: server,
+            proxy: proxy,
+            isProxy: space.isProxy,
+            realm: space.realm,
+            method: space.method,
+            user: user,
+            password: password,
+            isDefault: isDefault
+        )
+    }
+
+    var space: ProtectionSpace {
+        ProtectionSpace(
+            host: host,
+            port: port,
+            side: isProxy ? .proxy(proxy) : .server(server),
+            realm: realm,
+            method: method
+        )
+    }
+}

@@ -1,0 +1,65 @@
+internal import Foundation
+
+/// What a ``URLProtectionSpace`` holds: a part of a server, or of a proxy, that one credential opens (RFC 9110 §11.5).
+struct ProtectionSpace: Sendable {
+    enum Side: Hashable, Sendable {
+        /// With the protocol: a scheme, or one of the constants that stand for one.
+        case server(String?)
+        /// With the kind of proxy.
+        case proxy(String?)
+    }
+
+    let host: String
+    let port: Int
+    let side: Side
+    let realm: String?
+    let method: String
+    /// What a ``NSURLAuthenticationMethodServerTrust`` challenge is about. Not part of what the space is.
+    var trust: URLServerTrust?
+    /// Whom a server takes client certificates from: names in DER. Not part of what the space is.
+    var distinguishedNames: [Data]?
+
+    init(host: String, port: Int, side: Side, realm: String?, method: String?) {
+        self.host = host
+        self.port = port
+        self.side = side
+        self.realm = realm
+        self.method = method ?? NSURLAuthenticationMethodDefault
+    }
+
+    var isProxy: Bool {
+        switch side {
+        case .proxy: true
+        case .server: false
+        }
+    }
+
+    /// Over TLS, that is.
+    var isSecure: Bool {
+        switch side {
+        case .server(let name): name == NSURLProtectionSpaceHTTPS || name == "https" || name == "ftps"
+        case .proxy(let kind): kind == NSURLProtectionSpaceHTTPSProxy
+        }
+    }
+
+    /// The same space for whoever named no method.
+    var forDefaultMethod: ProtectionSpace {
+        ProtectionSpace(host: host, port: port, side: side, realm: realm, method: nil)
+    }
+}
+
+extension ProtectionSpace: Hashable {
+    /// Hosts compare without case (RFC 3986 §3.2.2), realms with it (RFC 9110 §11.5).
+    static func == (left: ProtectionSpace, right: ProtectionSpace) -> Bool {
+        left.port == right.port && left.side == right.side && left.realm == right.realm && left.method == right.method
+            && (left.host == right.host || left.host.lowercased() == right.host.lowercased())
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(host.lowercased())
+        hasher.combine(port)
+        hasher.combine(side)
+        hasher.combine(realm)
+        hasher.combine(method)
+    }
+}

@@ -1,0 +1,77 @@
+public import Foundation
+internal import TLS
+
+/// A certificate with its private key, to be shown to servers that ask for one: Linux's stand-in for `SecIdentity`.
+/// Never changed; any thread.
+public final class URLClientIdentity: Sendable {
+    private let identity: ClientIdentity
+
+    /// - Parameters:
+    ///   - certificates: PEM, the identity's own certificate first, then those between it and its root.
+    ///   - key: PEM; nil looks for it among `certificates`.
+    ///   - password: for an encrypted key.
+    public init(pem certificates: Data, key: Data? = nil, password: String? = nil) throws {
+        identity = try Self.make { () throws(IdentityError) in
+            try ClientIdentity(pem: Array(certificates), key: key.map { Array($0) }, password: password)
+        }
+    }
+
+    /// Reads PEM files, which blocks.
+    public init(pemFile: URL, keyFile: URL? = nil, password: String? = nil) throws {
+        identity = try Self.make { () throws(IdentityError) in
+            try ClientIdentity(pemFile: pemFile.path, keyFile: keyFile?.path, password: password)
+        }
+    }
+
+    /// - Parameter pkcs12: a PKCS #12 file (RFC 7292): the ending is mostly `.p12` or `.pfx`.
+    public init(pkcs12: Data, password: String?) throws {
+        identity = try Self.make { () throws(IdentityError) in
+            try ClientIdentity(pkcs12: Array(pkcs12), password: password)
+        }
+    }
+
+    /// Reads a PKCS #12 file, which blocks.
+    public init(pkcs12File: URL, password: String?) throws {
+        identity = try Self.make { () throws(IdentityError) in
+            try ClientIdentity(pkcs12File: pkcs12File.path, password: password)
+        }
+    }
+
+    /// In DER, the identity's own first.
+    public var certificates: [Data] { identity.chain.map { Data($0.der) } }
+
+    /// Why an identity cannot be shown to anybody.
+    public struct Unusable: Error, Hashable, Sendable, CustomStringConvertible {
+        public let description: String
+    }
+
+    /// - Parameter intermediates: in DER; nil sends those the identity came with.
+    func tlsIdentity(sending intermediates: [Data]?) throws(Unusable) -> ClientIdentity {
+        guard let intermediates else { return identity }
+        do throws(CertificateError) {
+            var certificates: [Certificate] = []
+            for der in intermediates { certificates.append(try Certificate(der: Array(der))) }
+            return identity.sending(certificates)
+        } catch {
+            throw Unusable(description: error.description)
+        }
+    }
+
+    private static func make(
+        _ body: () throws(IdentityError) -> ClientIdentity
+    ) throws(Unusable) -> ClientIdentity {
+        do throws(IdentityError) { return try body() } catch { throw Unusable(description: error.description) }
+    }
+}
+
+extension URLClientIdentity: Hashable {
+    /// The same certificates.
+    public static func == (left: URLClientIdentity, right: URLClientIdentity) -> Bool {
+        left.identity == right.identity
+    }
+    public func hash(into hasher: inout Hasher) { hasher.combine(identity) }
+}
+
+extension URLClientIdentity.Unusable: LocalizedError {
+    public var errorDescription: String? { description }
+}

@@ -1,0 +1,108 @@
+public import Foundation
+internal import TLS
+
+/// How somebody proves who they are: a name and a password, a certificate with its key, or the word that a server is
+/// trusted. Never changed; any thread.
+open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+    /// How long a credential is kept.
+    public enum Persistence: UInt, Sendable {
+        /// Used once, never stored.
+        case none
+        /// Kept in memory.
+        case forSession
+        /// Kept on disk by ``URLCredentialStorage/shared``, in memory by other storages.
+        case permanent
+        /// For other devices too. There are none here, so no storage takes it.
+        @available(
+            *,
+            deprecated,
+            message: "There is no synchronized storage on Linux: such credentials are not stored."
+        )
+        case synchronizable
+    }
+
+    let value: Credential
+
+    init(_ value: Credential) {
+        self.value = value
+    }
+
+    public init(user: String, password: String, persistence: URLCredential.Persistence) {
+        value = Credential(proof: .password(user: user, password: password), persistence: persistence)
+    }
+
+    /// A client certificate, for ``NSURLAuthenticationMethodClientCertificate``.
+    ///
+    /// - Parameter certificates: in DER, sent after the identity's own instead of those it came with; nil sends those.
+    ///   What is no certificate makes the handshake fail, with the reason.
+    public init(
+        identity: URLClientIdentity,
+        certificates: [Data]? = nil,
+        persistence: URLCredential.Persistence
+    ) {
+        value = Credential(proof: .identity(identity, intermediates: certificates), persistence: persistence)
+    }
+
+    /// Says that the server is to be trusted, whatever its certificate is worth: for
+    /// ``NSURLAuthenticationMethodServerTrust``.
+    public init(trust: URLServerTrust) {
+        value = Credential(proof: .trust(trust), persistence: .none)
+    }
+
+    open var persistence: URLCredential.Persistence { value.persistence }
+
+    /// Nil unless made with a name and a password.
+    open var user: String? { value.user }
+
+    /// Nil unless made with a name and a password.
+    open var password: String? { value.password }
+
+    open var hasPassword: Bool { value.password != nil }
+
+    /// Nil unless made with one.
+    open var identity: URLClientIdentity? { value.identity }
+
+    /// The certificates sent after the identity's own, in DER.
+    open var certificates: [Data] { value.intermediates }
+
+    open override func copy() -> Any { self }
+    open func copy(with zone: NSZone? = nil) -> Any { self }
+
+    open override func isEqual(_ object: Any?) -> Bool {
+        (object as? URLCredential)?.value == value
+    }
+
+    open override var hash: Int { value.hashValue }
+
+    // MARK: Archives
+
+    public static var supportsSecureCoding: Bool { true }
+
+    /// Nil unless the archive is keyed and holds a name and a password.
+    public required init?(coder aDecoder: NSCoder) {
+        guard aDecoder.allowsKeyedCoding,
+            let user = aDecoder.decodeObject(of: NSString.self, forKey: Key.user),
+            let password = aDecoder.decodeObject(of: NSString.self, forKey: Key.password),
+            let number = aDecoder.decodeObject(of: NSNumber.self, forKey: Key.persistence),
+            let persistence = Persistence(rawValue: number.uintValue)
+        else { return nil }
+        let proof = Credential.Proof.password(user: String(describing: user), password: String(describing: password))
+        value = Credential(proof: proof, persistence: persistence)
+    }
+
+    /// Writes name and password readably. Private keys and trust never leave the process: such a credential leaves an
+    /// archive that ``init(coder:)`` answers with nil. So does a coder that is not keyed.
+    open func encode(with aCoder: NSCoder) {
+        guard aCoder.allowsKeyedCoding, case .password(let user, let password) = value.proof else { return }
+        aCoder.encode(NSString(string: user), forKey: Key.user)
+        aCoder.encode(NSString(string: password), forKey: Key.password)
+        aCoder.encode(NSNumber(value: value.persistence.rawValue), forKey: Key.persistence)
+    }
+
+    /// FoundationNetworking's.
+    private enum Key {
+        static let user = "NS._user"
+        static let password = "NS._password"
+        static let persistence = "NS._persistence"
+    }
+}

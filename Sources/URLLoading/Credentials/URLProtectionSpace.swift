@@ -1,0 +1,89 @@
+public import Foundation
+
+/// A part of a server, or of a proxy, that asks for a credential: host, port, protocol, realm and method. Equal ones are
+/// the same space; the case of the host does not matter. Never changed; any thread.
+open class URLProtectionSpace: NSObject, NSCopying, @unchecked Sendable {
+    let space: ProtectionSpace
+
+    init(_ space: ProtectionSpace) {
+        self.space = space
+    }
+
+    /// - Parameters:
+    ///   - protocol: a URL's scheme, or ``NSURLProtectionSpaceHTTP`` and its like.
+    ///   - authenticationMethod: nil for ``NSURLAuthenticationMethodDefault``.
+    public init(host: String, port: Int, protocol: String?, realm: String?, authenticationMethod: String?) {
+        space = ProtectionSpace(
+            host: host,
+            port: port,
+            side: .server(`protocol`),
+            realm: realm,
+            method: authenticationMethod
+        )
+    }
+
+    /// - Parameters:
+    ///   - type: ``NSURLProtectionSpaceHTTPProxy`` and its like.
+    ///   - authenticationMethod: nil for ``NSURLAuthenticationMethodDefault``.
+    public init(proxyHost host: String, port: Int, type: String?, realm: String?, authenticationMethod: String?) {
+        space = ProtectionSpace(host: host, port: port, side: .proxy(type), realm: realm, method: authenticationMethod)
+    }
+
+    open var host: String { space.host }
+
+    /// 0 if none was given.
+    open var port: Int { space.port }
+
+    /// Nil for a proxy.
+    open var `protocol`: String? {
+        switch space.side {
+        case .server(let name): name
+        case .proxy: nil
+        }
+    }
+
+    /// Nil for a server.
+    open var proxyType: String? {
+        switch space.side {
+        case .server: nil
+        case .proxy(let type): type
+        }
+    }
+
+    open override func isProxy() -> Bool { space.isProxy }
+
+    /// What an HTTP server calls this part of it (RFC 9110 §11.5).
+    open var realm: String? { space.realm }
+
+    open var authenticationMethod: String { space.method }
+
+    /// Whether a password travels encrypted: over TLS.
+    open var receivesCredentialSecurely: Bool { space.isSecure }
+
+    /// The server's certificates; nil unless the method is ``NSURLAuthenticationMethodServerTrust``.
+    open var serverTrust: URLServerTrust? { space.trust }
+
+    open override func copy() -> Any { self }
+    open func copy(with zone: NSZone? = nil) -> Any { self }
+
+    open override func isEqual(_ object: Any?) -> Bool {
+        (object as? URLProtectionSpace)?.space == space
+    }
+
+    open override var hash: Int { space.hashValue }
+
+    open override var description: String {
+        let kind = space.isProxy ? "Proxy:YES, Proxy-Type:\(proxyType ?? "(null)")" : "Proxy:NO, Proxy-Type:(null)"
+        return "<\(type(of: self))>: Host:\(host), Server:\(self.protocol ?? "(null)"), "
+            + "Auth-Scheme:\(authenticationMethod), Realm:\(realm ?? "(null)"), Port:\(port), \(kind)"
+    }
+}
+
+extension URLProtectionSpace {
+    /// The authorities that a server takes client certificates from: their names in DER, as the handshake brought them.
+    /// Nil unless the method is ``NSURLAuthenticationMethodClientCertificate``.
+    ///
+    /// Deprecated as FoundationNetworking declares it, where it was always nil; here it works.
+    @available(*, deprecated, message: "FoundationNetworking, which this module stands in for, declares it so.")
+    public var distinguishedNames: [Data]? { space.distinguishedNames }
+}

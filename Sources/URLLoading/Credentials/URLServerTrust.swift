@@ -1,0 +1,102 @@
+public import Foundation
+internal import TLS
+
+/// What a server showed to prove who it is, and what is to be thought of it: Linux's stand-in for `SecTrust`. Comes with
+/// the protection space of an ``NSURLAuthenticationMethodServerTrust`` challenge. Never changed; any thread.
+public final class URLServerTrust: Sendable {
+    let trust: PeerTrust
+
+    init(_ trust: PeerTrust) {
+        self.trust = trust
+    }
+
+    /// The name or address that the certificate must be for. Lower case, without a trailing dot.
+    public var host: String { trust.name.text }
+
+    /// In DER, as they were sent, the server's own first.
+    public var certificates: [Data] { trust.certificates.map { Data($0) } }
+
+    /// SHA-256 of each certificate's public key (SubjectPublicKeyInfo in DER), in the order of ``certificates``: what
+    /// pins compare (RFC 7469 §2.4).
+    public var publicKeySHA256: [Data] { trust.facts.map { Data($0.spkiSHA256) } }
+
+    /// In the form of RFC 4514, in the order of ``certificates``.
+    public var subjects: [String] { trust.facts.map(\.subject) }
+
+    /// The OCSP response (RFC 6960) that came with them, in DER; nil if none was asked for or none came.
+    public var stapledResponse: Data? { trust.stapledResponse.map { Data($0) } }
+
+    /// Returns if the certificates prove, by the session's own rules, that the server is ``host``. Does not block.
+    ///
+    /// - Throws: URLError, with the reason as its underlying error.
+    public func evaluate() throws {
+        if case .failure(let failure) = trust.verdict { throw Self.error(failure) }
+    }
+
+    /// Verifies the certificates by other rules.
+    ///
+    /// - Parameters:
+    ///   - anchors: certificates in DER that count as roots, and the only ones; nil takes the system's, which are read
+    ///     from disk, and that blocks, if nobody needed them before.
+    ///   - validatesHost: false accepts a certificate for any name.
+    /// - Throws: URLError, with the reason as its underlying error.
+    public func evaluate(anchors: [Data]?, validatesHost: Bool = true) throws {
+        let roots: TrustAnchors
+        if let anchors {
+            do throws(CertificateError) {
+                var certificates: [Certificate] = []
+                for der in anchors { certificates.append(try Certificate(der: Array(der))) }
+                roots = TrustAnchors(certificates)
+            } catch {
+                throw Self.error(.serverCertificateUntrusted, "An anchor is unreadable: \(error)")
+            }
+        } else {
+            switch TrustStore.shared(.system).load() {
+            case .success(let anchors): roots = anchors
+            case .failure(let error): throw Self.error(.serverCertificateUntrusted, "\(error)")
+            }
+        }
+        let verdict = PeerVerifier.verify(trust.sent, name: validatesHost ? trust.name : nil, anchors: roots)
+        if case .failure(let failure) = verdict { throw Self.error(failure) }
+    }
+
+    /// What a user is told of a server that is not trusted.
+    static func error(_ failure: TrustFailure) -> URLError {
+        error(code(failure.reason), failure.description)
+    }
+
+    static func code(_ reason: TrustFailure.Reason) -> URLError.Code {
+        switch reason {
+        case .expired: .serverCertificateHasBadDate
+        case .notYetValid: .serverCertificateNotYetValid
+        case .selfSigned, .untrustedRoot, .unknownIssuer, .incompleteChain: .serverCertificateHasUnknownRoot
+        case .noCertificate, .outOfMemory: .secureConnectionFailed
+        case .unreadableDate, .wrongHost, .chainTooLong, .wrongPurpose, .notAnAuthority, .pathTooLong, .nameConstraints,
+            .unknownCriticalExtension, .weakKey, .weakSignature, .badSignature, .unreadableKey, .malformed,
+            .unprofiled, .distrusted, .revoked, .revocationListMissing, .revocationListExpired,
+            .revocationListNotYetValid, .revocationListUnusable, .stapleMissing, .stapleUnusable, .pinMismatch, .other:
+            .serverCertificateUntrusted
+        }
+    }
+
+    private static func error(_ code: URLError.Code, _ words: String) -> URLError {
+        let reason = NSError(
+            domain: "URLLoading.ServerTrust",
+            code: code.rawValue,
+            userInfo: [NSLocalizedDescriptionKey: words]
+        )
+        return URLError(code, userInfo: [NSUnderlyingErrorKey: reason, NSLocalizedDescriptionKey: words])
+    }
+}
+
+extension URLServerTrust: Hashable {
+    /// The same certificates for the same name.
+    public static func == (left: URLServerTrust, right: URLServerTrust) -> Bool {
+        left === right || (left.trust.name == right.trust.name && left.certificates == right.certificates)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(trust.name)
+        hasher.combine(trust.certificates)
+    }
+}
