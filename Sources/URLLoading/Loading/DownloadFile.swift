@@ -8,7 +8,11 @@ final class DownloadFile: @unchecked Sendable {
     let url: URL
     private let source: URL?
     private var file: WritableFile?
+    /// What is in the file, from its beginning.
     private(set) var written: Int64 = 0
+    /// What will be in it; -1 where nobody knows.
+    var total: Int64 = -1
+    private var isKept = false
 
     init(for source: URL?) throws(URLError) {
         self.source = source
@@ -21,6 +25,18 @@ final class DownloadFile: @unchecked Sendable {
         }
     }
 
+    /// Goes on behind what an earlier download has written.
+    init(_ resumption: ResumeData, total: Int64, for source: URL?) throws(Errno) {
+        self.source = source
+        self.total = total
+        url = URL(fileURLWithPath: resumption.path)
+        file = try WritableFile(path: resumption.path, continuingAt: UInt64(clamping: resumption.received))
+        written = resumption.received
+    }
+
+    /// It stays, whatever becomes of this download: a later one goes on with it.
+    func keep() { isKept = true }
+
     func write(_ bytes: Span<UInt8>) throws(URLError) {
         do throws(Errno) {
             try file?.write(bytes)
@@ -32,7 +48,7 @@ final class DownloadFile: @unchecked Sendable {
 
     func finish(keeping: Bool) {
         file = nil
-        if !keeping { remove() }
+        if !keeping, !isKept { remove() }
     }
 
     /// Unless it has been moved.

@@ -36,9 +36,9 @@ enum ErrorTranslation {
     /// An error of a user's protocol class or file: `URLError`s get what they lack, others become the cause of one.
     static func error(_ error: any Error, _ url: URL?) -> URLError {
         guard let given = error as? URLError else {
-            let code = (error as NSError).domain == NSURLErrorDomain
-                ? URLError.Code(rawValue: (error as NSError).code) : .unknown
-            return urlError(code, url, error)
+            let known = error as NSError
+            let code = known.domain == NSURLErrorDomain ? URLError.Code(rawValue: known.code) : nil
+            return urlError(code ?? .unknown, url, error)
         }
         guard given.userInfo[NSURLErrorFailingURLErrorKey] == nil, let url else { return given }
         var info = given.userInfo
@@ -61,7 +61,7 @@ enum ErrorTranslation {
         case .unexpectedUpgrade: .badServerResponse
         case .undecodable: .cannotDecodeContentData
         case .bodyLengthMismatch, .bodyFailed, .bodySourceFailed: .requestBodyStreamExhausted
-        case .bodyUnreadable(.noEntry): .fileDoesNotExist
+        case .bodyUnreadable(.noSuchFile): .fileDoesNotExist
         case .bodyUnreadable(.accessDenied): .noPermissionsToReadFile
         case .bodyUnreadable, .bodyFileReplaced: .cannotOpenFile
         case .system(let error): error.isResourceExhaustion ? .cannotConnectToHost : .networkConnectionLost
@@ -77,9 +77,9 @@ enum ErrorTranslation {
 
     private static func code(_ error: TLSError) -> URLError.Code {
         switch error {
-        case .untrusted(let failure): code(failure)
+        case .untrusted(let failure): URLServerTrust.code(failure.reason)
         case .refused: .serverCertificateUntrusted
-        case .alert(let alert): alert.wantsCertificate ? .clientCertificateRequired : .secureConnectionFailed
+        case .alert(let alert): code(alert)
         case .identity: .clientCertificateRejected
         case .truncated, .closedInHandshake, .corruptRecord: .networkConnectionLost
         case .roots, .plainHTTP, .notTLS, .unsupportedVersion, .noSharedCipher, .unexpectedApplicationProtocol,
@@ -88,12 +88,12 @@ enum ErrorTranslation {
         }
     }
 
-    private static func code(_ failure: TrustFailure) -> URLError.Code {
-        switch failure {
-        case .expired: .serverCertificateHasBadDate
-        case .notYetValid: .serverCertificateNotYetValid
-        case .unknownIssuer, .selfSigned: .serverCertificateHasUnknownRoot
-        default: .serverCertificateUntrusted
+    /// RFC 8446 §6.2: certificate_required, and what servers say of certificates they were shown.
+    private static func code(_ alert: TLSAlert) -> URLError.Code {
+        switch alert.code {
+        case 116: .clientCertificateRequired
+        case 42...46, 48: .clientCertificateRejected
+        default: .secureConnectionFailed
         }
     }
 

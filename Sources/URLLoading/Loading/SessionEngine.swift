@@ -15,8 +15,6 @@ final class SessionEngine {
     private(set) var loads: [ObjectIdentifier: TaskLoad] = [:]
     /// The request sent last, for the next that says the same: most programs ask one URL again and again.
     var lastPlan: RequestPlan?
-    /// What servers wanted before, and what they were given.
-    var authorizations = AuthorizationMemory()
 
     init(on loop: EventLoop, _ settings: SessionSettings, _ security: SessionSecurity) {
         self.loop = loop
@@ -37,6 +35,7 @@ final class SessionEngine {
             tlsFailure = error
         }
         configuration.trustEvaluator = security
+        configuration.recordsLocalAddress = true
         let engine = Engine(
             on: loop,
             configuration: configuration,
@@ -67,7 +66,6 @@ final class SessionEngine {
     /// Nothing that was learnt from servers is used again: connections, challenges, tickets.
     func forget() {
         lastPlan = nil
-        authorizations = AuthorizationMemory()
         guard loads.isEmpty else { return }
         made?.shutdown()
         made = nil

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import HTTPEngine
 internal import Reactor
+internal import Synchronization
 
 /// A task's way to its load on the session's loop; any thread.
 struct TaskControl: Sendable {

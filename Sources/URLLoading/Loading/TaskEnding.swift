@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Synchronization
 
 /// How a task's end is told: once, to whoever waits for it.
 struct TaskEnding: Sendable {
@@ -96,13 +97,14 @@ struct TaskEnding: Sendable {
 
     /// Task and session let go of each other.
     private func release() {
-        let held = task.snapshot.withLock { snapshot in
+        // What is let go of may run code of the user's: never under the lock.
+        let (ofSession, ofDelegate) = task.snapshot.withLock { snapshot in
             let held = (snapshot.session, snapshot.delegate)
             snapshot.session = nil
             snapshot.delegate = nil
             return held
         }
         session.finished(task)
-        _ = consume held
+        withExtendedLifetime((ofSession, ofDelegate)) {}
     }
 }

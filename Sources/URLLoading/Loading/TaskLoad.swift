@@ -58,7 +58,7 @@ final class TaskLoad {
     private var deferred: (() -> Void)?
     /// The delegate has not taken what it was given: reading goes on when it has.
     var isBehind = false
-    private var questions = 0
+    private(set) var questions = 0
     private var resourceTimer: TimerID?
 
     /// The transaction under way.
@@ -69,7 +69,10 @@ final class TaskLoad {
     var response: URLResponse?
     var sink = Sink.none
     var sent: Int64 = 0
-    var authentication = AuthenticationProgress()
+    /// A download that was to go on has found other content, and begins anew.
+    var hasStartedOver = false
+    /// The file that a download goes on with, from its answer's head on.
+    var resumed: DownloadFile?
 
     lazy var callbacks = CallbackQueue { [handle = LoopBound(self, on: engine.loop)] in
         handle.loop.post { handle.value.caughtUp() }
@@ -142,7 +145,7 @@ final class TaskLoad {
 
     // MARK: Flow
 
-    private func caughtUp() {
+    func caughtUp() {
         guard isBehind else { return }
         isBehind = false
         updateFlow()

@@ -1,13 +1,14 @@
 internal import Foundation
 internal import HTTPEngine
+internal import Synchronization
 
 /// The answer: its head, its content, its end. Sources of every kind come together here.
 extension TaskLoad {
     /// A head has come; what it asks for is dealt with before the user sees it as the answer.
     func received(_ response: URLResponse, from source: Source) {
         self.response = response
-        if let http = response as? HTTPURLResponse, isIntercepted(http, source) { return }
-        accept(response, source)
+        if let http = response as? HTTPURLResponse, isIntercepted(http, source) || isResumption(http, source) { return }
+        accept(response)
     }
 
     /// A redirect or a challenge that is to be followed.
@@ -16,7 +17,7 @@ extension TaskLoad {
     }
 
     /// The response is the answer.
-    func accept(_ response: URLResponse, _ source: Source) {
+    func accept(_ response: URLResponse) {
         let expected = response.expectedContentLength
         let progress = task.snapshot.withLock { snapshot in
             snapshot.response = response
@@ -33,13 +34,34 @@ extension TaskLoad {
         case .delegate:
             if task is URLSessionDownloadTask { return beginFile() }
             sink = .delegate
-            askForDisposition(response, source)
+            askForDisposition(response)
+        }
+    }
+
+    /// The response is the answer after all, though it asked for something else.
+    func deliver(_ response: URLResponse, _ held: Held) {
+        switch held {
+        case .nothing: accept(response)
+        case .source(let source):
+            phase = .loading(source)
+            accept(response)
+            updateFlow()
+        case .complete:
+            let before = questions
+            accept(response)
+            if questions == before { end(nil) }
         }
     }
 
     func beginFile() {
+        if let resumed {
+            sink = .file(resumed)
+            return tellResumption(resumed)
+        }
         do throws(URLError) {
-            sink = .file(try DownloadFile(for: request.url))
+            let file = try DownloadFile(for: request.url)
+            file.total = response?.expectedContentLength ?? -1
+            sink = .file(file)
         } catch {
             end(error)
         }

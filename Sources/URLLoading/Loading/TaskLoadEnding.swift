@@ -5,6 +5,7 @@ internal import HTTPEngine
 extension TaskLoad {
     func tellEnd(_ failure: URLError?, since started: Date?) {
         if let started, wantsMetrics { tellMetrics(since: started) }
+        let failure = failure.map(withResumeData)
         var ending = TaskEnding(task: task, session: session, failure: failure, response: task.response ?? response)
         switch sink {
         case .memory(let data): ending.data = data

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import HTTP1
 internal import HTTPEngine
+internal import Synchronization
 
 /// What the engine tells of the exchange under way.
 extension TaskLoad: ExchangeDelegate {

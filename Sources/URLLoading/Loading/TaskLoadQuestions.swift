@@ -88,7 +88,7 @@ extension TaskLoad {
         }
     }
 
-    func askForDisposition(_ response: URLResponse, _ source: Source) {
+    func askForDisposition(_ response: URLResponse) {
         guard let dataTask = task as? URLSessionDataTask else { return }
         ask(otherwise: URLSession.ResponseDisposition.allow) { session, _, delegate, answer in
             guard let delegate = delegate as? any URLSessionDataDelegate else { return answer.give(.allow) }
@@ -119,7 +119,7 @@ extension TaskLoad {
     }
 
     private func becomeDownload(_ dataTask: URLSessionDataTask, _ held: Held) {
-        let download = URLSessionDownloadTask(taking: dataTask, order)
+        let download = URLSessionDownloadTask(taking: dataTask, session, order)
         session.replace(dataTask, by: download)
         tell { session, _, delegate in
             (delegate as? any URLSessionDataDelegate)?.urlSession(session, dataTask: dataTask, didBecome: download)
@@ -130,7 +130,7 @@ extension TaskLoad {
     }
 
     private func becomeStream(_ dataTask: URLSessionDataTask, _ held: Held) {
-        let stream = URLSessionStreamTask(taking: dataTask, order)
+        let stream = URLSessionStreamTask(taking: dataTask, session, order)
         session.replace(dataTask, by: stream)
         tell { session, _, delegate in
             (delegate as? any URLSessionDataDelegate)?.urlSession(session, dataTask: dataTask, didBecome: stream)

@@ -2,6 +2,7 @@ internal import Foundation
 internal import HTTP1
 internal import HTTPEngine
 internal import Reactor
+internal import Synchronization
 
 /// How each transaction begins: by a class of the user's, from here, or over the network.
 extension TaskLoad {
@@ -28,6 +29,11 @@ extension TaskLoad {
             phase = .loading(.classLoad(load))
             return load.begin()
         }
+        loadItself()
+    }
+
+    /// By this module: over the network, or from here.
+    func loadItself() {
         guard let url = request.url else {
             return end(ErrorTranslation.urlError(.badURL, nil, "the request has no URL"))
         }
@@ -57,9 +63,10 @@ extension TaskLoad {
             let plan = try plan(url)
             let id = network.start(plan, delegate: self)
             // Content in memory may leave, and even an answer come, within that call; its end comes later.
-            if case .new = phase { phase = .loading(.exchange(id)) }
-            if case .starting = phase { phase = .loading(.exchange(id)) }
-            if case .draining = phase { phase = .loading(.exchange(id)) }
+            switch phase {
+            case .new, .starting: phase = .loading(.exchange(id))
+            case .loading, .asking, .draining, .ended: network.cancel(id)
+            }
         } catch {
             end(error)
         }
@@ -77,7 +84,7 @@ extension TaskLoad {
 
     /// Cookies, what an authentication says, and what makes the request conditional.
     private func transactionFields(_ url: URL) -> [(name: String, value: String)] {
-        []
+        resumptionFields()
     }
 
     /// A redirect or a challenge: the rest of this answer is read if it is short, so that its connection serves the next.

@@ -61,11 +61,11 @@ open class URLProtocol: NSObject {
     open class func property(forKey key: String, in request: URLRequest) -> Any? { request.protocolProperties[key] }
 
     open class func setProperty(_ value: Any, forKey key: String, in request: NSMutableURLRequest) {
-        request.protocolProperties[key] = value
+        request.request.protocolProperties[key] = value
     }
 
     open class func removeProperty(forKey key: String, in request: NSMutableURLRequest) {
-        request.protocolProperties[key] = nil
+        request.request.protocolProperties[key] = nil
     }
 
     // MARK: Registration

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import HTTPEngine
+internal import Reactor
 
 /// A task's request content, ready to be sent and, where that is possible, sent again.
 enum UploadContent {

@@ -330,7 +330,11 @@ open class URLSession: NSObject, @unchecked Sendable {
     open func reset(completionHandler: @escaping @Sendable () -> Void) {
         settings.cookies?.removeCookies(since: .distantPast)
         settings.cache?.removeAllCachedResponses()
-        settings.credentials?.removeAll()
+        if let credentials = settings.credentials {
+            for (space, known) in credentials.allCredentials {
+                for credential in known.values { credentials.remove(credential, for: space) }
+            }
+        }
         let queue = delegateQueue
         let isSent = post { engine in
             engine.forget()
@@ -340,6 +344,14 @@ open class URLSession: NSObject, @unchecked Sendable {
     }
 
     // MARK: The loop
+
+    /// A task that may be waiting for this server: the first by number.
+    func task(waitingFor origin: Origin) -> URLSessionTask? {
+        current.first { task in
+            guard let url = task.currentRequest?.url, let place = try? URLText.http(url) else { return false }
+            return place.origin == origin && task.response == nil
+        }
+    }
 
     /// False where there is no loop: `call` will not run.
     @discardableResult

@@ -11,8 +11,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     open class var ephemeral: URLSessionConfiguration {
         let configuration = URLSessionConfiguration(identifier: nil)
         configuration.httpCookieStorage = HTTPCookieStorage.ephemeral()
-        configuration.urlCredentialStorage = URLCredentialStorage.ephemeral()
-        configuration.urlCache = URLCache(memoryCapacity: 4 << 20, diskCapacity: 0, diskPath: nil)
+        configuration.urlCredentialStorage = URLCredentialStorage()
+        configuration.urlCache = URLCache(memoryCapacity: 4 << 20)
         return configuration
     }
 

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The key of an error's `userInfo` under which a failed download leaves what it can go on from.
+/// The key of an error's `userInfo` under which a failed download leaves what a later one can go on from.
 public let NSURLSessionDownloadTaskResumeData: String = "NSURLSessionDownloadTaskResumeData"
 
 /// FoundationNetworking's name of ``NSURLSessionDownloadTaskResumeData``; the key is the same.
@@ -11,25 +11,13 @@ public let NSURLSessionTransferSizeUnknown: Int64 = -1
 
 /// A task whose content goes to a file.
 open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
-    override init(_ session: URLSession, _ identifier: Int, _ order: TaskOrder) {
-        super.init(session, identifier, order)
-    }
-
-    /// For a task that has no session: see ``URLSessionTask/init()``.
-    public override init() { super.init() }
-
-    /// Takes over from a data task, in the middle of its answer: the same identifier, the same receivers.
-    init(taking task: URLSessionDataTask, _ order: TaskOrder) {
-        super.init(taking: task, order)
-    }
-
-    /// Ends the task as cancelled, and tells what a later one can go on from: nil where the server gives nothing to know the
-    /// content by, or has not sent any.
+    /// Ends the task as cancelled, and tells what a later one can go on from: nil where the server gave nothing to know the
+    /// content by, and where nothing of it has come.
     ///
-    /// - Parameter completionHandler: called on the delegate queue, before the end is told.
+    /// - Parameter completionHandler: called on the delegate queue, before the end is told; at once for a task that has ended.
     open func cancel(byProducingResumeData completionHandler: @escaping (Data?) -> Void) {
         let handler = HandedHandler(call: completionHandler)
-        guard let load, state != .canceling else { return completionHandler(nil) }
+        guard let load, state == .running || state == .suspended else { return completionHandler(nil) }
         load.cancel { $0.cancel(producingResumeData: { handler.call($0) }) }
     }
 }

@@ -33,6 +33,17 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         snapshot = Mutex(TaskSnapshot(session, identifier, order.request))
     }
 
+    /// Takes over from another task in the middle of its answer: the same identifier, the same receivers.
+    convenience init(taking other: URLSessionTask, _ session: URLSession, _ order: TaskOrder) {
+        self.init(session, other.taskIdentifier, order)
+        let taken = other.snapshot.withLock { $0 }
+        snapshot.withLock { snapshot in
+            snapshot = taken
+            // It watches and controls the other one.
+            snapshot.progress = nil
+        }
+    }
+
     /// Unique among the tasks of its session.
     open internal(set) var taskIdentifier: Int {
         get { snapshot.withLock { $0.identifier } }

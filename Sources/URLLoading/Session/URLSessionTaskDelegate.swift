@@ -211,9 +211,12 @@ extension URLSessionTaskDelegate {
         needNewBodyStreamForTask task: URLSessionTask
     ) async -> InputStream? {
         guard let other = other(session) else { return nil }
-        return await withUnsafeContinuation { continuation in
-            other.urlSession(session, task: task, needNewBodyStream: { unsafe continuation.resume(returning: $0) })
+        let handed = await withUnsafeContinuation { continuation in
+            other.urlSession(session, task: task, needNewBodyStream: {
+                unsafe continuation.resume(returning: HandedStream(stream: $0))
+            })
         }
+        return handed.stream
     }
 
     public func urlSession(
