@@ -24,6 +24,7 @@ let package = Package(
         .library(name: "HTTP1", targets: ["HTTP1"]),
         .library(name: "Reactor", targets: ["Reactor"]),
         .library(name: "TLS", targets: ["TLS"]),
+        .library(name: "WebSocket", targets: ["WebSocket"]),
         .library(name: "HTTPEngine", targets: ["HTTPEngine"]),
         .library(name: "URLLoading", targets: ["URLLoading"]),
         .library(name: "TestServer", targets: ["TestServer"]),
@@ -43,15 +44,20 @@ let package = Package(
         .target(name: "HTTP1", swiftSettings: strict),
         .target(name: "Reactor", dependencies: ["CLinux"], swiftSettings: strict),
         .target(name: "TLS", dependencies: ["COpenSSL"], swiftSettings: strict),
-        .target(name: "HTTPEngine", dependencies: ["Reactor", "HTTP1", "TLS", "CZlib"], swiftSettings: strict),
+        .target(name: "WebSocket", dependencies: ["CZlib"], swiftSettings: strict),
+        .target(
+            name: "HTTPEngine",
+            dependencies: ["Reactor", "HTTP1", "TLS", "WebSocket", "CZlib"],
+            swiftSettings: strict
+        ),
         .target(
             name: "URLLoading",
-            dependencies: ["HTTPEngine", "Reactor", "HTTP1", "TLS"],
+            dependencies: ["HTTPEngine", "WebSocket", "Reactor", "HTTP1", "TLS"],
             swiftSettings: strict
         ),
         .target(
             name: "TestServer",
-            dependencies: ["TLS", "Reactor", "HTTP1", "CZlib", "COpenSSL"],
+            dependencies: ["TLS", "Reactor", "HTTP1", "WebSocket", "CZlib", "COpenSSL"],
             swiftSettings: strict
         ),
         .executableTarget(
@@ -78,8 +84,9 @@ let package = Package(
             swiftSettings: strict
         ),
         // What tests of several rooms need; no product.
-        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: testing),
+        .target(name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport", swiftSettings: testing),
         .testTarget(name: "HTTP1Tests", dependencies: ["HTTP1", "TestSupport"], swiftSettings: testing),
+        .testTarget(name: "WebSocketTests", dependencies: ["WebSocket", "TestSupport"], swiftSettings: testing),
         .testTarget(name: "ReactorTests", dependencies: ["Reactor", "CLinux", "TestSupport"], swiftSettings: testing),
         .testTarget(name: "TLSTests", dependencies: ["TLS", "TestServer", "TestSupport"], swiftSettings: testing),
         .testTarget(

@@ -47,7 +47,7 @@ private final class Source: BlockingReader {
     }
 }
 
-@Suite("Bodies read on a thread", .timeLimit(.minutes(1)))
+@Suite("Bodies read on a thread", .timeLimit(.minutes(5)))
 struct ThreadedBodyTests {
     private let ok = bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 

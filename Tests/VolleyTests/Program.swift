@@ -1,11 +1,11 @@
 import Foundation
 import TestSupport
 
-func volley(_ arguments: [String], interruptOnce condition: (() -> Bool)? = nil) throws -> BuiltProgram {
-    try BuiltProgram("volley", arguments, interruptOnce: condition)
+func volley(_ arguments: [String], interruptOnce condition: (() -> Bool)? = nil) throws -> EndedProgram {
+    try EndedProgram(built: "volley", arguments, interruptOnce: condition)
 }
 
-extension BuiltProgram {
+extension EndedProgram {
     /// What `--format json` wrote.
     var report: [String: Any] {
         (try? JSONSerialization.jsonObject(with: Data(out.utf8))) as? [String: Any] ?? [:]

@@ -7,7 +7,7 @@ import Testing
 /// volley as a user runs it: the built program, its report and its exit status.
 @Suite(.serialized)
 struct RunTests {
-    private func serverCount(_ ended: BuiltProgram) -> Int? {
+    private func serverCount(_ ended: EndedProgram) -> Int? {
         let note = (ended.report["notes"] as? [String])?.last { $0.hasPrefix("the embedded server counted") }
         return note?.split(separator: " ").compactMap { Int($0) }.first
     }

@@ -24,7 +24,7 @@ struct SecureRunTests {
     }
 
     /// Only what the sections hold that are about TLS.
-    private func only(_ ended: BuiltProgram) throws -> [String: Any] {
+    private func only(_ ended: EndedProgram) throws -> [String: Any] {
         let errors = try #require(ended.report["errors"] as? [[String: Any]])
         #expect(errors.count == 1, "\(ended.out)")
         return errors.first ?? [:]

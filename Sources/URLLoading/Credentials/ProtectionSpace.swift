@@ -37,8 +37,25 @@ struct ProtectionSpace: Sendable {
     /// Over TLS, that is.
     var isSecure: Bool {
         switch side {
-        case .server(let name): name == NSURLProtectionSpaceHTTPS || name == "https" || name == "ftps"
-        case .proxy(let kind): kind == NSURLProtectionSpaceHTTPSProxy
+        case .server(let name): ["https", "ftps"].contains(Self.canonical(name))
+        case .proxy(let kind): Self.canonical(kind) == "https"
+        }
+    }
+
+    /// Scheme and constant mean the same; on Darwin they are the same.
+    private static func canonical(_ name: String?) -> String? {
+        switch name {
+        case NSURLProtectionSpaceHTTP, NSURLProtectionSpaceHTTPProxy: "http"
+        case NSURLProtectionSpaceHTTPS, NSURLProtectionSpaceHTTPSProxy: "https"
+        case NSURLProtectionSpaceSOCKSProxy: "SOCKS"
+        default: name
+        }
+    }
+
+    private var canonicalSide: Side {
+        switch side {
+        case .server(let name): .server(Self.canonical(name))
+        case .proxy(let kind): .proxy(Self.canonical(kind))
         }
     }
 
@@ -51,14 +68,15 @@ struct ProtectionSpace: Sendable {
 extension ProtectionSpace: Hashable {
     /// Hosts compare without case (RFC 3986 §3.2.2), realms with it (RFC 9110 §11.5).
     static func == (left: ProtectionSpace, right: ProtectionSpace) -> Bool {
-        left.port == right.port && left.side == right.side && left.realm == right.realm && left.method == right.method
+        left.port == right.port && left.canonicalSide == right.canonicalSide && left.realm == right.realm
+            && left.method == right.method
             && (left.host == right.host || left.host.lowercased() == right.host.lowercased())
     }
 
     func hash(into hasher: inout Hasher) {
         hasher.combine(host.lowercased())
         hasher.combine(port)
-        hasher.combine(side)
+        hasher.combine(canonicalSide)
         hasher.combine(realm)
         hasher.combine(method)
     }

@@ -1,0 +1,72 @@
+internal import HTTP1
+
+/// How long a stored response may be used unasked, and how old it is (RFC 9111 §4.2). Seconds.
+struct CacheFreshness: Hashable, Sendable {
+    let lifetime: Int64
+    let age: Int64
+
+    /// Up to this, inclusive of nothing: §4.2, response_is_fresh = (freshness_lifetime > current_age).
+    var isFresh: Bool { lifetime > age }
+    /// How long it has been stale; 0 for one that is fresh.
+    var staleness: Int64 { max(0, age - lifetime) }
+
+    init(_ exchange: StoredExchange, _ control: CacheControl, now: Int64) {
+        let record = exchange.record
+        // §4.2.3. Clocks are set back and servers lie: nothing is younger than no time at all, or older than the largest
+        // number there is for it.
+        let date = Self.date(.date, in: exchange.fields, now: record.received) ?? record.received
+        let apparent = Self.clamped(record.received, minus: date)
+        let delay = Self.clamped(record.received, minus: record.requested)
+        let corrected = min(Self.statedAge(exchange.fields) + delay, CacheControl.largest)
+        let resident = Self.clamped(now, minus: record.received)
+        age = min(max(apparent, corrected) + resident, CacheControl.largest)
+        lifetime = Self.lifetime(exchange, control, date: date)
+    }
+
+    /// §4.2.1, for a private cache: s-maxage is not for it.
+    private static func lifetime(_ exchange: StoredExchange, _ control: CacheControl, date: Int64) -> Int64 {
+        switch control.maxAge {
+        case .value(let seconds): return seconds
+        case .invalid: return 0
+        case .absent: break
+        }
+        if exchange.fields.contains(.expires) {
+            // §5.3: "0" and whatever is no date is the past. So are several that differ.
+            guard let expires = Self.date(.expires, in: exchange.fields, now: exchange.record.received) else {
+                return 0
+            }
+            return clamped(expires, minus: date)
+        }
+        return heuristic(exchange, date: date)
+    }
+
+    /// §4.2.2: a tenth of the time since it was last changed, if the status lets it be guessed at. A week at most: a page
+    /// that nobody has touched for years may be touched today.
+    private static func heuristic(_ exchange: StoredExchange, date: Int64) -> Int64 {
+        guard CacheStorage.isHeuristic(exchange.status),
+            let modified = Self.date(.lastModified, in: exchange.fields, now: exchange.record.received)
+        else { return 0 }
+        return min(clamped(date, minus: modified) / 10, 7 * 86_400)
+    }
+
+    /// §5.1: the first number of the first line; what is no number is not there.
+    private static func statedAge(_ fields: HTTPFields) -> Int64 {
+        guard fields.contains(.age), let first = fields.listMembers(of: "Age").first else { return 0 }
+        return CacheControl.seconds(first) ?? 0
+    }
+
+    /// Nil as well if the field is there twice and says two things.
+    static func date(_ known: KnownField, in fields: HTTPFields, now: Int64) -> Int64? {
+        guard let range = fields.first(known) else { return nil }
+        for index in 0..<fields.count where fields.known(at: index) == known {
+            guard fields.block[fields.valueRange(at: index)] == fields.block[range] else { return nil }
+        }
+        return HTTPDate.parse(fields.block.span.extracting(range), now: now)
+    }
+
+    private static func clamped(_ later: Int64, minus earlier: Int64) -> Int64 {
+        let (difference, isTooMuch) = later.subtractingReportingOverflow(earlier)
+        if isTooMuch { return later > earlier ? CacheControl.largest : 0 }
+        return min(max(0, difference), CacheControl.largest)
+    }
+}

@@ -1,0 +1,154 @@
+internal import HTTP1
+
+/// What a cache says to a request.
+enum CacheDecision: Sendable {
+    /// The stored response is the answer.
+    ///
+    /// - `age`: in seconds, for the Age field.
+    /// - `refresh`: the conditions of a request that brings the cache up to date meanwhile (RFC 5861 §3); nil for none.
+    case serve(age: Int64, isStale: Bool, refresh: [(name: String, value: String)]?)
+    /// The server is asked, with these fields added: a 304 makes the stored response the answer.
+    ///
+    /// - `mayServeStale`: the stored one answers too if the server cannot be reached or says 500, 502, 503 or 504
+    ///   (RFC 5861 §4).
+    case validate([(name: String, value: String)], mayServeStale: Bool)
+    /// The server is asked.
+    case load(mayServeStale: Bool)
+    case fail(CacheRefusal)
+}
+
+/// Why there is no answer although nobody was asked.
+enum CacheRefusal: Hashable, Sendable {
+    /// `returnCacheDataDontLoad`, and nothing is stored: the load fails with `resourceUnavailable`.
+    case nothingStored
+    /// `only-if-cached` in the request, and nothing suitable is stored: the answer is a 504 (RFC 9111 §5.2.1.7).
+    case gatewayTimeout
+}
+
+/// RFC 9111 §4, for a private cache, and the request cache policies.
+enum CacheRule {
+    /// - Parameters:
+    ///   - request: the fields as they would be sent.
+    ///   - stored: for the request's method and URL; nil without any.
+    ///   - now: seconds since 1970.
+    static func decide(
+        method: String,
+        request: HTTPFields,
+        policy: NSURLRequest.CachePolicy,
+        stored: StoredExchange?,
+        now: Int64
+    ) -> CacheDecision {
+        let isServable = method == "GET" && !CacheValidation.isConditional(request)
+        let match = isServable ? stored.flatMap { VaryRule.matches($0.record.varying, request) ? $0 : nil } : nil
+        switch policy {
+        case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData:
+            return .load(mayServeStale: false)
+        case .returnCacheDataElseLoad:
+            return match.map { asItIs($0, now) } ?? .load(mayServeStale: false)
+        case .returnCacheDataDontLoad:
+            return match.map { asItIs($0, now) } ?? .fail(.nothingStored)
+        case .reloadRevalidatingCacheData:
+            return match.map { ask($0, mayServeStale: false) } ?? .load(mayServeStale: false)
+        case .useProtocolCachePolicy:
+            return byProtocol(request, match, now)
+        }
+    }
+
+    /// What the policy adds to the request that is sent, unless the caller has put it there: other caches on the way are
+    /// told to look away (RFC 9111 §5.2.1.4, §5.4).
+    static func additions(_ policy: NSURLRequest.CachePolicy, _ request: HTTPFields) -> [(name: String, value: String)]
+    {
+        switch policy {
+        case .reloadIgnoringLocalAndRemoteCacheData:
+            request.contains(.cacheControl) ? [] : [("Cache-Control", "no-cache"), ("Pragma", "no-cache")]
+        case .useProtocolCachePolicy, .reloadIgnoringLocalCacheData, .returnCacheDataElseLoad,
+            .returnCacheDataDontLoad, .reloadRevalidatingCacheData:
+            []
+        }
+    }
+
+    /// Whether an answer lets a stale response stand in for it (RFC 5861 §4).
+    static func isError(_ status: Int) -> Bool { [500, 502, 503, 504].contains(status) }
+
+    private static func asItIs(_ stored: StoredExchange, _ now: Int64) -> CacheDecision {
+        let freshness = CacheFreshness(stored, CacheControl(stored.fields), now: now)
+        return .serve(age: freshness.age, isStale: !freshness.isFresh, refresh: nil)
+    }
+
+    private static func ask(_ stored: StoredExchange, mayServeStale: Bool) -> CacheDecision {
+        let conditions = CacheValidation.conditions(stored.fields)
+        return conditions.isEmpty
+            ? .load(mayServeStale: mayServeStale) : .validate(conditions, mayServeStale: mayServeStale)
+    }
+
+    private static func byProtocol(_ request: HTTPFields, _ stored: StoredExchange?, _ now: Int64) -> CacheDecision {
+        let wishes = CacheControl(request)
+        guard let stored, !wishes.noStore else {
+            return wishes.onlyIfCached ? .fail(.gatewayTimeout) : .load(mayServeStale: false)
+        }
+        let control = CacheControl(stored.fields)
+        let freshness = CacheFreshness(stored, control, now: now)
+        if isAcceptable(freshness, wishes, control) {
+            return .serve(age: freshness.age, isStale: !freshness.isFresh, refresh: nil)
+        }
+        if wishes.onlyIfCached { return .fail(.gatewayTimeout) }
+        if isServedWhileAsking(freshness, wishes, control) {
+            let conditions = CacheValidation.conditions(stored.fields)
+            return .serve(age: freshness.age, isStale: true, refresh: conditions)
+        }
+        return ask(stored, mayServeStale: isServedOnError(freshness, wishes, control))
+    }
+
+    /// §4.2 and the directives of §5.2.1.
+    private static func isAcceptable(
+        _ freshness: CacheFreshness,
+        _ wishes: CacheControl,
+        _ control: CacheControl
+    ) -> Bool {
+        guard !wishes.noCache, !control.noCache else { return false }
+        switch wishes.maxAge {
+        case .absent: break
+        case .invalid: return false
+        case .value(let limit):
+            // RFC 8246 §2: a reload of what never changes asks nobody.
+            if freshness.age > limit, !(control.isImmutable && freshness.isFresh) { return false }
+        }
+        switch wishes.minFresh {
+        case .absent: break
+        case .invalid: return false
+        case .value(let margin):
+            if freshness.lifetime - freshness.age < margin { return false }
+        }
+        if freshness.isFresh { return true }
+        guard !control.mustRevalidate else { return false }
+        switch wishes.maxStale {
+        case .none: return false
+        case .any: return true
+        case .upTo(let limit): return freshness.staleness <= limit
+        }
+    }
+
+    /// RFC 5861 §3. A request that says how old or how fresh it wants things has said that it does not want this.
+    private static func isServedWhileAsking(
+        _ freshness: CacheFreshness,
+        _ wishes: CacheControl,
+        _ control: CacheControl
+    ) -> Bool {
+        guard !freshness.isFresh, !wishes.noCache, wishes.maxAge == .absent, wishes.minFresh == .absent,
+            !control.noCache, !control.mustRevalidate, let limit = control.staleWhileRevalidate.number
+        else { return false }
+        return freshness.staleness <= limit
+    }
+
+    /// RFC 5861 §4: the directive may stand in the response or in the request.
+    private static func isServedOnError(
+        _ freshness: CacheFreshness,
+        _ wishes: CacheControl,
+        _ control: CacheControl
+    ) -> Bool {
+        guard !control.mustRevalidate, !control.noCache, !wishes.noCache else { return false }
+        let limits = [control.staleIfError.number, wishes.staleIfError.number].compactMap(\.self)
+        guard let limit = limits.max() else { return false }
+        return freshness.staleness <= limit
+    }
+}

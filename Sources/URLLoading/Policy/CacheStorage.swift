@@ -1,0 +1,71 @@
+internal import HTTP1
+
+/// Whether a response may be stored, and what of it (RFC 9111 §3), in a cache that serves one user.
+enum CacheStorage: Hashable, Sendable {
+    case forbidden
+    /// It can serve nobody but who asks for whatever there is: it has neither a lifetime nor anything to ask the server
+    /// about it. Allowed everywhere, and not worth a file.
+    case inMemory
+    case everywhere
+
+    /// - Parameters:
+    ///   - request: as it was sent.
+    ///   - response: of a response that came complete.
+    static func permitted(method: String, request: HTTPFields, status: Int, response: HTTPFields) -> CacheStorage {
+        // A partial response would have to be combined with others (§3.4). One to conditions of the caller's own is his.
+        guard method == "GET", (200...599).contains(status), status != 206, status != 304 else { return .forbidden }
+        let control = CacheControl(response)
+        if control.noStore, !(control.mustUnderstand && isUnderstood(status)) { return .forbidden }
+        if control.mustUnderstand, !isUnderstood(status) { return .forbidden }
+        if request.contains(.cacheControl), CacheControl(request).noStore { return .forbidden }
+        if request.contains(.range) { return .forbidden }
+        if response.contains(.vary), response.listMembers(of: "Vary").contains("*") { return .forbidden }
+        let isExplicit =
+            control.isPublic || control.isPrivate || control.maxAge != .absent || response.contains(.expires)
+        guard isExplicit || isHeuristic(status) else { return .forbidden }
+        let exchange = StoredExchange(
+            status: status,
+            fields: response,
+            record: CacheRecord(varying: [], requested: 0, received: 0)
+        )
+        let canLast = isExplicit && CacheFreshness(exchange, control, now: 0).lifetime > 0
+        return canLast || CacheValidation.hasValidator(response) ? .everywhere : .inMemory
+    }
+
+    /// RFC 9110 §15.1.
+    static func isHeuristic(_ status: Int) -> Bool {
+        [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501].contains(status)
+    }
+
+    /// Whose meaning for caches is known here (§5.2.2.3): all final ones that RFC 9110 defines, 206 and 304 left out.
+    private static func isUnderstood(_ status: Int) -> Bool {
+        switch status {
+        case 200...205, 300...303, 305...308, 400...417, 421, 422, 426, 500...505: true
+        default: false
+        }
+    }
+
+    /// The fields to be stored: those for the next hop, and those that must not be used again unasked, are left out
+    /// (§3.1, §5.2.2.4).
+    static func kept(_ fields: HTTPFields) -> HTTPFields {
+        var names: [String] = []
+        if fields.contains(.connection) { names += fields.listMembers(of: "Connection") }
+        if fields.contains(.cacheControl) { names += CacheControl(fields).noCacheFields }
+        for index in 0..<fields.count where hopByHop.contains(fields.known(at: index)) {
+            names.append(fields.name(at: index))
+        }
+        if fields.contains("Proxy-Authentication-Info") { names.append("Proxy-Authentication-Info") }
+        guard !names.isEmpty else { return fields }
+        var kept = fields
+        for name in names { kept.remove(name: name) }
+        return kept
+    }
+
+    /// RFC 9110 §7.6.1 and RFC 9111 §3.1.
+    private static let hopByHop: Set<KnownField> = [
+        .connection, .keepAlive, .proxyConnection, .te, .transferEncoding, .upgrade, .trailer, .proxyAuthenticate,
+        .proxyAuthorization,
+    ]
+
+    static func isHopByHop(_ known: KnownField) -> Bool { hopByHop.contains(known) }
+}

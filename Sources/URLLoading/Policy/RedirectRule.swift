@@ -1,0 +1,110 @@
+internal import Foundation
+internal import HTTP1
+
+/// Whether a response sends its request elsewhere, and as what (RFC 9110 §15.4).
+///
+/// A redirect from https to http is followed, as Darwin does where no transport security policy forbids it, and is
+/// treated as one to a stranger: nothing secret goes along. A delegate that wants none of it answers with nil.
+enum RedirectRule {
+    /// Nil: the response is the answer, as with any that is no redirect, and with one that leads nowhere.
+    ///
+    /// - Parameters:
+    ///   - method: that of the request which got the response, as sent.
+    ///   - url: the same request's.
+    static func follow(status: Int, fields: HTTPFields, method: String, url: URL) -> Redirect? {
+        guard let rewrite = rewrite(status, method), let target = RedirectTarget.resolve(fields, against: url) else {
+            return nil
+        }
+        let origins = (WebOrigin(url), WebOrigin(target))
+        return Redirect(
+            url: target,
+            method: rewrite,
+            dropsContent: rewrite != method,
+            isCrossOrigin: origins.0 != origins.1,
+            isDowngrade: origins.0?.isSecure == true && origins.1?.isSecure != true,
+            source: url
+        )
+    }
+
+    /// The method of the next request, nil if the status redirects nobody. 301 and 302 turn POST into GET, as RFC 9110
+    /// §15.4.2 permits and everybody does; 303 everything but HEAD (§15.4.4); 307 and 308 nothing (§15.4.8). 300 offers a
+    /// choice to the user; 304 to 306 are none.
+    private static func rewrite(_ status: Int, _ method: String) -> String? {
+        switch status {
+        case 301, 302: method == "POST" ? "GET" : method
+        case 303: method == "HEAD" ? method : "GET"
+        case 307, 308: method
+        default: nil
+        }
+    }
+}
+
+/// What becomes of a request that is redirected.
+struct Redirect: Hashable, Sendable {
+    let url: URL
+    let method: String
+    /// The method is another one, so content and what describes it stay behind.
+    let dropsContent: Bool
+    /// Scheme, host or port are others.
+    let isCrossOrigin: Bool
+    /// From https to http.
+    let isDowngrade: Bool
+    /// Where the redirect came from.
+    let source: URL
+
+    /// The next request's fields, from those of the request that was redirected: **that** one's, not the first one's. So
+    /// what was taken away on the way to a stranger stays away, even when a later redirect leads home.
+    func fields(from fields: HTTPFields) -> HTTPFields {
+        var kept = fields
+        for index in (0..<fields.count).reversed() {
+            let name = fields.name(at: index)
+            if !keeps(name) { kept.remove(name: name) }
+        }
+        if let value = kept["Referer"] {
+            if let referer = referer(value) {
+                try? kept.replace("Referer", referer)
+            } else {
+                kept.remove(name: "Referer")
+            }
+        }
+        return kept
+    }
+
+    /// Whether a field of the request goes along. Cookies of the jar and answers to challenges are found anew for the
+    /// new URL; what is meant here are the caller's own.
+    func keeps(_ name: String) -> Bool {
+        let name = name.lowercased()
+        if dropsContent, name.hasPrefix("content-") || Self.aboutContent.contains(name) { return false }
+        if isCrossOrigin, Self.secret.contains(name) || Self.conditional.contains(name) { return false }
+        return true
+    }
+
+    /// RFC 9110 §10.1.3: no fragment and no user information; to a stranger the origin alone; nothing that came by https to
+    /// somebody who does not speak it.
+    func referer(_ value: String) -> String? {
+        guard !isDowngrade, let url = URL(string: value), let origin = WebOrigin(url),
+            !origin.isSecure || WebOrigin(self.url)?.isSecure == true
+        else { return nil }
+        if isCrossOrigin { return "\(origin)/" }
+        var parts = URIReference(Array(value.utf8))
+        parts.fragment = nil
+        if let authority = parts.authority, let at = authority.lastIndex(of: UInt8(ascii: "@")) {
+            parts.authority = authority[(at + 1)...]
+        }
+        return String(decoding: parts.bytes, as: UTF8.self)
+    }
+
+    private static let aboutContent: Set<String> = [
+        "transfer-encoding", "trailer", "expect", "digest", "repr-digest",
+    ]
+
+    /// What tells who asks. Host names the old server, so it belongs to it.
+    private static let secret: Set<String> = [
+        "authorization", "proxy-authorization", "cookie", "cookie2", "www-authenticate", "proxy-authenticate", "host",
+    ]
+
+    /// They compare with what another server has sent.
+    private static let conditional: Set<String> = [
+        "if-match", "if-none-match", "if-modified-since", "if-unmodified-since", "if-range",
+    ]
+}

@@ -1,0 +1,15 @@
+// The WebSocket protocol (RFC 6455) and its compression (RFC 7692), for either side: octets in, messages out. It knows no
+// sockets, no clocks and no HTTP beyond the values of its header fields.
+
+/// What a frame is (RFC 6455 §5.2).
+public enum Opcode: UInt8, Hashable, Sendable {
+    case continuation = 0x0
+    case text = 0x1
+    case binary = 0x2
+    case close = 0x8
+    case ping = 0x9
+    case pong = 0xA
+
+    /// §5.5: about the connection, never fragmented, and allowed between the fragments of a message.
+    public var isControl: Bool { rawValue & 0x8 != 0 }
+}

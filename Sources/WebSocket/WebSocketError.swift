@@ -1,0 +1,78 @@
+/// What a peer has done wrong. The connection fails over it (RFC 6455 §7.1.7).
+public enum WebSocketError: Error, Hashable, Sendable {
+    /// It broke the protocol.
+    case violation(ProtocolViolation)
+    /// A text message, or the reason of a Close, is not UTF-8 (§8.1).
+    case invalidText
+    /// A message passed the limit, in octets.
+    case messageTooBig(limit: Int)
+    /// A compressed message does not decompress: zlib's verdict.
+    case corrupt(String)
+    /// zlib found no memory for its window. Our own trouble, not the peer's.
+    case outOfMemory
+
+    /// What the peer is told (§7.4.1).
+    public var closeCode: UInt16 {
+        switch self {
+        case .violation: 1002
+        case .invalidText, .corrupt: 1007
+        case .messageTooBig: 1009
+        case .outOfMemory: 1011
+        }
+    }
+}
+
+/// Which rule of RFC 6455 was broken.
+public enum ProtocolViolation: Hashable, Sendable {
+    /// RSV1 to RSV3 where no extension gives them a meaning (§5.2; RFC 7692 §6.1).
+    case reservedBits
+    case unknownOpcode(UInt8)
+    /// A client masks every frame, a server none (§5.1).
+    case masking
+    /// A length in more octets than it needs (§5.2).
+    case longLength
+    /// A length of 2^63 or more (§5.2).
+    case hugeLength
+    /// A control frame in fragments (§5.5).
+    case fragmentedControl
+    /// A control frame of more than 125 octets (§5.5).
+    case longControl
+    /// A continuation without a message to go on with (§5.4).
+    case strayContinuation
+    /// A message within the fragments of another (§5.4).
+    case interleavedMessage
+    /// A Close with one octet of payload (§5.5.1).
+    case shortClose
+    /// A close code that no endpoint may send (§7.4).
+    case closeCode(UInt16)
+}
+
+extension WebSocketError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .violation(let violation): violation.description
+        case .invalidText: "text that is not UTF-8"
+        case .messageTooBig(let limit): "a message of more than \(limit) bytes"
+        case .corrupt(let reason): "a compressed message that does not decompress: \(reason)"
+        case .outOfMemory: "no memory to decompress a message"
+        }
+    }
+}
+
+extension ProtocolViolation: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .reservedBits: "a reserved bit that means nothing here"
+        case .unknownOpcode(let opcode): "the unknown opcode \(opcode)"
+        case .masking: "a frame masked by a server, or not masked by a client"
+        case .longLength: "a length in more octets than it needs"
+        case .hugeLength: "a length beyond 63 bits"
+        case .fragmentedControl: "a control frame in fragments"
+        case .longControl: "a control frame of more than 125 octets"
+        case .strayContinuation: "a continuation of no message"
+        case .interleavedMessage: "a message within another"
+        case .shortClose: "a close frame of one octet"
+        case .closeCode(let code): "the close code \(code), which nobody may send"
+        }
+    }
+}

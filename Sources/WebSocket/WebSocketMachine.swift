@@ -1,0 +1,263 @@
+/// One end of a WebSocket, without the socket: octets in, events out, and the octets to send.
+///
+/// ```
+///   open ──close──▶ closing ──the peer's Close──▶ closed
+///     ├──the peer's Close, which is answered────▶ closed
+///     └──a broken rule, from closing too────────▶ failed
+/// ```
+/// open: both sides may send anything. closing: our Close has been sent, and nothing of ours may follow; what the peer sends before
+/// its own still counts. closed, failed: nothing more is sent, and what comes is passed over (RFC 6455 §7.1.7).
+/// Nothing leads back.
+public struct WebSocketMachine: ~Copyable {
+    public enum State: Hashable, Sendable {
+        case open
+        case closing
+        /// By the peer's word.
+        case closed(CloseReason)
+        case failed(WebSocketError)
+    }
+
+    public enum Event: Hashable, Sendable {
+        case message(WebSocketMessage)
+        /// To be answered with ``WebSocketMachine/pong(_:)``; of several not answered yet, the last will do (§5.5.3).
+        case ping([UInt8])
+        case pong([UInt8])
+        /// The last event. A Close of ours, if it was not sent before, is in the output.
+        case closed(CloseReason)
+    }
+
+    private enum Reading {
+        case header
+        case payload(FrameHeader, left: UInt64)
+    }
+
+    public let role: Role
+    public private(set) var state = State.open
+    /// In octets, once decompressed. A change holds from the next frame on.
+    public var maximumMessageSize: Int
+    private var output: [UInt8] = []
+    private var reader: FrameHeaderReader
+    private var reading = Reading.header
+    private var incoming: IncomingMessage?
+    /// A control frame's payload so far.
+    private var control: [UInt8] = []
+    private let deflate: DeflateAgreement?
+    private var inflater: MessageInflater?
+    private var deflater: MessageDeflater?
+    private var compresses: Bool
+    private var random = SystemRandomNumberGenerator()
+    private var spareKey: UInt32?
+
+    /// Shorter messages go as they are: compressing takes longer than sending what it spares.
+    static let compressedLength = 64
+
+    public init(_ role: Role, deflate: DeflateAgreement? = nil, maximumMessageSize: Int = 1 << 20) {
+        self.role = role
+        self.deflate = deflate
+        self.maximumMessageSize = maximumMessageSize
+        compresses = deflate != nil
+        reader = FrameHeaderReader(from: role == .client ? .server : .client, mayCompress: deflate != nil)
+    }
+
+    /// What is to be sent, and is then forgotten here.
+    public mutating func takeOutput() -> [UInt8] {
+        var taken: [UInt8] = []
+        swap(&taken, &output)
+        return taken
+    }
+
+    public var hasOutput: Bool { !output.isEmpty }
+
+    // MARK: To the peer
+
+    /// False: not open any more, and nothing is sent.
+    public mutating func send(_ message: WebSocketMessage) -> Bool {
+        switch message {
+        case .text(let text): send(text.utf8Span.span, as: .text)
+        case .binary(let bytes): send(bytes.span, as: .binary)
+        }
+    }
+
+    private mutating func send(_ payload: Span<UInt8>, as opcode: Opcode) -> Bool {
+        guard case .open = state else { return false }
+        if payload.count >= WebSocketMachine.compressedLength, let deflater = takeDeflater() {
+            append(opcode, deflater.deflate(payload).span, isCompressed: true)
+        } else {
+            append(opcode, payload)
+        }
+        return true
+    }
+
+    /// False: not open any more, or more than 125 octets.
+    public mutating func ping(_ payload: [UInt8]) -> Bool {
+        guard case .open = state, payload.count <= FrameHeader.maximumControlLength else { return false }
+        append(.ping, payload.span)
+        return true
+    }
+
+    /// Answers a ping. After a Close of ours none may follow.
+    public mutating func pong(_ payload: [UInt8]) {
+        guard case .open = state, payload.count <= FrameHeader.maximumControlLength else { return }
+        append(.pong, payload.span)
+    }
+
+    /// Begins the closing handshake; false if that has been done, or is no use any more.
+    public mutating func close(_ reason: CloseReason) -> Bool {
+        guard case .open = state else { return false }
+        append(.close, reason.payload.span)
+        state = .closing
+        return true
+    }
+
+    private mutating func append(_ opcode: Opcode, _ payload: Span<UInt8>, isCompressed: Bool = false) {
+        let mask = role == .client ? Mask(nextKey()) : nil
+        if output.isEmpty { output.reserveCapacity(payload.count + 14) }
+        FrameHeader(opcode, length: payload.count, isCompressed: isCompressed, mask: mask).append(to: &output)
+        let start = output.count
+        output.append(payload)
+        mask?.apply(to: &output, from: start)
+    }
+
+    /// §5.3: from a strong source. One call of the kernel gives two.
+    private mutating func nextKey() -> UInt32 {
+        if let key = spareKey.take() { return key }
+        let both: UInt64 = random.next()
+        spareKey = UInt32(truncatingIfNeeded: both >> 32)
+        return UInt32(truncatingIfNeeded: both)
+    }
+
+    private mutating func takeDeflater() -> MessageDeflater? {
+        guard compresses, let deflate else { return nil }
+        if deflater == nil {
+            let isClient = role == .client
+            deflater = MessageDeflater(
+                windowBits: isClient ? deflate.clientWindowBits : deflate.serverWindowBits,
+                keepsContext: isClient ? !deflate.clientForgets : !deflate.serverForgets
+            )
+            compresses = deflater != nil
+        }
+        return deflater
+    }
+
+    // MARK: From the peer
+
+    /// Takes what came, from `position` on, up to the next event. Nil: `input` is used up.
+    ///
+    /// After an error the state is `failed`, and the Close that says so is in the output.
+    public mutating func receive(_ input: Span<UInt8>, _ position: inout Int) throws(WebSocketError) -> Event? {
+        switch state {
+        case .open, .closing: break
+        case .closed, .failed:
+            position = input.count
+            return nil
+        }
+        do throws(WebSocketError) {
+            return try advance(input, &position)
+        } catch {
+            position = input.count
+            if case .open = state { append(.close, CloseReason(error).payload.span) }
+            state = .failed(error)
+            forget()
+            throw error
+        }
+    }
+
+    private mutating func advance(_ input: Span<UInt8>, _ position: inout Int) throws(WebSocketError) -> Event? {
+        while true {
+            switch reading {
+            case .header:
+                guard let header = try reader.read(input, &position) else { return nil }
+                try begin(header)
+                reading = .payload(header, left: header.length)
+            case .payload(let header, let left):
+                let count = Int(min(left, UInt64(input.count - position)))
+                if count > 0 {
+                    try take(input.extracting(position..<position + count), header, at: header.length - left)
+                    position += count
+                }
+                let rest = left - UInt64(count)
+                guard rest == 0 else {
+                    reading = .payload(header, left: rest)
+                    return nil
+                }
+                reading = .header
+                if let event = try end(header) { return event }
+            }
+        }
+    }
+
+    private mutating func begin(_ header: FrameHeader) throws(WebSocketError) {
+        switch header.opcode {
+        case .close, .ping, .pong:
+            return
+        case .continuation:
+            guard incoming != nil else { throw .violation(.strayContinuation) }
+        case .text, .binary:
+            guard incoming == nil else { throw .violation(.interleavedMessage) }
+            incoming = IncomingMessage(header)
+        }
+        if incoming?.hasRoom(for: header.length, limit: maximumMessageSize) != true {
+            throw .messageTooBig(limit: maximumMessageSize)
+        }
+    }
+
+    private mutating func take(_ payload: Span<UInt8>, _ header: FrameHeader, at offset: UInt64) throws(WebSocketError)
+    {
+        // Only its last two bits count where the mask is concerned.
+        let offset = Int(truncatingIfNeeded: offset & 3)
+        guard !header.opcode.isControl else {
+            let before = control.count
+            control.append(payload)
+            header.mask?.apply(to: &control, from: before, offset: offset)
+            return
+        }
+        let inflater = try inflaterInUse()
+        try incoming?.take(payload, header.mask, offset, inflater, limit: maximumMessageSize)
+    }
+
+    private mutating func end(_ header: FrameHeader) throws(WebSocketError) -> Event? {
+        guard header.opcode.isControl else {
+            guard header.isFinal else { return nil }
+            let inflater = try inflaterInUse()
+            guard var message = incoming.take() else { return nil }
+            return .message(try message.finish(inflater, limit: maximumMessageSize))
+        }
+        let payload = control
+        control = []
+        switch header.opcode {
+        case .ping: return .ping(payload)
+        case .pong: return .pong(payload)
+        case .continuation, .text, .binary, .close: return .closed(try closed(payload))
+        }
+    }
+
+    /// §5.5.1: a Close is answered by one, as a rule with the same code.
+    private mutating func closed(_ payload: [UInt8]) throws(WebSocketError) -> CloseReason {
+        let reason = try CloseReason(payload: payload)
+        if case .open = state { append(.close, reason.payload.span) }
+        state = .closed(reason)
+        forget()
+        return reason
+    }
+
+    /// The one that the message under way needs; made with the first.
+    private mutating func inflaterInUse() throws(WebSocketError) -> MessageInflater? {
+        guard incoming?.isCompressed == true, let deflate else { return nil }
+        if let inflater { return inflater }
+        let isClient = role == .client
+        let made = try MessageInflater(
+            windowBits: isClient ? deflate.serverWindowBits : deflate.clientWindowBits,
+            keepsContext: isClient ? !deflate.serverForgets : !deflate.clientForgets
+        )
+        inflater = made
+        return made
+    }
+
+    /// Nothing of this is needed any more.
+    private mutating func forget() {
+        incoming = nil
+        control = []
+        inflater = nil
+        deflater = nil
+    }
+}

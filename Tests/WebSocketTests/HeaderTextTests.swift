@@ -1,0 +1,19 @@
+import Testing
+
+@testable import WebSocket
+
+@Suite struct HeaderTextTests {
+    @Test("base64 pads as RFC 4648 §10 does")
+    func base64() {
+        let pairs = [
+            ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("foobar", "Zm9vYmFy"),
+        ]
+        for (plain, coded) in pairs { #expect(HeaderText.base64(Array(plain.utf8)) == coded) }
+    }
+
+    @Test("a list loses its blanks and its empty elements")
+    func list() {
+        #expect(HeaderText.list([" a ,\t b", "", ",c"]) == ["a", "b", "c"])
+        #expect(HeaderText.trimmed(" \t ") == "" && HeaderText.trimmed("a b ") == "a b")
+    }
+}
