@@ -11,19 +11,19 @@ enum ErrorTranslation {
     }
 
     static func urlError(_ code: URLError.Code, _ url: URL?, _ cause: any Error) -> URLError {
-        urlError(code, url, "\(cause)", underlying: UnderlyingError(cause))
+        urlError(code, url, "\(cause)", underlying: UnderlyingError(cause).nsError)
     }
 
     /// - Parameter reason: what happened, for people.
     static func urlError(_ code: URLError.Code, _ url: URL?, _ reason: String) -> URLError {
-        urlError(code, url, reason, underlying: UnderlyingError(reason))
+        urlError(code, url, reason, underlying: UnderlyingError(reason).nsError)
     }
 
     private static func urlError(
         _ code: URLError.Code,
         _ url: URL?,
         _ reason: String,
-        underlying: UnderlyingError
+        underlying: NSError
     ) -> URLError {
         var info: [String: Any] = [NSLocalizedDescriptionKey: reason, NSUnderlyingErrorKey: underlying]
         if let url {
@@ -129,4 +129,9 @@ struct UnderlyingError: Error, CustomNSError, LocalizedError, CustomStringConver
     var errorCode: Int { 1 }
     var errorDescription: String? { description }
     var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description] }
+
+    /// What `userInfo` holds by custom.
+    var nsError: NSError {
+        NSError(domain: UnderlyingError.errorDomain, code: errorCode, userInfo: errorUserInfo)
+    }
 }

@@ -12,12 +12,23 @@ final class LocalLoad: @unchecked Sendable {
     private var isReading = false
     private var file: OpenFile?
     private var offset: UInt64 = 0
+    /// The answer, where it is known from the start.
+    private let ready: URLResponse?
 
     private static let pieceSize = 256 << 10
 
     init(_ url: URL, _ load: TaskLoad) {
         self.url = url
         self.load = load
+        ready = nil
+    }
+
+    /// What is in memory already: an answer of the cache's.
+    init(_ response: URLResponse, _ data: Data, _ load: TaskLoad) {
+        url = response.url ?? URL(fileURLWithPath: "/")
+        self.load = load
+        ready = response
+        self.data = data
     }
 
     /// Tells nothing before it has returned.
@@ -34,6 +45,10 @@ final class LocalLoad: @unchecked Sendable {
 
     private func open() {
         guard !isStopped else { return }
+        if let ready {
+            load.received(ready, from: .local(self))
+            return proceed()
+        }
         if url.scheme?.lowercased() == "data" { return openData() }
         do throws(OpenFile.Problem) {
             let file = try OpenFile(path: url.path)

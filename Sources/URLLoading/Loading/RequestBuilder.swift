@@ -12,6 +12,15 @@ struct RequestBuilder {
     let content: UploadContent
     /// Fields of this transaction alone: cookies, credentials, validators.
     var extra: [(name: String, value: String)] = []
+    /// Nil: those the engine was made with.
+    var proxies: ProxyConfiguration?
+
+    init(settings: SessionSettings, request: URLRequest, url: URL, content: UploadContent) {
+        self.settings = settings
+        self.request = request
+        self.url = url
+        self.content = content
+    }
 
     /// What a caller sets is not sent: the engine derives it, from the content or the connection.
     private static let derived: Set<String> = [
@@ -19,13 +28,17 @@ struct RequestBuilder {
         "keep-alive", "proxy-connection", "te",
     ]
 
-    func build() throws(URLError) -> EngineRequest {
-        let place: HTTPURL
+    /// Whom to ask, and for what.
+    func place() throws(URLError) -> HTTPURL {
         do throws(HTTPURL.Problem) {
-            place = try URLText.http(url)
+            return try URLText.http(url)
         } catch {
             throw ErrorTranslation.urlError(RequestBuilder.code(error), url, error)
         }
+    }
+
+    /// The request, and its fields without those that the engine adds.
+    func build(to place: HTTPURL) throws(URLError) -> (EngineRequest, HTTPFields) {
         let values = request.values
         guard values.httpMethod != "GET" || content.isEmpty else {
             // RFC 9110 §9.3.1 gives content of a GET no meaning; URLSession has refused it since iOS 13.
@@ -33,36 +46,27 @@ struct RequestBuilder {
         }
         var options = EngineRequest.Options()
         options.timeouts = timeouts(values)
+        options.proxies = proxies
         options.host = values.fields?["Host"]
         if let expect = values.fields?["Expect"], expect.lowercased() == "100-continue" { options.expectation = .always }
+        let fields: HTTPFields
         do throws(HTTP1Error) {
-            let fields = try fields(values)
-            return try engineRequest(values.httpMethod, place, fields, options)
+            fields = try self.fields(values)
         } catch {
             throw ErrorTranslation.urlError(.badURL, url, error)
         }
-    }
-
-    private func engineRequest(
-        _ method: String,
-        _ place: HTTPURL,
-        _ fields: HTTPFields,
-        _ options: EngineRequest.Options
-    ) throws(HTTP1Error) -> EngineRequest {
         do throws(EngineError) {
-            return try EngineRequest(
-                method: method,
+            let request = try EngineRequest(
+                method: values.httpMethod,
                 origin: place.origin,
                 target: place.target,
                 fields: fields,
                 body: content.body,
                 options: options
             )
+            return (request, fields)
         } catch {
-            guard case .invalidRequest(.syntax(let error)) = error else {
-                throw HTTP1Error(.invalidTarget, offset: 0, side: .local)
-            }
-            throw error
+            throw ErrorTranslation.error(error, url)
         }
     }
 

@@ -13,12 +13,17 @@ final class SessionEngine {
     /// Why https is not spoken in this session.
     private(set) var tlsFailure: TLSError?
     private(set) var loads: [ObjectIdentifier: TaskLoad] = [:]
+    /// What servers have taken before, and are given unasked.
+    var authorizations = AuthorizationMemory()
+    /// With the credentials that proxies have been given since.
+    private(set) var proxies: ProxyConfiguration
     /// The request sent last, for the next that says the same: most programs ask one URL again and again.
     var lastPlan: RequestPlan?
 
     init(on loop: EventLoop, _ settings: SessionSettings, _ security: SessionSecurity) {
         self.loop = loop
         self.settings = settings
+        proxies = settings.proxies
         self.security = security
     }
 
@@ -49,6 +54,15 @@ final class SessionEngine {
     /// URLSession has no limit over all hosts; this one keeps a crawler from eating every descriptor of its process.
     private static let mostConnections = 1024
 
+    /// The proxy for that URL is told these from here on.
+    func use(_ credentials: Credentials, forProxyOf url: URL) {
+        lastPlan = nil
+        func renewed(_ proxy: Proxy?) -> Proxy? {
+            proxy.map { Proxy($0.kind, host: $0.host, port: $0.port, credentials: credentials) }
+        }
+        if url.scheme == "https" { proxies.https = renewed(proxies.https) } else { proxies.http = renewed(proxies.http) }
+    }
+
     func load(of task: URLSessionTask) -> TaskLoad? { loads[ObjectIdentifier(task)] }
 
     func add(_ load: TaskLoad) { loads[ObjectIdentifier(load.task)] = load }
@@ -66,6 +80,8 @@ final class SessionEngine {
     /// Nothing that was learnt from servers is used again: connections, challenges, tickets.
     func forget() {
         lastPlan = nil
+        authorizations.forgetAll()
+        proxies = settings.proxies
         guard loads.isEmpty else { return }
         made?.shutdown()
         made = nil

@@ -65,6 +65,20 @@ final class TaskLoad {
     var request: URLRequest
     var content = UploadContent.none
     var redirects = 0
+    var chain = RedirectChain()
+    /// A redirect that made a GET of it has taken the content away.
+    var sendsContent = true
+    /// The redirect that the user is being asked about does so.
+    var dropsContent = false
+    /// The order's stream is used up: whoever needs the content again asks for another.
+    var hasReadStream = false
+    var challenges = ChallengeProgress()
+    /// What is on the network now, or was last.
+    var transaction: Transaction?
+    var validation: CacheUse?
+    var storing: CacheEntry?
+    /// The answer is the cache's.
+    var isFromCache = false
     /// The answer as it is told; nil before.
     var response: URLResponse?
     var sink = Sink.none
@@ -205,7 +219,7 @@ final class TaskLoad {
     func goOn(_ held: Held) {
         switch held {
         case .nothing: break
-        case .complete: end(nil)
+        case .complete: if !isStoring() { end(nil) }
         case .source(let source):
             phase = .loading(source)
             updateFlow()

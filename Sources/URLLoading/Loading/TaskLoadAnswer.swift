@@ -7,13 +7,30 @@ extension TaskLoad {
     /// A head has come; what it asks for is dealt with before the user sees it as the answer.
     func received(_ response: URLResponse, from source: Source) {
         self.response = response
-        if let http = response as? HTTPURLResponse, isIntercepted(http, source) || isResumption(http, source) { return }
+        if case .exchange = source, let http = response as? HTTPURLResponse, isIntercepted(http, source) { return }
         accept(response)
     }
 
-    /// A redirect or a challenge that is to be followed.
+    /// Whether the answer is not the last one: it redirects, or asks who asks, or says that another is good.
     private func isIntercepted(_ response: HTTPURLResponse, _ source: Source) -> Bool {
-        false
+        keepCookies(response)
+        noteAuthorization(response)
+        if isCacheAnswer(response) || isChallenge(response) || isRedirect(response) { return true }
+        noteForCache(response)
+        return isResumption(response, source)
+    }
+
+    private func keepCookies(_ response: HTTPURLResponse) {
+        let settings = engine.settings
+        guard let cookies = settings.cookies, let transaction, request.httpShouldHandleCookies else { return }
+        let lines = response.fields.setCookieLines
+        guard !lines.isEmpty else { return }
+        cookies.store(
+            setCookieLines: lines,
+            from: transaction.scope,
+            mainDocumentURL: request.mainDocumentURL,
+            policy: settings.cookiePolicy
+        )
     }
 
     /// The response is the answer.
@@ -84,7 +101,10 @@ extension TaskLoad {
             data.append(bytes, expecting: expected)
             sink = .memory(data)
             if hasOwnDelegate { tellData(Data(bytes)) }
-        case .delegate: tellData(Data(bytes))
+        case .delegate:
+            let data = Data(bytes)
+            storing?.append(data)
+            tellData(data)
         case .file(let file): write(bytes, to: file, total, expected)
         case .bytes(let channel): if !channel.append(bytes) { fallBehind() }
         }
@@ -126,7 +146,10 @@ extension TaskLoad {
 
     /// The whole of the answer is there.
     func finished() {
-        guard case .asking(let question, _) = phase else { return end(nil) }
+        guard case .asking(let question, _) = phase else {
+            if !isStoring() { end(nil) }
+            return
+        }
         // The end of a short answer overtakes the user: it is told when he has answered.
         phase = .asking(question, .complete)
     }

@@ -65,6 +65,8 @@ extension TaskLoad: ExchangeDelegate {
     }
 
     private func failed(_ error: EngineError) {
+        if case .proxy(.authenticationRequired(let refusal)) = error, isProxyChallenge(refusal) { return }
+        if isCoveredByCache() { return }
         end(ErrorTranslation.error(error, request.url))
     }
 

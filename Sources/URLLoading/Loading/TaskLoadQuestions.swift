@@ -104,7 +104,7 @@ extension TaskLoad {
     }
 
     /// The request's stream has been read, or never was there: the user gives another.
-    func askForStream(_ then: @escaping () -> Void) {
+    func askForStream() {
         ask(otherwise: HandedStream(stream: nil)) { session, task, delegate, answer in
             delegate.urlSession(session, task: task, needNewBodyStream: { answer.give(HandedStream(stream: $0)) })
         } _: { [self] answer, _ in
@@ -114,7 +114,8 @@ extension TaskLoad {
                 return end(ErrorTranslation.urlError(.requestBodyStreamExhausted, request.url, reason))
             }
             content = .stream(StreamContent(stream, request))
-            then()
+            hasReadStream = true
+            transact()
         }
     }
 

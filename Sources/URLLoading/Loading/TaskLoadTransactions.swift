@@ -9,13 +9,23 @@ extension TaskLoad {
     /// Begins with the order's content, or begins anew with another request.
     func start(_ request: URLRequest) {
         self.request = request
+        guard sendsContent else {
+            content = .none
+            return transact()
+        }
         do throws(URLError) {
             content = try UploadContent(order.content, request)
         } catch {
             return end(error)
         }
-        if case .stream = order.content, content.isEmpty { return askForStream { [self] in transact() } }
-        transact()
+        switch (order.content, content) {
+        case (.stream, .none): askForStream()
+        case (_, .stream) where hasReadStream: askForStream()
+        case (_, .stream):
+            hasReadStream = true
+            transact()
+        case (_, .none), (_, .data), (_, .file): transact()
+        }
     }
 
     func transact() {
@@ -25,6 +35,7 @@ extension TaskLoad {
         }
         let length = content.length
         task.snapshot.withLock { $0.counts.expectedToSend = length }
+        sent = 0
         if let load = ProtocolLoad(for: self) {
             phase = .loading(.classLoad(load))
             return load.begin()
@@ -32,70 +43,96 @@ extension TaskLoad {
         loadItself()
     }
 
-    /// By this module: over the network, or from here.
+    /// By this module: from here, from the cache, or over the network.
     func loadItself() {
         guard let url = request.url else {
             return end(ErrorTranslation.urlError(.badURL, nil, "the request has no URL"))
         }
-        switch url.scheme?.lowercased() {
-        case "http", "https": exchange(url)
-        case "data", "file":
-            let load = LocalLoad(url, self)
-            phase = .loading(.local(load))
-            load.begin()
-        case let scheme:
-            end(
-                ErrorTranslation.urlError(
-                    .unsupportedURL,
-                    url,
-                    scheme.map { "nobody loads URLs of the scheme “\($0)”" } ?? "the URL has no scheme"
-                )
-            )
+        switch url.scheme {
+        case "http", "https": lookIntoCache(url)
+        case "data", "file": load(from: LocalLoad(url, self))
+        case let scheme?:
+            if scheme != scheme.lowercased(), let other = URLText.withLowercaseScheme(url) {
+                request.url = other
+                return loadItself()
+            }
+            end(ErrorTranslation.urlError(.unsupportedURL, url, "nobody loads URLs of the scheme “\(scheme)”"))
+        case nil: end(ErrorTranslation.urlError(.unsupportedURL, url, "the URL has no scheme"))
         }
     }
 
-    private func exchange(_ url: URL) {
+    func load(from local: LocalLoad) {
+        phase = .loading(.local(local))
+        local.begin()
+    }
+
+    /// - Parameter conditions: fields that make the request conditional, for the cache.
+    func exchange(_ url: URL, _ conditions: [(name: String, value: String)] = []) {
         let network = engine.engine
-        if let failure = engine.tlsFailure, url.scheme?.lowercased() == "https" {
-            return end(ErrorTranslation.error(.tls(failure), url))
-        }
         do throws(URLError) {
-            let plan = try plan(url)
-            let id = network.start(plan, delegate: self)
-            // Content in memory may leave, and even an answer come, within that call; its end comes later.
+            let (plan, space) = try plan(url, conditions)
+            if plan.place.scheme == .https, let failure = engine.tlsFailure {
+                throw ErrorTranslation.error(.tls(failure), url)
+            }
+            transaction = Transaction(
+                url: url,
+                place: plan.place,
+                scope: plan.scope,
+                fields: plan.fields,
+                sent: Transaction.now,
+                authorized: space
+            )
+            let id = network.start(plan.request, delegate: self)
+            // Content in memory may leave within that call, and be told; nothing else is before it has returned.
             switch phase {
-            case .new, .starting: phase = .loading(.exchange(id))
-            case .loading, .asking, .draining, .ended: network.cancel(id)
+            case .new, .starting, .asking: phase = .loading(.exchange(id))
+            case .loading, .draining, .ended: network.cancel(id)
             }
         } catch {
             end(error)
         }
     }
 
-    private func plan(_ url: URL) throws(URLError) -> EngineRequest {
-        let extra = transactionFields(url)
-        if extra.isEmpty, let last = engine.lastPlan, last.serves(request, url) { return last.request }
+    /// The request for the engine, and for what an answer to a challenge in it is good.
+    private func plan(
+        _ url: URL,
+        _ conditions: [(name: String, value: String)]
+    ) throws(URLError) -> (RequestPlan, ProtectionSpace?) {
+        let last = engine.lastPlan.flatMap { $0.serves(request, url) ? $0 : nil }
         var builder = RequestBuilder(settings: engine.settings, request: request, url: url, content: content)
-        builder.extra = extra
-        let made = try builder.build()
-        if extra.isEmpty, case .none = content { engine.lastPlan = RequestPlan(made, 0, for: request, url) }
-        return made
+        let place: HTTPURL
+        if let last { place = last.place } else { place = try builder.place() }
+        let scope = last?.scope ?? CookieScope(place)
+        builder.extra = conditions + resumptionFields()
+        builder.proxies = engine.proxies
+        if let cookies = cookieField(scope) { builder.extra.append(("Cookie", cookies)) }
+        let authorization = try authorization(url, place)
+        if let authorization { builder.extra.append(("Authorization", authorization.value)) }
+        if builder.extra.isEmpty, let last { return (last, nil) }
+        let (made, fields) = try builder.build(to: place)
+        let plan = RequestPlan(made, fields, to: place, scope, for: request, url)
+        if builder.extra.isEmpty, content.isEmpty { engine.lastPlan = plan }
+        return (plan, authorization?.space)
     }
 
-    /// Cookies, what an authentication says, and what makes the request conditional.
-    private func transactionFields(_ url: URL) -> [(name: String, value: String)] {
-        resumptionFields()
+    /// The jar's, unless the request has its own or wants none.
+    private func cookieField(_ scope: CookieScope) -> String? {
+        let settings = engine.settings
+        guard settings.setsCookies, let cookies = settings.cookies, request.httpShouldHandleCookies else { return nil }
+        if let own = request.values.fields, own.contains("Cookie") { return nil }
+        return cookies.cookieHeader(for: scope, mainDocumentURL: request.mainDocumentURL)
     }
 
     /// A redirect or a challenge: the rest of this answer is read if it is short, so that its connection serves the next.
     func follow(_ next: URLRequest, after held: Held) {
+        response = nil
         switch held {
         case .source(.exchange(let id)):
             phase = .draining(id, left: TaskLoad.longestDrain, then: next)
             engine.engine.resume(id)
         case .source(let source):
-            drop(source)
             phase = .starting(nil)
+            drop(source)
             start(next)
         case .nothing, .complete:
             phase = .starting(nil)

@@ -12,6 +12,13 @@ enum URLText {
         return parts.string ?? "?"
     }
 
+    /// Nil for one that has none.
+    static func withLowercaseScheme(_ url: URL) -> URL? {
+        let text = url.absoluteString
+        guard let colon = text.firstIndex(of: ":") else { return nil }
+        return URL(string: text[..<colon].lowercased() + text[colon...])
+    }
+
     /// An http or https URL taken apart. User information stays out: it is a credential, not part of the place (RFC 9110
     /// §4.2.4), and whoever wants it asks the URL.
     static func http(_ url: URL) throws(HTTPURL.Problem) -> HTTPURL {

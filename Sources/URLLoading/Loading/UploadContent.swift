@@ -54,6 +54,15 @@ enum UploadContent {
         if case .none = self { true } else { false }
     }
 
+    /// What is in memory; nil for what is read as it is sent.
+    var octets: [UInt8]? {
+        switch self {
+        case .none: []
+        case .data(let data): [UInt8](data)
+        case .file, .stream: nil
+        }
+    }
+
     /// -1 where nobody knows.
     var length: Int64 {
         switch self {
