@@ -14,7 +14,9 @@ struct RoomTests {
         "WebSocket": ["CZlib"],
         "HTTPEngine": ["Reactor", "HTTP1", "TLS", "WebSocket", "CZlib", "CLinux", "Synchronization"],
         // Foundation's loading classes: the one room that speaks Foundation.
-        "URLLoading": ["Foundation", "HTTPEngine", "HTTP1", "Reactor", "TLS", "WebSocket", "Glibc", "Synchronization"],
+        "URLLoading": [
+            "Foundation", "Dispatch", "HTTPEngine", "HTTP1", "Reactor", "TLS", "WebSocket", "Glibc", "Synchronization",
+        ],
         // Never the engine: a client must not be tested against itself.
         "TestServer": [
             "TLS", "Reactor", "HTTP1", "WebSocket", "CZlib", "COpenSSL", "CLinux", "Glibc", "Synchronization",
