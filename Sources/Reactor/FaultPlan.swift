@@ -94,7 +94,8 @@ public final class FaultPlan {
     private static func mayBeInterrupted(_ kind: SystemCall) -> Bool {
         switch kind {
         case .connect, .accept, .send, .receive, .sendFile, .epollWait: true
-        case .socket, .setsockopt, .getsockopt, .getsockname, .bind, .listen, .peek, .openFile, .fileStatus, .readFile, .writeFile,
+        case .socket, .setsockopt, .getsockopt, .getsockname, .bind, .listen, .peek, .openFile, .fileStatus, .readFile,
+            .writeFile,
             .epollAdd, .epollModify, .lookup, .thread:
             false
         }
@@ -103,7 +104,8 @@ public final class FaultPlan {
     private static func mayBlock(_ kind: SystemCall) -> Bool {
         switch kind {
         case .accept, .send, .receive, .sendFile: true
-        case .socket, .setsockopt, .getsockopt, .getsockname, .bind, .listen, .connect, .peek, .openFile, .fileStatus, .writeFile,
+        case .socket, .setsockopt, .getsockopt, .getsockname, .bind, .listen, .connect, .peek, .openFile, .fileStatus,
+            .writeFile,
             .readFile, .epollAdd, .epollModify, .epollWait, .lookup, .thread:
             false
         }

@@ -9,7 +9,9 @@ public final class WritableFile {
 
     /// Makes the file, for its user's eyes alone. One that exists already is an error (EEXIST).
     public init(creating path: String) throws(Errno) {
-        descriptor = OwnedFD(taking: try callingOnce(.openFile) { unsafe path.withCString { unsafe uncurl_create_file($0) } })
+        descriptor = OwnedFD(
+            taking: try callingOnce(.openFile) { unsafe path.withCString { unsafe uncurl_create_file($0) } }
+        )
         offset = 0
     }
 

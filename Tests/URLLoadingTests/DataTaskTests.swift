@@ -78,9 +78,11 @@ struct DataTaskTests {
         let session = URLSession(configuration: .isolated, delegate: recorder, delegateQueue: nil)
         session.dataTask(with: url("/bytes/300000")).resume()
         await recorder.end()
-        #expect(recorder.events.filter { $0 != "wrote" } == [
-            "created", "response 200", "became download", "metrics", "file", "end",
-        ])
+        #expect(
+            recorder.events.filter { $0 != "wrote" } == [
+                "created", "response 200", "became download", "metrics", "file", "end",
+            ]
+        )
         #expect(recorder.told.file?.count == 300_000)
     }
 
@@ -155,7 +157,10 @@ struct DataTaskTests {
     func wrongPassword() async throws {
         var answers = Recorder.Answers()
         answers.challenge = { challenge in
-            (.useCredential, URLCredential(user: "user", password: "\(challenge.previousFailureCount)", persistence: .none))
+            (
+                .useCredential,
+                URLCredential(user: "user", password: "\(challenge.previousFailureCount)", persistence: .none)
+            )
         }
         let recorder = Recorder(answers)
         let session = URLSession(configuration: .isolated, delegate: recorder, delegateQueue: nil)
@@ -227,7 +232,9 @@ struct DataTaskTests {
     @Test("data: and file: URLs are loaded from here")
     func local() async throws {
         let session = URLSession(configuration: .isolated)
-        let (text, response) = try await session.data(from: URL(string: "data:text/plain;charset=utf-8;base64,aGVsbG8=")!)
+        let (text, response) = try await session.data(
+            from: URL(string: "data:text/plain;charset=utf-8;base64,aGVsbG8=")!
+        )
         #expect(String(decoding: text, as: UTF8.self) == "hello")
         #expect(response.mimeType == "text/plain")
         #expect(response.textEncodingName == "utf-8")

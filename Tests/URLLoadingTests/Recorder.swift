@@ -17,9 +17,10 @@ final class Recorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDelega
     struct Answers: Sendable {
         var disposition: URLSession.ResponseDisposition = .allow
         var redirect: @Sendable (URLRequest) -> URLRequest? = { $0 }
-        var challenge: @Sendable (URLAuthenticationChallenge) -> (URLSession.AuthChallengeDisposition, URLCredential?) = {
-            _ in (.performDefaultHandling, nil)
-        }
+        var challenge: @Sendable (URLAuthenticationChallenge) -> (URLSession.AuthChallengeDisposition, URLCredential?) =
+            {
+                _ in (.performDefaultHandling, nil)
+            }
         var onData: @Sendable (Data) -> Void = { _ in }
         var cached: @Sendable (CachedURLResponse) -> CachedURLResponse? = { $0 }
         var stream: @Sendable () -> InputStream? = { nil }
@@ -126,7 +127,8 @@ final class Recorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDelega
         completionHandler(answers.disposition)
     }
 
-    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask) {
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask)
+    {
         note("became download")
     }
 

@@ -39,7 +39,12 @@ final class CacheRefresh: ExchangeDelegate {
             if let fresh, let updated = cached.updated(fresh) { cache.keep(updated, for: key) }
             return
         }
-        let permitted = CacheStorage.permitted(method: "GET", request: fields, status: head.status, response: head.fields)
+        let permitted = CacheStorage.permitted(
+            method: "GET",
+            request: fields,
+            status: head.status,
+            response: head.fields
+        )
         guard permitted != .forbidden, !isTooLarge else { return }
         let response = HTTPURLResponse(url: url, status: head.status, fields: CacheStorage.kept(head.fields))
         let record = CacheRecord(

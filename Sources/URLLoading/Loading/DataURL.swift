@@ -17,7 +17,9 @@ struct DataURL {
         guard let octets = DataURL.unescaped(text[text.index(after: comma)...].utf8) else { return nil }
         if isBase64 {
             let text = String(decoding: octets, as: UTF8.self)
-            guard let data = Data(base64Encoded: DataURL.padded(text), options: .ignoreUnknownCharacters) else { return nil }
+            guard let data = Data(base64Encoded: DataURL.padded(text), options: .ignoreUnknownCharacters) else {
+                return nil
+            }
             self.data = data
         } else {
             data = Data(octets)

@@ -48,7 +48,9 @@ struct RequestBuilder {
         options.timeouts = timeouts(values)
         options.proxies = proxies
         options.host = values.fields?["Host"]
-        if let expect = values.fields?["Expect"], expect.lowercased() == "100-continue" { options.expectation = .always }
+        if let expect = values.fields?["Expect"], expect.lowercased() == "100-continue" {
+            options.expectation = .always
+        }
         let fields: HTTPFields
         do throws(HTTP1Error) {
             fields = try self.fields(values)

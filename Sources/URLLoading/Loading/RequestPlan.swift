@@ -12,7 +12,14 @@ struct RequestPlan {
     private let url: URL
     private let storage: RequestStorage
 
-    init(_ request: EngineRequest, _ fields: HTTPFields, to place: HTTPURL, _ scope: CookieScope, for asked: URLRequest, _ url: URL) {
+    init(
+        _ request: EngineRequest,
+        _ fields: HTTPFields,
+        to place: HTTPURL,
+        _ scope: CookieScope,
+        for asked: URLRequest,
+        _ url: URL
+    ) {
         self.request = request
         self.fields = fields
         self.place = place
@@ -23,7 +30,8 @@ struct RequestPlan {
 
     /// The very same request, or another that says nothing but the same URL.
     func serves(_ other: URLRequest, _ url: URL) -> Bool {
-        other.storage === storage || (RequestPlan.isPlain(other.storage) && RequestPlan.isPlain(storage) && url == self.url)
+        other.storage === storage
+            || (RequestPlan.isPlain(other.storage) && RequestPlan.isPlain(storage) && url == self.url)
     }
 
     /// All that such a request says is its URL.

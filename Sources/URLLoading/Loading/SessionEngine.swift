@@ -60,7 +60,11 @@ final class SessionEngine {
         func renewed(_ proxy: Proxy?) -> Proxy? {
             proxy.map { Proxy($0.kind, host: $0.host, port: $0.port, credentials: credentials) }
         }
-        if url.scheme == "https" { proxies.https = renewed(proxies.https) } else { proxies.http = renewed(proxies.http) }
+        if url.scheme == "https" {
+            proxies.https = renewed(proxies.https)
+        } else {
+            proxies.http = renewed(proxies.http)
+        }
     }
 
     func load(of task: URLSessionTask) -> TaskLoad? { loads[ObjectIdentifier(task)] }

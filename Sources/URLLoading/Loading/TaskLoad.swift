@@ -114,18 +114,24 @@ final class TaskLoad {
 
     func begin() {
         if let limit = RequestBuilder.duration(engine.settings.resourceTimeout) {
-            resourceTimer = engine.loop.arm(at: engine.loop.now.advanced(by: limit), Alarm { [weak self] in
-                self?.ranOutOfTime()
-            })
+            resourceTimer = engine.loop.arm(
+                at: engine.loop.now.advanced(by: limit),
+                Alarm { [weak self] in
+                    self?.ranOutOfTime()
+                }
+            )
         }
         guard let request = order.request else {
             return end(ErrorTranslation.urlError(.badURL, nil, "there is no request to send"))
         }
         guard let date = task.beginDate, date.timeIntervalSinceNow > 0 else { return start(request) }
         let delay = RequestBuilder.duration(date.timeIntervalSinceNow) ?? .zero
-        let timer = engine.loop.arm(at: engine.loop.now.advanced(by: delay), Alarm { [weak self] in
-            self?.beginDelayed()
-        })
+        let timer = engine.loop.arm(
+            at: engine.loop.now.advanced(by: delay),
+            Alarm { [weak self] in
+                self?.beginDelayed()
+            }
+        )
         phase = .starting(timer)
     }
 

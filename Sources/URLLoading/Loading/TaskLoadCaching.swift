@@ -28,7 +28,9 @@ extension TaskLoad {
         let question = ask()
         let home = LoopBound(self, on: engine.loop)
         do throws(BlockingPool.Refusal) {
-            try SharedLoops.blocking.run(on: engine.loop) { cache.load(key) } then: { found in
+            try SharedLoops.blocking.run(on: engine.loop) {
+                cache.load(key)
+            } then: { found in
                 home.value.answered(question) { _ in
                     home.value.phase = .starting(nil)
                     home.value.decide(found, url)
@@ -156,7 +158,12 @@ extension TaskLoad {
         guard let cache = engine.settings.cache, let transaction, !isFromCache else { return }
         let fields = response.fields.list
         let method = request.values.httpMethod
-        for url in CacheInvalidation.urls(method: method, url: transaction.url, status: response.statusCode, response: fields) {
+        for url in CacheInvalidation.urls(
+            method: method,
+            url: transaction.url,
+            status: response.statusCode,
+            response: fields
+        ) {
             cache.remove(CacheKey(method: "GET", url: url))
         }
         if method == "HEAD" { return noteHead(response, transaction, cache) }
@@ -209,7 +216,8 @@ extension TaskLoad {
         }
         storing = nil
         guard let data = entry.content(of: sink) else { return false }
-        let policy: URLCache.StoragePolicy = entry.storage == .everywhere && url.scheme != "https" || entry.storage == .everywhere
+        let policy: URLCache.StoragePolicy =
+            entry.storage == .everywhere && url.scheme != "https" || entry.storage == .everywhere
             ? .allowed : .allowedInMemoryOnly
         let cached = CachedURLResponse(
             response: response.forCache,

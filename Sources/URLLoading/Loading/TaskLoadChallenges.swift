@@ -127,7 +127,8 @@ extension TaskLoad {
         return engine.settings.credentials?.defaultCredential(for: URLProtectionSpace(space))
     }
 
-    private func use(_ credential: URLCredential, _ question: ChallengeQuestion, _ response: URLResponse?, _ held: Held) {
+    private func use(_ credential: URLCredential, _ question: ChallengeQuestion, _ response: URLResponse?, _ held: Held)
+    {
         guard let words = credential.value.words, let url = request.url,
             let authorizer = Authorizer(question, words, url: url)
         else { return askNext(response) }

@@ -42,7 +42,10 @@ extension TaskLoad {
         guard isCurrent(load) else { return }
         guard let sender = challenge.sender else { return }
         ask(otherwise: (URLSession.AuthChallengeDisposition.performDefaultHandling, URLCredential?.none)) {
-            session, task, delegate, answer in
+            session,
+            task,
+            delegate,
+            answer in
             delegate.urlSession(session, task: task, didReceive: challenge) { answer.give(($0, $1)) }
         } _: { [self] answer, held in
             goOn(held)

@@ -32,7 +32,10 @@ extension TaskLoad: ExchangeDelegate {
         sent += Int64(count)
         let (total, expected, progress) = task.snapshot.withLock { snapshot in
             snapshot.counts.sent = sent
-            return (snapshot.counts.sent, snapshot.counts.expectedToSend, snapshot.progress.map { ($0, snapshot.progressCounts) })
+            return (
+                snapshot.counts.sent, snapshot.counts.expectedToSend,
+                snapshot.progress.map { ($0, snapshot.progressCounts) }
+            )
         }
         if let (progress, counts) = progress { counts.show(on: progress) }
         guard tellsPieces else { return }

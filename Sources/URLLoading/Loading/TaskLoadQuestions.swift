@@ -74,7 +74,10 @@ extension TaskLoad {
         guard case .starting = phase else { return }
         let request = request
         ask(otherwise: (URLSession.DelayedRequestDisposition.continueLoading, URLRequest?.none)) {
-            session, task, delegate, answer in
+            session,
+            task,
+            delegate,
+            answer in
             delegate.urlSession(session, task: task, willBeginDelayedRequest: request) { answer.give(($0, $1)) }
         } _: { [self] answer, _ in
             phase = .starting(nil)

@@ -157,7 +157,8 @@ open class URLSession: NSObject, @unchecked Sendable {
 
     /// The same by kind.
     open func getTasksWithCompletionHandler(
-        _ completionHandler: @escaping @Sendable ([URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask])
+        _ completionHandler:
+            @escaping @Sendable ([URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask])
             -> Void
     ) {
         let kinds = URLSession.byKind(current)

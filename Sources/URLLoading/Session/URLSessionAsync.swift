@@ -6,7 +6,10 @@ internal import Synchronization
 ///
 /// `delegate`, if given, is the task's own: asked about redirects and challenges before the session's, and told of progress.
 extension URLSession {
-    public func data(for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil) async throws -> (Data, URLResponse) {
+    public func data(
+        for request: URLRequest,
+        delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (Data, URLResponse) {
         try await data(of: add { URLSessionDataTask(self, $0, TaskOrder(request, .request, .awaitedData)) }, delegate)
     }
 
@@ -34,12 +37,21 @@ extension URLSession {
     }
 
     /// The file is the caller's, to move or to delete.
-    public func download(for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil) async throws -> (URL, URLResponse) {
-        try await file(of: add { URLSessionDownloadTask(self, $0, TaskOrder(request, .request, .awaitedFile)) }, delegate)
+    public func download(
+        for request: URLRequest,
+        delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (URL, URLResponse) {
+        try await file(
+            of: add { URLSessionDownloadTask(self, $0, TaskOrder(request, .request, .awaitedFile)) },
+            delegate
+        )
     }
 
     /// The file is the caller's, to move or to delete.
-    public func download(from url: URL, delegate: (any URLSessionTaskDelegate)? = nil) async throws -> (URL, URLResponse) {
+    public func download(
+        from url: URL,
+        delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (URL, URLResponse) {
         try await download(for: URLRequest(url: url), delegate: delegate)
     }
 
@@ -48,7 +60,10 @@ extension URLSession {
         resumeFrom resumeData: Data,
         delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (URL, URLResponse) {
-        try await file(of: add { URLSessionDownloadTask(self, $0, ResumeData.order(resumeData, .awaitedFile)) }, delegate)
+        try await file(
+            of: add { URLSessionDownloadTask(self, $0, ResumeData.order(resumeData, .awaitedFile)) },
+            delegate
+        )
     }
 
     /// The head of the answer, and its content to be read as it comes; the server is held while nobody reads.

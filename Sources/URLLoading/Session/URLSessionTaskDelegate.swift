@@ -212,9 +212,13 @@ extension URLSessionTaskDelegate {
     ) async -> InputStream? {
         guard let other = other(session) else { return nil }
         let handed = await withUnsafeContinuation { continuation in
-            other.urlSession(session, task: task, needNewBodyStream: {
-                unsafe continuation.resume(returning: HandedStream(stream: $0))
-            })
+            other.urlSession(
+                session,
+                task: task,
+                needNewBodyStream: {
+                    unsafe continuation.resume(returning: HandedStream(stream: $0))
+                }
+            )
         }
         return handed.stream
     }
