@@ -94,6 +94,20 @@ final class EngineHarness: Sendable {
         }
     }
 
+    /// Moves the manual clock, by `span` a turn, until something is over: where nobody can know what the sockets have
+    /// brought and taken by now, and each byte counts as activity.
+    func passTime(by span: Duration, until isOver: () -> Bool) async {
+        let limit = ContinuousClock.now + .seconds(120)
+        while !isOver() {
+            guard ContinuousClock.now < limit else {
+                Issue.record("waited in vain for time to end it")
+                return
+            }
+            clock?.advance(by: span, waking: loop)
+            _ = await statistics
+        }
+    }
+
     /// Waits until the engine says that nothing is left.
     func shutdown(within limit: Duration = .zero) async {
         let isOver = Word<Bool>()

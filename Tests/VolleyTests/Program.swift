@@ -1,8 +1,14 @@
 import Foundation
 import TestSupport
 
+/// - Parameter arguments: without a timeout among them, it is a minute: wrk's two seconds pass on a loaded machine.
 func volley(_ arguments: [String], interruptOnce condition: (() -> Bool)? = nil) throws -> EndedProgram {
-    try EndedProgram(built: "volley", arguments, interruptOnce: condition)
+    let isTimed = !Set(arguments).isDisjoint(with: ["-T", "--timeout"])
+    return try EndedProgram(
+        built: "volley",
+        (isTimed ? [] : ["--timeout", "60s"]) + arguments,
+        interruptOnce: condition
+    )
 }
 
 extension EndedProgram {
