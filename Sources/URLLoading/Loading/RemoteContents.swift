@@ -6,7 +6,7 @@ internal import Synchronization
 /// `Data(contentsOf:)` and `String(contentsOf:)` for URLs that are no files: Foundation leaves a place for whoever can load them.
 extension Data {
     /// Blocks. An answer that says no is an error by Cocoa's names for files.
-    @_dynamicReplacement(for: init(_contentsOfRemote:options:))
+    @_dynamicReplacement(for:init(_contentsOfRemote:options:))
     private init(_contentsOfRemoteByURLLoading url: URL, options: Data.ReadingOptions = []) throws {
         self = try RemoteContents.load(url)
     }
@@ -35,7 +35,9 @@ enum RemoteContents {
         _ error: (any Error)?
     ) -> Result<Data, any Error> {
         if let error { return .failure(error) }
-        guard let status = (response as? HTTPURLResponse)?.statusCode, status >= 400 else { return .success(data ?? Data()) }
+        guard let status = (response as? HTTPURLResponse)?.statusCode, status >= 400 else {
+            return .success(data ?? Data())
+        }
         let code: CocoaError.Code =
             switch status {
             case 404, 410: .fileReadNoSuchFile

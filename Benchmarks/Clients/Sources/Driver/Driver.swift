@@ -5,7 +5,8 @@ public enum Driver {
     /// The arguments: a URL, how many tasks, how many requests in all.
     public static func run(_ get: @escaping @Sendable (String) async throws -> Int) async throws {
         let arguments = CommandLine.arguments
-        guard arguments.count == 4, let tasks = Int(arguments[2]), let total = Int(arguments[3]), tasks > 0, total >= tasks
+        guard arguments.count == 4, let tasks = Int(arguments[2]), let total = Int(arguments[3]), tasks > 0,
+            total >= tasks
         else {
             print("usage: \(arguments[0]) URL TASKS REQUESTS")
             exit(1)
@@ -16,7 +17,9 @@ public enum Driver {
         let (cpu, wall) = (cpuTime(), wallTime())
         let bytes = try await burst(url, tasks, total, get)
         let (cpuSpent, wallSpent) = (cpuTime() - cpu, wallTime() - wall)
-        print("requests \(total) bytes \(bytes) cpu_us \(cpuSpent / Double(total) * 1e6) wall_us \(wallSpent / Double(total) * 1e6)")
+        print(
+            "requests \(total) bytes \(bytes) cpu_us \(cpuSpent / Double(total) * 1e6) wall_us \(wallSpent / Double(total) * 1e6)"
+        )
     }
 
     @discardableResult
