@@ -122,6 +122,7 @@ final class DiskCache: Sendable {
     }
 
     func remove(_ key: CacheKey) {
+        if case .no = holds(key) { return }
         forget(key)
         remove(names: [Self.name(of: key)])
     }
