@@ -143,7 +143,9 @@ struct DefectTests {
     func proxyDictionary() async throws {
         let configuration = URLSessionConfiguration.isolated
         let proxy = try raw(["HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nproxy"])
-        configuration.connectionProxyDictionary = ["HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": Int(proxy.port)]
+        configuration.connectionProxyDictionary = [
+            "HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": Int(proxy.port),
+        ]
         let session = URLSession(configuration: configuration)
         let (data, _) = try await session.data(from: url("/get"))
         #expect(data == Data("proxy".utf8))
@@ -192,7 +194,12 @@ struct DefectTests {
         let seen = Counted()
         var answers = Recorder.Answers()
         answers.onData = { data in
-            if seen.value.withLock({ $0 += data.count; return $0 == data.count }) { gate.wait() }
+            if seen.value.withLock({
+                $0 += data.count
+                return $0 == data.count
+            }) {
+                gate.wait()
+            }
         }
         let recorder = Recorder(answers)
         let session = URLSession(configuration: .isolated, delegate: recorder, delegateQueue: nil)

@@ -97,7 +97,9 @@ open class URLSession: NSObject, @unchecked Sendable {
     }
 
     /// A copy.
-    open var configuration: URLSessionConfiguration { (parts.configuration.copy() as? URLSessionConfiguration) ?? parts.configuration }
+    open var configuration: URLSessionConfiguration {
+        (parts.configuration.copy() as? URLSessionConfiguration) ?? parts.configuration
+    }
 
     /// Nil once the session is invalid.
     open var delegate: (any URLSessionDelegate)? { delegates.session }
