@@ -84,7 +84,7 @@ let package = Package(
             swiftSettings: strict
         ),
         // What tests of several rooms need; no product.
-        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: testing),
+        .target(name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport", swiftSettings: testing),
         .testTarget(name: "HTTP1Tests", dependencies: ["HTTP1", "TestSupport"], swiftSettings: testing),
         .testTarget(name: "WebSocketTests", dependencies: ["WebSocket", "TestSupport"], swiftSettings: testing),
         .testTarget(name: "ReactorTests", dependencies: ["Reactor", "CLinux", "TestSupport"], swiftSettings: testing),

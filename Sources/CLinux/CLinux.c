@@ -42,3 +42,7 @@ void *uncurl_thread_faults(void) { return thread_faults; }
 
 void uncurl_set_thread_faults(void *plan) { thread_faults = plan; }
 #endif
+
+int uncurl_spawn_closes_from(posix_spawn_file_actions_t *actions, int first) {
+    return posix_spawn_file_actions_addclosefrom_np(actions, first);
+}

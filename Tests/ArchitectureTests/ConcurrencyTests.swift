@@ -16,7 +16,8 @@ struct ConcurrencyTests {
         "Sources/Reactor/Monitor.swift": "the state is touched under a pthread mutex only: Mutex has no condition",
     ]
 
-    private static let files = SourceTree.sources
+    /// URLLoading apart: `async` begins there, and its open classes, which anybody may subclass, can only claim.
+    private static let files = SourceTree.sources.filter { $0.room != "URLLoading" }
 
     private func words(_ file: SourceTree.File) -> Set<Substring> { Set(file.words) }
 

@@ -49,7 +49,8 @@ struct ReadabilityTests {
 
     /// Polls a condition of another program, which signals nothing.
     private static let maySleep = [
-        "Tests/TestSupport/BuiltProgram.swift", "Tests/TestSupport/ChildProcess.swift", "Tests/TestSupport/Peer.swift",
+        "Tests/TestSupport/ChildProcess.swift", "Tests/TestSupport/EndedProgram.swift",
+        "Tests/TestSupport/OpenSSLServer.swift", "Tests/TestSupport/Peer.swift",
     ]
 
     @Test("tests wait for events, never for time to pass")

@@ -6,12 +6,12 @@ import Testing
 
 @Suite("fetch")
 struct FetchTests {
-    private func fetch(_ arguments: [String], output: FileHandle? = nil) throws -> BuiltProgram {
-        try BuiltProgram("fetch", arguments, output: output)
+    private func fetch(_ arguments: [String], output: String? = nil) throws -> EndedProgram {
+        try EndedProgram(built: "fetch", arguments, output: output)
     }
 
     /// The table's lines below its header, in cells.
-    private func rows(_ ended: BuiltProgram) -> [[Substring]] {
+    private func rows(_ ended: EndedProgram) -> [[Substring]] {
         ended.out.split(separator: "\n").dropFirst().map { $0.split(separator: " ") }
     }
 
@@ -116,8 +116,7 @@ struct FetchTests {
     func fullOutput() throws {
         let server = try TestServer.start()
         defer { server.stop() }
-        let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
-        let ended = try fetch(["-b", "-q", server.url("/bytes/100000"), server.url("/get")], output: full)
+        let ended = try fetch(["-b", "-q", server.url("/bytes/100000"), server.url("/get")], output: "/dev/full")
         #expect(ended.status == 4)
         #expect(ended.err == "fetch: the output takes no more: No space left on device (ENOSPC)\n")
         #expect(server.requestCount == 1)

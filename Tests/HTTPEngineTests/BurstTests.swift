@@ -5,7 +5,7 @@ import Synchronization
 import TestServer
 import Testing
 
-@Suite("Bursts", .timeLimit(.minutes(1)))
+@Suite("Bursts", .timeLimit(.minutes(5)))
 struct BurstTests {
     private let ok = bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 

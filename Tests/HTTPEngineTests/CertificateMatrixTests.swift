@@ -4,7 +4,7 @@ import TestServer
 import Testing
 
 /// Every rule of a certificate check, through real sockets: the engine against a server of its own for each case.
-@Suite("Certificate matrix, by the engine", .timeLimit(.minutes(2)))
+@Suite("Certificate matrix, by the engine", .timeLimit(.minutes(5)))
 struct CertificateMatrixTests {
     @Test("the engine fetches from the servers that prove who they are, and refuses the others for the stated reason")
     func engine() async throws {

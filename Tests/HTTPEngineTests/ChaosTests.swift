@@ -8,7 +8,7 @@ import Testing
 @testable import HTTPEngine
 
 /// Many exchanges, every fault: the books must balance whatever happens.
-@Suite("Chaos", .timeLimit(.minutes(1)))
+@Suite("Chaos", .timeLimit(.minutes(5)))
 struct ChaosTests {
     private let ok = bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 

@@ -4,7 +4,7 @@ import Synchronization
 final class Counter: Sendable {
     private struct State {
         var count = 0
-        var waiters: [(target: Int, continuation: CheckedContinuation<Void, Never>)] = []
+        var waiters: [(target: Int, word: Word<Int>)] = []
     }
 
     private let state = Mutex(State())
@@ -18,16 +18,15 @@ final class Counter: Sendable {
             state.waiters.removeAll { $0.target <= state.count }
             return due
         }
-        for waiter in due { waiter.continuation.resume() }
+        for waiter in due { waiter.word.give(waiter.target) }
     }
 
     func reaches(_ target: Int) async {
-        await withCheckedContinuation { continuation in
-            let reached = state.withLock { state in
-                if state.count < target { state.waiters.append((target, continuation)) }
-                return state.count >= target
-            }
-            if reached { continuation.resume() }
+        let word = Word<Int>()
+        let reached = state.withLock { state in
+            if state.count < target { state.waiters.append((target, word)) }
+            return state.count >= target
         }
+        if !reached { _ = await word.wait("a count of \(target)") }
     }
 }

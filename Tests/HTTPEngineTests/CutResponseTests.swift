@@ -39,17 +39,13 @@ struct CutResponseTests {
         var configuration = EngineConfiguration()
         configuration.exchangesPerConnection = 1
         configuration.timeouts.idle = .seconds(5)
-        let clock = ManualClock()
-        let engine = try EngineHarness(configuration, clock: clock)
+        let engine = try EngineHarness(configuration, clock: ManualClock())
         let request = try get(server.port)
         for offset in 0...response.count {
             let pending = await engine.begin(request)
             try server.wait(for: offset, "the stall") { $0.stepsDone == 3 }
             // Bytes that came count as activity of the moment they are read in: it may take a second step.
-            while !pending.isFinished {
-                clock.advance(by: .seconds(6), waking: engine.loop)
-                _ = await engine.statistics
-            }
+            await engine.passTime(by: .seconds(6)) { pending.isFinished }
             check(await pending.outcome(), framing, .stall, offset)
         }
         #expect(await engine.statistics == EngineStatistics())

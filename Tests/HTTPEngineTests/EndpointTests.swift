@@ -7,7 +7,7 @@ import Testing
 @testable import HTTPEngine
 
 /// How an exchange comes by its connection, and what it hears when it does not.
-@Suite("Connecting", .timeLimit(.minutes(1)))
+@Suite("Connecting", .timeLimit(.minutes(5)))
 struct EndpointTests {
     private let ok = bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 

@@ -14,18 +14,25 @@ final class EngineHarness: Sendable {
 
     var loop: EventLoop { group.loops[0] }
 
-    /// - Parameter clock: hands time to the engine's timers; nil lets it run by itself.
+    /// - Parameters:
+    ///   - configuration: one that leaves the limit on connects as it is gets a longer one by the real clock: a loaded
+    ///     machine may take ten seconds to come round to a test.
+    ///   - clock: hands time to the engine's timers; nil lets it run by itself.
     init(
         _ configuration: EngineConfiguration = EngineConfiguration(),
         clock: ManualClock? = nil,
         resolver: Resolver? = nil
     ) throws {
         self.clock = clock
+        var configuration = configuration
+        if clock == nil, configuration.timeouts.connect == Timeouts().connect {
+            configuration.timeouts.connect = .seconds(60)
+        }
         group = try EventLoopGroup(count: 1, name: "engine-test", clock: clock.map { .manual($0) } ?? .monotonic)
         let loop = group.loops[0]
         let made = Mutex<EngineHandle?>(nil)
         let ready = Gate()
-        loop.post {
+        loop.post { [configuration] in
             made.withLock { $0 = Engine(on: loop, configuration: configuration, resolver: resolver).handle }
             ready.open()
         }
@@ -47,13 +54,13 @@ final class EngineHarness: Sendable {
         _ request: EngineRequest,
         _ script: @escaping @Sendable (Recorder) -> Void = { _ in }
     ) async -> Recorded {
-        await withCheckedContinuation { continuation in
-            handle.post { engine in
-                let recorder = Recorder(engine) { continuation.resume(returning: $0) }
-                script(recorder)
-                recorder.start(request)
-            }
+        let outcome = Word<Recorded>()
+        handle.post { engine in
+            let recorder = Recorder(engine) { outcome.give($0) }
+            script(recorder)
+            recorder.start(request)
         }
+        return await outcome.wait("the outcome of \(request.method) \(request.target)") ?? .none
     }
 
     /// Starts an exchange and returns at once; `Pending.outcome()` waits.
@@ -87,11 +94,25 @@ final class EngineHarness: Sendable {
         }
     }
 
+    /// Moves the manual clock, by `span` a turn, until something is over: where nobody can know what the sockets have
+    /// brought and taken by now, and each byte counts as activity.
+    func passTime(by span: Duration, until isOver: () -> Bool) async {
+        let limit = ContinuousClock.now + .seconds(120)
+        while !isOver() {
+            guard ContinuousClock.now < limit else {
+                Issue.record("waited in vain for time to end it")
+                return
+            }
+            clock?.advance(by: span, waking: loop)
+            _ = await statistics
+        }
+    }
+
     /// Waits until the engine says that nothing is left.
     func shutdown(within limit: Duration = .zero) async {
-        await withCheckedContinuation { continuation in
-            handle.post { $0.shutdown(within: limit) { continuation.resume() } }
-        }
+        let isOver = Word<Bool>()
+        handle.post { $0.shutdown(within: limit) { isOver.give(true) } }
+        _ = await isOver.wait("the end of a shutdown")
     }
 }
 
@@ -117,6 +138,9 @@ struct Recorded: Sendable {
     var status: Int? { head?.status }
     var text: String { String(decoding: body, as: UTF8.self) }
     var succeeded: Bool { error == nil }
+
+    /// Of an exchange that makes no end.
+    static let none = Recorded(error: .timedOut(.total))
 }
 
 extension Recorded: CustomTestStringConvertible {
@@ -192,65 +216,39 @@ final class Recorder: ExchangeDelegate {
 
 /// An exchange under way.
 final class Pending: Sendable {
-    private struct State {
-        var id: ExchangeID?
-        var recorded: Recorded?
-        var waiter: CheckedContinuation<Recorded, Never>?
-    }
-
-    private let state = Mutex(State())
+    private let id = Mutex<ExchangeID?>(nil)
+    private let recorded = Word<Recorded>()
     private let handle: EngineHandle
 
     init(handle: EngineHandle) { self.handle = handle }
 
-    func started(_ id: ExchangeID) { state.withLock { $0.id = id } }
+    func started(_ id: ExchangeID) { self.id.withLock { $0 = id } }
 
-    func finish(_ recorded: Recorded) {
-        let waiter = state.withLock { state in
-            state.recorded = recorded
-            return state.waiter
-        }
-        waiter?.resume(returning: recorded)
+    func finish(_ recorded: Recorded) { self.recorded.give(recorded) }
+
+    var isFinished: Bool { recorded.value != nil }
+
+    func cancel() { post { $0.cancel($1) } }
+
+    func pause() { post { $0.pause($1) } }
+
+    func resume() { post { $0.resume($1) } }
+
+    func bodyReady() { post { $0.bodyReady($1) } }
+
+    private func post(_ call: @escaping @Sendable (Engine, ExchangeID) -> Void) {
+        guard let id = id.withLock({ $0 }) else { return }
+        handle.post { call($0, id) }
     }
 
-    var isFinished: Bool { state.withLock { $0.recorded != nil } }
-
-    func cancel() {
-        guard let id = state.withLock({ $0.id }) else { return }
-        handle.post { $0.cancel(id) }
-    }
-
-    func pause() {
-        guard let id = state.withLock({ $0.id }) else { return }
-        handle.post { $0.pause(id) }
-    }
-
-    func resume() {
-        guard let id = state.withLock({ $0.id }) else { return }
-        handle.post { $0.resume(id) }
-    }
-
-    func bodyReady() {
-        guard let id = state.withLock({ $0.id }) else { return }
-        handle.post { $0.bodyReady(id) }
-    }
-
-    func outcome() async -> Recorded {
-        await withCheckedContinuation { continuation in
-            let done = state.withLock { state -> Recorded? in
-                if state.recorded == nil { state.waiter = continuation }
-                return state.recorded
-            }
-            if let done { continuation.resume(returning: done) }
-        }
-    }
+    func outcome() async -> Recorded { await recorded.wait("an exchange's outcome") ?? .none }
 }
 
-/// Opens once.
+/// Opens once. A thread that waits in vain goes on after a while, and its test fails by what follows.
 final class Gate: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
     func open() { semaphore.signal() }
-    func wait() { semaphore.wait() }
+    func wait() { _ = semaphore.wait(timeout: .now() + 120) }
 }
 
 func origin(_ port: UInt16) throws -> Origin { try Origin(host: "127.0.0.1", port: port) }

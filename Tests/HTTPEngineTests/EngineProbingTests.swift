@@ -9,13 +9,16 @@ import Testing
 struct EngineProbingTests {
     private typealias Outcome = Result<ConnectionRecord, EngineError>
 
-    private func engine(_ change: (inout EngineConfiguration) -> Void = { _ in }) throws -> EngineHarness {
+    private func engine(
+        clock: ManualClock? = nil,
+        _ change: (inout EngineConfiguration) -> Void = { _ in }
+    ) throws -> EngineHarness {
         var tls = TLSConfiguration()
         tls.roots = .pem(try TestCertificates.localhost.authorityPEM)
         var configuration = EngineConfiguration()
         configuration.tls = try TLSContext(tls)
         change(&configuration)
-        return try EngineHarness(configuration)
+        return try EngineHarness(configuration, clock: clock)
     }
 
     private func server(_ change: (inout TLSServerConfiguration) -> Void = { _ in }) throws -> TestServer {
@@ -80,8 +83,12 @@ struct EngineProbingTests {
     func silent() async throws {
         let tls = try TLSServerContext(TLSServerConfiguration(try TestCertificates.localhost))
         let server = try RawServer.start(otherwise: [.handshake(tls), .stall])
-        let engine = try engine { $0.timeouts.connect = .milliseconds(200) }
-        #expect(try await probe(engine, request(server.port)).get().security != nil)
+        let engine = try engine(clock: ManualClock())
+        let (outcome, request) = (Word<Outcome>(), try request(server.port))
+        engine.handle.post { engine in engine.probe(request) { outcome.give($0) } }
+        try server.wait(for: 0, "the handshake") { $0.stepsDone >= 1 }
+        await engine.passTime(by: .seconds(11)) { outcome.value != nil }
+        #expect(try outcome.value?.get().security != nil)
     }
 
     @Test("shut down, an engine fails its probes once, those that wait and those that come")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTPEngine
 
-@Suite("Expect: 100-continue", .timeLimit(.minutes(1)))
+@Suite("Expect: 100-continue", .timeLimit(.minutes(5)))
 struct ExpectationTests {
     private let ok = bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
     private let goOn = bytes("HTTP/1.1 100 Continue\r\n\r\n")

@@ -5,7 +5,7 @@ import Testing
 @testable import HTTPEngine
 
 /// Nobody waits for ever because of a number.
-@Suite("Limits", .timeLimit(.minutes(1)))
+@Suite("Limits", .timeLimit(.minutes(5)))
 struct LimitTests {
     private let ok = bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 

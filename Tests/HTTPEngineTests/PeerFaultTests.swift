@@ -6,7 +6,7 @@ import Testing
 
 @testable import HTTPEngine
 
-@Suite("Peers at fault", .timeLimit(.minutes(1)))
+@Suite("Peers at fault", .timeLimit(.minutes(5)))
 struct PeerFaultTests {
     private let ok = bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import HTTPEngine
 
-@Suite("Calls from within calls", .timeLimit(.minutes(1)))
+@Suite("Calls from within calls", .timeLimit(.minutes(5)))
 struct ReentrancyTests {
     private let ok = bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 

@@ -7,7 +7,7 @@ import Testing
 
 /// The scenarios whose fault lies at the border to the kernel. The others stand where their matter is tested, each under
 /// its number; `ArchitectureTests` holds the table.
-@Suite("Scenarios at the kernel's border", .timeLimit(.minutes(1)))
+@Suite("Scenarios at the kernel's border", .timeLimit(.minutes(5)))
 struct ScenarioTests {
     private let ok = bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 

@@ -31,12 +31,13 @@ struct SecureExchangeTests {
 
     private func engine(
         _ context: TLSContext?,
+        clock: ManualClock? = nil,
         _ change: (inout EngineConfiguration) -> Void = { _ in }
     ) throws -> EngineHarness {
         var configuration = EngineConfiguration()
         configuration.tls = context
         change(&configuration)
-        return try EngineHarness(configuration)
+        return try EngineHarness(configuration, clock: clock)
     }
 
     private func get(
@@ -219,9 +220,13 @@ struct SecureExchangeTests {
     @Test("a server that stalls in the handshake costs the limit on connecting, and no more")
     func stalledHandshake() async throws {
         let server = try RawServer.start()
-        let engine = try engine(try trusting()) { $0.timeouts.connect = .milliseconds(30) }
+        let clock = ManualClock()
+        let engine = try engine(try trusting(), clock: clock)
         let request = try EngineRequest(origin: Origin(scheme: .https, host: "127.0.0.1", port: server.port))
-        #expect(await engine.run(request).error == .timedOut(.handshake))
+        let pending = await engine.begin(request)
+        try server.wait(for: 0, "the first message") { !$0.received.isEmpty }
+        clock.advance(by: .seconds(11), waking: engine.loop)
+        #expect(await pending.outcome().error == .timedOut(.handshake))
         #expect(await engine.remains == Remains())
     }
 }

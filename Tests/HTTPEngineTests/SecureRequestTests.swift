@@ -8,7 +8,7 @@ import Testing
 @testable import HTTPEngine
 
 /// What goes another way through TLS than in the clear: files, and what comes behind a 101.
-@Suite("Requests over TLS", .timeLimit(.minutes(1)))
+@Suite("Requests over TLS", .timeLimit(.minutes(5)))
 struct SecureRequestTests {
     private let ok = bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
     private let server: TLSServerContext

@@ -3,12 +3,13 @@ import HTTP1
 import Reactor
 import TLS
 import TestServer
+import TestSupport
 import Testing
 
 @testable import HTTPEngine
 
 /// The scenarios that are about TLS, or come out otherwise with it.
-@Suite("Scenarios over TLS", .timeLimit(.minutes(1)))
+@Suite("Scenarios over TLS", .timeLimit(.minutes(5)))
 struct SecureScenarioTests {
     private let ok = bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
     private let untilClose = bytes("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhello")
@@ -183,15 +184,15 @@ struct SecureScenarioTests {
 
     @Test("Scenario 36: a server that wants to renegotiate is refused, and nothing hangs")
     func renegotiation() async throws {
-        let server = try OpenSSLServer(try TestCertificates.localhost, ["-tls1_2"])
-        defer { server.stop() }
+        let identity = try TestCertificates.localhost
+        let server = try OpenSSLServer(chain: identity.chainPEM, key: identity.keyPEM, ["-tls1_2", "-crlf"])
         let engine = try engine()
         let received = Counter()
         let pending = await engine.begin(try get(server.port)) { $0.onBytes = { _, count in received.add(count) } }
-        try server.waitFor("GET / HTTP/1.1")
-        server.say("HTTP/1.1 200 OK\nContent-Length: 100\n\nhello")
+        try server.wait(for: "GET / HTTP/1.1")
+        server.type("HTTP/1.1 200 OK\nContent-Length: 100\n\nhello")
         await received.reaches(5)
-        server.say("r")
+        server.type("r")
         let result = await pending.outcome()
         #expect(!result.succeeded && result.text.hasPrefix("hello"))
         switch result.error {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTPEngine
 
-@Suite("Shutting down", .timeLimit(.minutes(1)))
+@Suite("Shutting down", .timeLimit(.minutes(5)))
 struct ShutdownTests {
     private let ok = bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 

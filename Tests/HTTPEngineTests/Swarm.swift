@@ -87,13 +87,13 @@ extension EngineHarness {
         meddle: @escaping @Sendable (Engine, Swarm) -> Void = { _, _ in },
         _ request: @escaping @Sendable (Int) -> EngineRequest
     ) async -> Swarm.Result {
-        await withCheckedContinuation { continuation in
-            handle.post { engine in
-                let swarm = Swarm(engine, total: total, request: request, meddle: { meddle(engine, $0) }) {
-                    continuation.resume(returning: $0)
-                }
-                swarm.start(parallel)
+        let result = Word<Swarm.Result>()
+        handle.post { engine in
+            let swarm = Swarm(engine, total: total, request: request, meddle: { meddle(engine, $0) }) {
+                result.give($0)
             }
+            swarm.start(parallel)
         }
+        return await result.wait("a swarm's end") ?? Swarm.Result()
     }
 }

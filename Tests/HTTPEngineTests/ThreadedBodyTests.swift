@@ -47,7 +47,7 @@ private final class Source: BlockingReader {
     }
 }
 
-@Suite("Bodies read on a thread", .timeLimit(.minutes(1)))
+@Suite("Bodies read on a thread", .timeLimit(.minutes(5)))
 struct ThreadedBodyTests {
     private let ok = bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 
@@ -59,6 +59,31 @@ struct ThreadedBodyTests {
     ) throws -> EngineRequest {
         let body = ThreadedBody(length: length, replayable: replayable) { source }
         return try EngineRequest(method: "PUT", origin: origin(port), body: .threaded(body))
+    }
+
+    /// Waits until a server that stalls takes nothing more, and the reader's pool of one thread has nothing to do.
+    ///
+    /// - Parameter sent: bytes of content that have left.
+    private func waitForRest(
+        _ engine: EngineHarness,
+        _ source: Source,
+        _ pool: BlockingPool,
+        sent: Counter
+    ) async throws {
+        while true {
+            let before = source.reads.value
+            let idle = Word<Bool>()
+            try pool.run { idle.give(true) }
+            _ = await idle.wait("the reader's thread")
+            let isFull = await engine.onLoop { $0.connections.entries.contains { $0.awaitsRoom } }
+            if isFull, before == source.reads.value, before * Self.size > sent.value + 4 * Self.size { return }
+        }
+    }
+
+    private static let size = 65_536
+
+    private static func count(_ sent: Counter, of recorder: Recorder) {
+        recorder.onSent = { recorder, _ in sent.add(recorder.recorded.sent - sent.value) }
     }
 
     @Test("what comes goes out at once, in chunks, however long the next piece takes")
@@ -126,25 +151,19 @@ struct ThreadedBodyTests {
     @Test("a server that takes nothing holds the reader: it is a few pieces ahead and no more")
     func backPressure() async throws {
         let gate = RawGate()
-        let (size, count) = (65_536, 400)
+        let (size, count) = (Self.size, 400)
         let server = try RawServer.start(otherwise: [
             .receive(.headEnd), .wait(gate), .receive(.bytes(size * count)), .send(ok),
         ])
         let source = Source((0..<count).map { .bytes([UInt8](repeating: UInt8(truncatingIfNeeded: $0), count: size)) })
         let engine = try EngineHarness()
-        let body = ThreadedBody(length: UInt64(size * count)) { source }
+        let pool = BlockingPool(name: "reader", threads: 1)
+        let body = ThreadedBody(length: UInt64(size * count), pool: pool) { source }
         let sent = Counter()
         let request = try EngineRequest(method: "PUT", origin: origin(server.port), body: .threaded(body))
-        let pending = await engine.begin(request) {
-            $0.onSent = { recorder, _ in sent.add(recorder.recorded.sent - sent.value) }
-        }
+        let pending = await engine.begin(request) { Self.count(sent, of: $0) }
         // Until the sockets are full nobody knows how many; then four pieces wait, and one is half sent.
-        await source.reads.reaches(5)
-        var before = -1
-        while before != source.reads.value {
-            before = source.reads.value
-            for _ in 0..<100 { _ = await engine.statistics }
-        }
+        try await waitForRest(engine, source, pool, sent: sent)
         #expect(source.reads.value * size <= sent.value + 6 * size)
         gate.open()
         let result = await pending.outcome()
@@ -160,16 +179,16 @@ struct ThreadedBodyTests {
         let engine = try EngineHarness()
         let source =
             whileReading
-            ? Source.stuck() : Source((0..<1_000).map { _ in .bytes([UInt8](repeating: 1, count: 65_536)) })
-        let pending = await engine.begin(try put(server.port, source))
+            ? Source.stuck() : Source((0..<1_000).map { _ in .bytes([UInt8](repeating: 1, count: Self.size)) })
+        let pool = BlockingPool(name: "reader", threads: 1)
+        let sent = Counter()
+        let body = ThreadedBody(length: nil, pool: pool) { source }
+        let request = try EngineRequest(method: "PUT", origin: origin(server.port), body: .threaded(body))
+        let pending = await engine.begin(request) { Self.count(sent, of: $0) }
         if whileReading {
             await source.reads.reaches(2)
         } else {
-            var before = -1
-            while before != source.reads.value {
-                before = source.reads.value
-                for _ in 0..<100 { _ = await engine.statistics }
-            }
+            try await waitForRest(engine, source, pool, sent: sent)
         }
         pending.cancel()
         #expect(await pending.outcome().error == .cancelled)

@@ -72,7 +72,7 @@ struct Torture: Sendable {
         var configuration = EngineConfiguration()
         configuration.connectionsPerHost = 1
         configuration.tls = tls
-        let limit = Duration.seconds(5)
+        let limit = Duration.seconds(60)
         configuration.timeouts = Timeouts(connect: limit, poolWait: limit, idle: limit, total: nil)
         return configuration
     }

@@ -24,7 +24,7 @@ private final class Held: Sendable {
     }
 }
 
-@Suite("Upgrades", .timeLimit(.minutes(1)))
+@Suite("Upgrades", .timeLimit(.minutes(5)))
 struct UpgradeTests {
     private let ok = bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
     private static func switching(to name: String) -> String {

@@ -209,7 +209,7 @@ struct EventLoopTests {
         _ = loop.arm(at: deadline, Alarm { _ in loop.stop() })
         bench.run()
         #expect(Instant.current() >= deadline)
-        #expect(Instant.current().nanoseconds(since: deadline) < 5_000_000_000)
+        #expect(Instant.current().nanoseconds(since: deadline) < 30_000_000_000)
     }
 
     @Test("a timer may arm and cancel others from within its call")

@@ -115,7 +115,7 @@ struct ListenerTests {
                 _ = loop.arm(at: loop.now, check)
             }
             _ = loop.arm(at: loop.now, check)
-            _ = loop.arm(at: loop.now.advanced(by: .seconds(8)), Alarm { _ in exit(3) })
+            _ = loop.arm(at: loop.now.advanced(by: .seconds(60)), Alarm { _ in exit(3) })
             loop.run()
             guard accepted.count <= 2 else { exit(4) }
             for newcomer in accepted { close(newcomer) }
@@ -148,7 +148,7 @@ struct ListenerTests {
                     guard uncurl_set_nofile(1_024, 1_024) == 0 else { exit(4) }
                 }
             )
-            _ = loop.arm(at: loop.now.advanced(by: .seconds(8)), Alarm { _ in exit(5) })
+            _ = loop.arm(at: loop.now.advanced(by: .seconds(60)), Alarm { _ in exit(5) })
             loop.run()
             _exit(accepted == 1 ? 0 : 6)
         }

@@ -1,4 +1,5 @@
 import TestServer
+import TestSupport
 import Testing
 
 @Suite struct HttpbinTests {
@@ -7,18 +8,18 @@ import Testing
         arguments: ["TERM", "INT"]
     )
     func serves(signal: String) throws {
-        let program = try #require(Command.products) + "/httpbin"
+        let program = EndedProgram.built("httpbin")
         let name = "@httpbin-test-\(signal)-\(UInt64.random(in: 0 ... .max))"
         // Its line says that it listens; then it is signalled and waited for.
-        let run = Command.run(
-            """
-            folder=$(mktemp -d); mkfifo "$folder/out"
-            '\(program)' --unix '\(name)' >"$folder/out" & pid=$!
-            { read -r line; echo "$line"; kill -\(signal) $pid; cat; } <"$folder/out"
-            wait $pid; status=$?; rm -r "$folder"; exit $status
-            """
+        let run = try EndedProgram(
+            shell: """
+                folder=$(mktemp -d); mkfifo "$folder/out"
+                '\(program)' --unix '\(name)' >"$folder/out" & pid=$!
+                { read -r line; echo "$line"; kill -\(signal) $pid; cat; } <"$folder/out"
+                wait $pid; status=$?; rm -r "$folder"; exit $status
+                """
         )
-        #expect(run.output == "unix:\(name)\n")
+        #expect(run.out == "unix:\(name)\n")
         #expect(run.status == 0)
     }
 
@@ -33,37 +34,36 @@ import Testing
         ]
     )
     func mistakes(arguments: String, names: String) throws {
-        let program = try #require(Command.products) + "/httpbin"
-        let run = Command.run("'\(program)' \(arguments) 2>&1 >/dev/null")
+        let program = EndedProgram.built("httpbin")
+        let run = try EndedProgram(shell: "'\(program)' \(arguments) 2>&1 >/dev/null")
         #expect(run.status == 1)
-        #expect(run.output.hasPrefix("httpbin: ") && run.output.contains(names))
-        #expect(run.output.split(separator: "\n").count == 1)
+        #expect(run.out.hasPrefix("httpbin: ") && run.out.contains(names))
+        #expect(run.out.split(separator: "\n").count == 1)
     }
 
     @Test("with --tls it speaks https under a certificate whose root it writes down")
     func tls() throws {
-        let program = try #require(Command.products) + "/httpbin"
-        guard Command.exists("curl") else { return }
-        let run = Command.run(
-            """
-            folder=$(mktemp -d); mkfifo "$folder/out"
-            '\(program)' --tls --port 0 --root-file "$folder/root.pem" >"$folder/out" & pid=$!
-            { read -r url; curl -s --cacert "$folder/root.pem" "${url}status/418" -o /dev/null -w '%{http_code} %{scheme}\n'
-              kill $pid; cat; } <"$folder/out"
-            wait $pid; status=$?; rm -r "$folder"; exit $status
-            """
+        let program = EndedProgram.built("httpbin")
+        let run = try EndedProgram(
+            shell: """
+                folder=$(mktemp -d); mkfifo "$folder/out"
+                '\(program)' --tls --port 0 --root-file "$folder/root.pem" >"$folder/out" & pid=$!
+                { read -r url; curl -s --cacert "$folder/root.pem" "${url}status/418" -o /dev/null -w '%{http_code} %{scheme}\n'
+                  kill $pid; cat; } <"$folder/out"
+                wait $pid; status=$?; rm -r "$folder"; exit $status
+                """
         )
-        #expect(run.output == "418 HTTPS\n" || run.output == "418 https\n")
+        #expect(run.out == "418 HTTPS\n" || run.out == "418 https\n")
         #expect(run.status == 0)
     }
 
     @Test("a port in use is one line and status 1")
     func portInUse() throws {
-        let program = try #require(Command.products) + "/httpbin"
+        let program = EndedProgram.built("httpbin")
         let server = try TestServer.start()
         defer { server.stop() }
-        let run = Command.run("'\(program)' --port \(server.port) 2>&1")
-        #expect(run.output == "httpbin: cannot listen on \(server.address): Address already in use (EADDRINUSE)\n")
+        let run = try EndedProgram(shell: "'\(program)' --port \(server.port) 2>&1")
+        #expect(run.out == "httpbin: cannot listen on \(server.address): Address already in use (EADDRINUSE)\n")
         #expect(run.status == 1)
     }
 }

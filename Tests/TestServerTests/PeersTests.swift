@@ -1,47 +1,48 @@
+import TestSupport
 import Testing
 
 @testable import TestServer
 
-/// Clients that are not ours, against the server. A machine without them skips these.
+/// Clients that are not ours, against the server. `./dev test` installs them.
 @Suite struct PeersTests {
-    @Test("curl agrees with the server on every kind of response", .enabled(if: Command.exists("curl")))
+    @Test("curl agrees with the server on every kind of response")
     func curl() throws {
         let server = try TestServer.start()
         defer { server.stop() }
-        func fetch(_ options: String, _ path: String) -> Command {
-            Command.run("curl -s -m 5 \(options) '\(server.url(path))' 2>&1")
+        func fetch(_ options: String, _ path: String) throws -> EndedProgram {
+            try EndedProgram(shell: "curl -s -m 60 \(options) '\(server.url(path))' 2>&1")
         }
-        #expect(fetch("", "/").output == "Uncurl test server\n")
-        #expect(fetch("--compressed", "/gzip").output.contains("\"gzipped\": true"))
-        #expect(fetch("--compressed", "/deflate").output.contains("\"deflated\": true"))
-        #expect(fetch("--compressed", "/deflate?raw=1").output.contains("\"deflated\": true"))
-        #expect(fetch("-L", "/redirect/5").output.contains("/get"))
-        #expect(fetch("-b '' -L", "/cookies/set/a/1").output.contains("\"a\": \"1\""))
-        #expect(fetch("-u user:pass", "/basic-auth/user/pass").output.contains("\"user\": \"user\""))
-        #expect(fetch("-r 2-4", "/range/26").output == "cde")
-        #expect(fetch("", "/chunked/3/0").output == "chunk\nchunk\nchunk\n")
-        #expect(fetch("-0", "/chunked/3/0").output == "chunk\nchunk\nchunk\n")
-        #expect(fetch("", "/close").output == "until the end\nuntil the end\nuntil the end\n")
-        #expect(fetch("-d a=1 -d b=2", "/post").output.contains("\"b\": \"2\""))
-        #expect(fetch("-F f=@/dev/null\\;filename=x -F g=h", "/post").output.contains("\"g\": \"h\""))
-        #expect(fetch("-I", "/bytes/77").output.contains("Content-Length: 77\r\n"))
-        #expect(fetch("-X OPTIONS -i", "/get").output.contains("Allow: GET, HEAD, OPTIONS\r\n"))
-        #expect(fetch("-o /dev/null -w '%{size_download}'", "/stream-bytes/100000?chunk_size=777").output == "100000")
-        #expect(fetch("-i", "/hints").output.hasPrefix("HTTP/1.1 103 Early Hints\r\nLink: "))
-        #expect(fetch("-o /dev/null", "/truncate").status == 18)
-        #expect(fetch("-o /dev/null", "/reset").status == 56)
-        let upload = fetch("-H 'Expect: 100-continue' -v --data-binary @/proc/self/exe", "/upload").output
+        #expect(try fetch("", "/").out == "Uncurl test server\n")
+        #expect(try fetch("--compressed", "/gzip").out.contains("\"gzipped\": true"))
+        #expect(try fetch("--compressed", "/deflate").out.contains("\"deflated\": true"))
+        #expect(try fetch("--compressed", "/deflate?raw=1").out.contains("\"deflated\": true"))
+        #expect(try fetch("-L", "/redirect/5").out.contains("/get"))
+        #expect(try fetch("-b '' -L", "/cookies/set/a/1").out.contains("\"a\": \"1\""))
+        #expect(try fetch("-u user:pass", "/basic-auth/user/pass").out.contains("\"user\": \"user\""))
+        #expect(try fetch("-r 2-4", "/range/26").out == "cde")
+        #expect(try fetch("", "/chunked/3/0").out == "chunk\nchunk\nchunk\n")
+        #expect(try fetch("-0", "/chunked/3/0").out == "chunk\nchunk\nchunk\n")
+        #expect(try fetch("", "/close").out == "until the end\nuntil the end\nuntil the end\n")
+        #expect(try fetch("-d a=1 -d b=2", "/post").out.contains("\"b\": \"2\""))
+        #expect(try fetch("-F f=@/dev/null\\;filename=x -F g=h", "/post").out.contains("\"g\": \"h\""))
+        #expect(try fetch("-I", "/bytes/77").out.contains("Content-Length: 77\r\n"))
+        #expect(try fetch("-X OPTIONS -i", "/get").out.contains("Allow: GET, HEAD, OPTIONS\r\n"))
+        #expect(try fetch("-o /dev/null -w '%{size_download}'", "/stream-bytes/100000?chunk_size=777").out == "100000")
+        #expect(try fetch("-i", "/hints").out.hasPrefix("HTTP/1.1 103 Early Hints\r\nLink: "))
+        #expect(try fetch("-o /dev/null", "/truncate").status == 18)
+        #expect(try fetch("-o /dev/null", "/reset").status == 56)
+        let upload = try fetch("-H 'Expect: 100-continue' -v --data-binary @/proc/self/exe", "/upload").out
         #expect(upload.contains("HTTP/1.1 100 Continue") && upload.contains("\"bytes\": "))
         #expect(!upload.contains("timed out waiting"))
     }
 
-    @Test("Python's http.client reads what the server sends", .enabled(if: Command.exists("python3")))
+    @Test("Python's http.client reads what the server sends")
     func python() throws {
         let server = try TestServer.start()
         defer { server.stop() }
         let script = """
             import http.client, json
-            c = http.client.HTTPConnection("127.0.0.1", \(server.port), timeout=5)
+            c = http.client.HTTPConnection("127.0.0.1", \(server.port), timeout=60)
             def get(path, method="GET", **rest):
                 c.request(method, path, **rest)
                 r = c.getresponse()
@@ -73,8 +74,8 @@ import Testing
             else: assert False
             print("agreed")
             """
-        let run = Command.run("python3 - 2>&1 <<'EOF'\n\(script)\nEOF\n")
-        #expect(run.output == "agreed\n")
+        let run = try EndedProgram(shell: "python3 - 2>&1 <<'EOF'\n\(script)\nEOF\n")
+        #expect(run.out == "agreed\n")
         #expect(server.connectionsAccepted == 1)
     }
 }

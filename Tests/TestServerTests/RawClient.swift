@@ -12,7 +12,7 @@ final class RawClient {
     let fd: Int32
 
     /// Connects; each read and write gives up after `limit` seconds.
-    init(_ address: SocketAddress, limit: Int = 5) throws {
+    init(_ address: SocketAddress, limit: Int = 60) throws {
         switch address {
         case .v4(let ip, let port):
             fd = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

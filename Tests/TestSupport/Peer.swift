@@ -9,9 +9,6 @@ public final class Peer: Sendable {
         public let description: String
     }
 
-    /// A daemon that does not listen after so long, on a machine that runs other tests meanwhile, never will.
-    private static let patience = Duration.seconds(20)
-
     public let port: UInt16
     private let process: ChildProcess
     private let folder: URL
@@ -47,7 +44,7 @@ public final class Peer: Sendable {
             try content.write(to: folder.appendingPathComponent(name), atomically: false, encoding: .utf8)
         }
         let log = folder.appendingPathComponent("output")
-        process = try ChildProcess(program, arguments.map(replaced), output: log.path)
+        process = try ChildProcess(program, arguments.map(replaced), input: .lifeline, output: log.path)
         do {
             try await waitUntilItListens(log)
         } catch {
@@ -66,7 +63,7 @@ public final class Peer: Sendable {
 
     /// Gives its thread to other tests meanwhile.
     private func waitUntilItListens(_ log: URL) async throws {
-        let limit = ContinuousClock.now + Peer.patience
+        let limit = ContinuousClock.now + ChildProcess.patience
         while !Peer.answers(port) {
             guard process.isRunning, ContinuousClock.now < limit else {
                 let said = (try? String(contentsOf: log, encoding: .utf8)) ?? ""
@@ -80,7 +77,7 @@ public final class Peer: Sendable {
 
     /// One that nobody has at the moment; the system gives out the same one again only after all others.
     private static func freePort() throws -> UInt16 {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         defer { close(descriptor) }
         var address = loopback(0)
         let (bound, port) = withUnsafeMutablePointer(to: &address) { pointer in
@@ -95,7 +92,7 @@ public final class Peer: Sendable {
     }
 
     private static func answers(_ port: UInt16) -> Bool {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         defer { close(descriptor) }
         var address = loopback(port)
         return withUnsafePointer(to: &address) { pointer in

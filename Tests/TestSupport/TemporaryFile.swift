@@ -14,11 +14,23 @@ public final class TemporaryFile: Sendable {
     }
 
     public func append(_ content: [UInt8]) {
-        let descriptor = open(path, O_WRONLY | O_APPEND)
+        let descriptor = open(path, O_WRONLY | O_APPEND | O_CLOEXEC)
         defer { close(descriptor) }
         var written = 0
         while written < content.count {
             written += content[written...].withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        }
+    }
+
+    /// What stands in it now.
+    public var text: String {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        defer { close(descriptor) }
+        var (all, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 65536))
+        while true {
+            let count = read(descriptor, &buffer, buffer.count)
+            guard count > 0 else { return String(decoding: all, as: UTF8.self) }
+            all += buffer[..<count]
         }
     }
 

@@ -79,7 +79,8 @@ struct BadServerTests {
         let server = try RawServer.start(otherwise: wrong.script)
         defer { server.stop() }
         let ended = try volley([
-            "--format", "json", "-c2", "-t1", "-n4", "-d3s", "--timeout", "150ms", server.url("/"),
+            "--format", "json", "-c2", "-t1", "-n4", "-d60s", "--timeout", wrong.kind == .timeout ? "1s" : "60s",
+            server.url("/"),
         ])
         #expect(ended.status == 4, "\(ended.err)")
         let errors = ended.report["errors"] as? [[String: Any]] ?? []
@@ -100,7 +101,9 @@ struct BadServerTests {
         let ended = try volley(["--format", "wrk", "-c4", "-t2", "-d500ms", "--timeout", "200ms", server.url("/")])
         #expect(ended.status == 4)
         #expect(ended.out.contains("  0 requests in 500.00ms, 0.00B read\n"))
-        #expect(ended.out.contains("  Socket errors: connect 0, read 0, write 0, timeout 8\n"))
+        // Two rounds of four, if the machine keeps up.
+        let counts = (4...8).map { "  Socket errors: connect 0, read 0, write 0, timeout \($0)\n" }
+        #expect(counts.contains { ended.out.contains($0) }, "\(ended.out)")
     }
 
     @Test("an answer with an error status is no failure, but not a success either")

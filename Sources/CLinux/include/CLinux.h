@@ -16,6 +16,7 @@
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -217,6 +218,10 @@ static inline int uncurl_set_nofile(uint64_t soft, uint64_t hard) {
     struct rlimit limit = {soft, hard};
     return setrlimit(RLIMIT_NOFILE, &limit);
 }
+
+/* posix_spawn_file_actions_addclosefrom_np, a GNU name: for programs that tests start, which must not hold another
+   test's pipes and sockets open. */
+int uncurl_spawn_closes_from(posix_spawn_file_actions_t *actions, int first);
 
 static inline int uncurl_block_all_signals(sigset_t *previous) {
     sigset_t all;

@@ -6,23 +6,23 @@ extension RequestValues {
     init?(coder: NSCoder) {
         guard coder.allowsKeyedCoding else { return nil }
         self.init(
-            url: coder.decodeObject(of: NSURL.self, forKey: "NS.url") as URL?,
+            url: coder.url("NS.url"),
             cachePolicy: .useProtocolCachePolicy,
             timeoutInterval: Self.defaultTimeout
         )
-        mainDocumentURL = coder.decodeObject(of: NSURL.self, forKey: "NS.mainDocumentURL") as URL?
-        setMethod(coder.decodeObject(of: NSString.self, forKey: "NS.httpMethod") as String?)
-        let fields = coder.decodeObject(of: [NSDictionary.self, NSString.self], forKey: "NS._allHTTPHeaderFields")
-        dictionary = fields as? [String: String]
-        func number(_ key: String) -> NSNumber? { coder.decodeObject(of: NSNumber.self, forKey: key) }
-        cachePolicy = number("NS._cachePolicy").flatMap { .init(rawValue: $0.uintValue) } ?? cachePolicy
-        explicitTimeout = number("NS._timeoutInterval")?.doubleValue
-        networkServiceType = number("NS._networkServiceType").flatMap { .init(rawValue: $0.uintValue) } ?? .default
-        allowsCellularAccess = number("NS._allowsCellularAccess")?.boolValue ?? true
-        allowsExpensiveNetworkAccess = number("NS._allowsExpensiveNetworkAccess")?.boolValue ?? true
-        allowsConstrainedNetworkAccess = number("NS._allowsConstrainedNetworkAccess")?.boolValue ?? true
-        httpShouldHandleCookies = number("NS._httpShouldHandleCookies")?.boolValue ?? true
-        httpShouldUsePipelining = number("NS._httpShouldUsePipelining")?.boolValue ?? true
+        mainDocumentURL = coder.url("NS.mainDocumentURL")
+        setMethod(coder.string("NS.httpMethod"))
+        dictionary = coder.strings("NS._allHTTPHeaderFields")
+        cachePolicy = coder.number("NS._cachePolicy").flatMap { .init(rawValue: $0.uintValue) } ?? cachePolicy
+        explicitTimeout = coder.number("NS._timeoutInterval")?.doubleValue
+        let service = coder.number("NS._networkServiceType")
+        networkServiceType = service.flatMap { .init(rawValue: $0.uintValue) } ?? .default
+        func flag(_ key: String) -> Bool { coder.number(key)?.boolValue ?? true }
+        allowsCellularAccess = flag("NS._allowsCellularAccess")
+        allowsExpensiveNetworkAccess = flag("NS._allowsExpensiveNetworkAccess")
+        allowsConstrainedNetworkAccess = flag("NS._allowsConstrainedNetworkAccess")
+        httpShouldHandleCookies = flag("NS._httpShouldHandleCookies")
+        httpShouldUsePipelining = flag("NS._httpShouldUsePipelining")
         if coder.containsValue(forKey: "NS.httpBody") {
             httpBody = unsafe coder.withDecodedUnsafeBufferPointer(forKey: "NS.httpBody") { octets in
                 unsafe octets.map { unsafe Data(buffer: $0) }

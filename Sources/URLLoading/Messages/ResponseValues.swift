@@ -67,23 +67,19 @@ extension ResponseValues: Hashable {
 /// A response in a keyed archive, under FoundationNetworking's keys.
 extension ResponseValues {
     init?(coder: NSCoder) {
-        guard coder.allowsKeyedCoding, let url = coder.decodeObject(of: NSURL.self, forKey: "NS.url") else {
-            return nil
-        }
-        func string(_ key: String) -> String? { coder.decodeObject(of: NSString.self, forKey: key) as String? }
-        self.url = url as URL
+        guard coder.allowsKeyedCoding, let url = coder.url("NS.url") else { return nil }
+        self.url = url
         expectedContentLength = coder.decodeInt64(forKey: "NS.expectedContentLength")
         details = .stated(
-            mimeType: string("NS.mimeType"),
-            textEncodingName: string("NS.textEncodingName"),
+            mimeType: coder.string("NS.mimeType"),
+            textEncodingName: coder.string("NS.textEncodingName"),
             // An archive is no better than a server.
-            suggestedFilename: string("NS.suggestedFilename").flatMap(SuggestedFilename.sanitized) ?? "Unknown"
+            suggestedFilename: coder.string("NS.suggestedFilename").flatMap(SuggestedFilename.sanitized) ?? "Unknown"
         )
         guard coder.containsValue(forKey: "NS.statusCode") else { return }
-        let fields = coder.decodeObject(of: [NSDictionary.self, NSString.self], forKey: "NS.allHeaderFields")
         http = HTTP(
             status: coder.decodeInteger(forKey: "NS.statusCode"),
-            fields: ResponseFields(given: fields as? [String: String] ?? [:])
+            fields: ResponseFields(given: coder.strings("NS.allHeaderFields") ?? [:])
         )
     }
 

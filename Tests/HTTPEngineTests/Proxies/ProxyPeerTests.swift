@@ -8,7 +8,7 @@ import Testing
 @testable import HTTPEngine
 
 /// Through real proxies to a real server, plain and https. What only a scripted proxy does is in `ProxyWireTests`.
-@Suite("Proxies of Debian's", .timeLimit(.minutes(2)))
+@Suite("Proxies of Debian's", .timeLimit(.minutes(5)))
 struct ProxyPeerTests {
     private static let right = Credentials(user: "user", password: "secret")
     private static let wrong = Credentials(user: "user", password: "guess")

@@ -6,7 +6,7 @@ import Testing
 @testable import HTTPEngine
 
 /// What goes over the wire to a scripted proxy, and what becomes of its answers.
-@Suite("Proxies on the wire", .timeLimit(.minutes(1)))
+@Suite("Proxies on the wire", .timeLimit(.minutes(5)))
 struct ProxyWireTests {
     private let ok = bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
     private let basicChallenge = bytes(

@@ -6,7 +6,7 @@ import Testing
 @testable import HTTPEngine
 
 /// What goes over the wire to a scripted SOCKS proxy, and what becomes of its replies.
-@Suite("SOCKS on the wire", .timeLimit(.minutes(1)))
+@Suite("SOCKS on the wire", .timeLimit(.minutes(5)))
 struct SOCKSWireTests {
     private let ok = bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 

@@ -15,7 +15,7 @@ final class Gate: Sendable {
 
     /// False if it stayed closed for so long.
     @discardableResult
-    func wait(atMost limit: Duration = .seconds(10)) -> Bool {
+    func wait(atMost limit: Duration = .seconds(60)) -> Bool {
         monitor.wait(atMost: limit, until: { $0 ? true : nil }, otherwise: { _ in false })
     }
 }
@@ -34,7 +34,7 @@ final class Shared<Value: Sendable>: Sendable {
     }
 
     /// False if the condition did not come true in time.
-    func wait(atMost limit: Duration = .seconds(10), until condition: (Value) -> Bool) -> Bool {
+    func wait(atMost limit: Duration = .seconds(60), until condition: (Value) -> Bool) -> Bool {
         monitor.wait(atMost: limit, until: { condition($0) ? true : nil }, otherwise: { _ in false })
     }
 }
@@ -54,9 +54,9 @@ final class WatchdogThread {
 
 /// For what another thread does in its own time and signals to nobody.
 enum Eventually {
-    /// Asks until it holds, for ten seconds at most.
+    /// Asks until it holds, for a minute at most.
     static func holds(_ condition: () -> Bool) -> Bool {
-        let limit = Instant.current().advanced(by: .seconds(10))
+        let limit = Instant.current().advanced(by: .seconds(60))
         while !condition() {
             if Instant.current() > limit { return false }
             sched_yield()

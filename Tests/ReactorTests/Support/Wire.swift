@@ -12,11 +12,11 @@ enum Wire {
         return (ends[0], ends[1])
     }
 
-    /// Waits until `events` hold; false after ten seconds.
+    /// Waits until `events` hold; false after a minute.
     @discardableResult
     static func wait(_ fd: CInt, for events: Int32) -> Bool {
         var entry = pollfd(fd: fd, events: Int16(events), revents: 0)
-        return poll(&entry, 1, 10_000) == 1
+        return poll(&entry, 1, 60_000) == 1
     }
 
     static func send(_ fd: CInt, _ text: String) {

@@ -1,0 +1,74 @@
+/// Dates in cookies, which servers write in every form there is: tokens in any order, as RFC 6265bis §5.1.1 reads them.
+enum CookieDate {
+    /// Seconds since 1970 of what the text says, nil where it says no date.
+    static func parse(_ text: String) -> Double? {
+        var time: Int?
+        var day: Int?
+        var month: Int?
+        var year: Int?
+        for token in text.utf8.split(whereSeparator: isDelimiter) {
+            // Each is taken once; what comes after it may be one of the others.
+            if time == nil, let found = self.time(token) {
+                time = found
+            } else if day == nil, let found = number(token, 1...2) {
+                day = found
+            } else if month == nil, let found = self.month(token) {
+                month = found
+            } else if year == nil, let found = number(token, 2...4) {
+                year = found
+            }
+        }
+        guard let time, let day, let month, var year else { return nil }
+        if (70...99).contains(year) { year += 1900 }
+        if (0...69).contains(year) { year += 2000 }
+        guard (1...days(in: month, of: year)).contains(day), year >= 1601 else { return nil }
+        return Double(daysSince1970(year, month, day) * 86_400 + time)
+    }
+
+    /// delimiter = %x09 / %x20-2F / %x3B-40 / %x5B-60 / %x7B-7E
+    private static func isDelimiter(_ octet: UInt8) -> Bool {
+        switch octet {
+        case 0x09, 0x20...0x2F, 0x3B...0x40, 0x5B...0x60, 0x7B...0x7E: true
+        default: false
+        }
+    }
+
+    /// time = hms-time [ non-digit *OCTET ], each field of one or two digits. Seconds in the day.
+    private static func time(_ token: Substring.UTF8View) -> Int? {
+        let fields = token.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
+        guard fields.count == 3, fields[0].count <= 2, fields[1].count <= 2, let hours = number(fields[0], 1...2),
+            let minutes = number(fields[1], 1...2), let seconds = number(fields[2], 1...2),
+            isAllDigits(fields[0]), isAllDigits(fields[1]), hours < 24, minutes < 60, seconds < 60
+        else { return nil }
+        return hours * 3600 + minutes * 60 + seconds
+    }
+
+    private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+
+    /// The first three letters; the rest may be anything.
+    private static func month(_ token: Substring.UTF8View) -> Int? {
+        let start = token.prefix(3).map(HeaderNames.lowercased)
+        return months.firstIndex { $0.utf8.elementsEqual(start) }.map { $0 + 1 }
+    }
+
+    /// So many digits, followed by none.
+    private static func number(_ token: Substring.UTF8View, _ count: ClosedRange<Int>) -> Int? {
+        let digits = token.prefix { $0 &- 0x30 < 10 }
+        guard count.contains(digits.count) else { return nil }
+        return digits.reduce(0) { $0 * 10 + Int($1 &- 0x30) }
+    }
+
+    private static func isAllDigits(_ text: Substring.UTF8View) -> Bool { text.allSatisfy { $0 &- 0x30 < 10 } }
+
+    private static func days(in month: Int, of year: Int) -> Int {
+        let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+        return [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1]
+    }
+
+    /// By years that begin in March, so that the leap day is the last.
+    private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
+        let year = month > 2 ? year : year - 1
+        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+        return year * 365 + year / 4 - year / 100 + year / 400 + dayOfYear - 719_468
+    }
+}

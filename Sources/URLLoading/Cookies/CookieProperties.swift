@@ -1,0 +1,92 @@
+internal import Foundation
+
+/// A cookie out of the dictionary that Foundation describes cookies with, and back.
+struct CookieProperties {
+    private let properties: [HTTPCookiePropertyKey: Any]
+
+    init(_ properties: [HTTPCookiePropertyKey: Any]) {
+        self.properties = properties
+    }
+
+    /// Nil without name, value, path and a domain or an origin, and with controls in one of them.
+    func cookie(now: Double) -> Cookie? {
+        guard let name = string(.name), let value = string(.value), let path = string(.path),
+            let domain = (string(.domain).flatMap { $0.isEmpty ? nil : $0 } ?? originURL?.host)?.lowercased(),
+            ![name, value, path, domain].contains(where: Cookie.holdsControls)
+        else { return nil }
+        var cookie = Cookie(
+            name: name,
+            value: value,
+            domain: domain.hasPrefix(".") ? String(domain.dropFirst()) : domain,
+            isHostOnly: !domain.hasPrefix("."),
+            path: path.hasPrefix("/") ? path : "/"
+        )
+        cookie.version = (properties[.version] as? Int ?? string(.version).flatMap { Int($0) }) == 1 ? 1 : 0
+        cookie.isSecure = flag(.secure) ?? false
+        cookie.isHTTPOnly = flag(.httpOnly) ?? false
+        cookie.comment = string(.comment)
+        cookie.commentURL = url(.commentURL)?.absoluteString
+        cookie.ports = ports.map { cookie.version == 1 ? $0 : Array($0.prefix(1)) }.flatMap { $0.isEmpty ? nil : $0 }
+        let policy = (properties[.sameSitePolicy] as? HTTPCookieStringPolicy)?.rawValue ?? string(.sameSitePolicy)
+        cookie.sameSite = policy.flatMap { Cookie.SameSite(rawValue: $0.lowercased()) }
+        let maximumAge = cookie.version == 1 ? seconds : nil
+        cookie.isDiscarded = flag(.discard) ?? (cookie.version == 1 && maximumAge == nil)
+        if !cookie.isDiscarded { cookie.expires = maximumAge.map { now + max(0, $0) } ?? expires }
+        return cookie
+    }
+
+    /// A String is taken too: FoundationNetworking refuses it (swift-corelibs-foundation issue 5217).
+    var originURL: URL? { url(.originURL) }
+
+    private var seconds: Double? {
+        let age = (properties[.maximumAge] as? NSNumber)?.doubleValue ?? string(.maximumAge).flatMap { Double($0) }
+        return age.flatMap { $0.isFinite ? $0 : nil }
+    }
+
+    private var expires: Double? {
+        (properties[.expires] as? Date)?.timeIntervalSince1970 ?? string(.expires).flatMap(CookieDate.parse)
+    }
+
+    private var ports: [Int]? {
+        if let numbers = properties[.port] as? [NSNumber] { return numbers.map(\.intValue) }
+        if let number = properties[.port] as? NSNumber { return [number.intValue] }
+        return string(.port).map(SetCookieLine.ports)
+    }
+
+    private func string(_ key: HTTPCookiePropertyKey) -> String? {
+        if let part = properties[key] as? Substring { return String(part) }
+        return properties[key] as? String
+    }
+
+    private func url(_ key: HTTPCookiePropertyKey) -> URL? {
+        properties[key] as? URL ?? string(key).flatMap { URL(string: $0) }
+    }
+
+    private func flag(_ key: HTTPCookiePropertyKey) -> Bool? {
+        if let flag = properties[key] as? Bool { return flag }
+        if let number = properties[key] as? NSNumber { return number.boolValue }
+        return string(key).map { !["", "FALSE", "NO", "0"].contains($0.uppercased()) }
+    }
+
+    /// The dictionary for a cookie, with FoundationNetworking's types: flags are Bools, the version an Int.
+    static func of(_ cookie: Cookie, created: Double, originURL: URL?) -> [HTTPCookiePropertyKey: Any] {
+        var properties: [HTTPCookiePropertyKey: Any] = [
+            .created: created - Date.timeIntervalBetween1970AndReferenceDate,
+            .discard: cookie.isDiscarded,
+            .domain: cookie.isHostOnly ? cookie.domain : "." + cookie.domain,
+            .name: cookie.name,
+            .path: cookie.path,
+            .secure: cookie.isSecure,
+            .value: cookie.value,
+            .version: cookie.version,
+        ]
+        if cookie.isHTTPOnly { properties[.httpOnly] = true }
+        properties[.comment] = cookie.comment
+        properties[.commentURL] = cookie.commentURL.flatMap { URL(string: $0) }
+        properties[.expires] = cookie.expires.map { Date(timeIntervalSince1970: $0) }
+        properties[.originURL] = originURL
+        properties[.port] = cookie.ports.map { $0.map { NSNumber(value: $0) } }
+        properties[.sameSitePolicy] = cookie.sameSite?.rawValue
+        return properties
+    }
+}

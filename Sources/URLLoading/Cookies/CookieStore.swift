@@ -1,0 +1,255 @@
+internal import Dispatch
+internal import Foundation
+internal import Synchronization
+
+/// A jar that threads share, in memory or on disk. The rules are ``CookieJar``'s and ``CookieAdmission``'s.
+///
+/// Changes are written by a queue of its own, a tenth of a second's worth at once, and at the process's exit. What another
+/// process wrote meanwhile is taken over, ours on top of it. Nobody else's code is called under the lock.
+final class CookieStore: Sendable {
+    private struct State {
+        var jar: CookieJar
+        var policy = HTTPCookie.AcceptPolicy.always
+        var isLoaded: Bool
+        /// The file as it was last read or written.
+        var identity: CookieFile.Identity?
+        var isFlushPlanned = false
+        /// In seconds since 1970.
+        var lastLook = 0.0
+        var failure: CookieFile.Failure?
+    }
+
+    private static let writeDelay = DispatchTimeInterval.milliseconds(100)
+    /// How old, in seconds, a view of the file may be.
+    private static let lookInterval = 1.0
+    /// A lock is held for one writing, some milliseconds; longer only by a stopped process.
+    private static let lockLimit = Duration.seconds(1)
+    static let exitLockLimit = Duration.milliseconds(500)
+
+    private let state: Mutex<State>
+    private let file: CookieFile?
+    private let queue = DispatchQueue(label: "uncurl.cookies")
+    /// Called on any thread after something changed, without a lock.
+    private let changed = Mutex<(@Sendable () -> Void)?>(nil)
+
+    /// - Parameter file: nil for a store in memory alone.
+    init(file: CookieFile?) {
+        self.file = file
+        state = Mutex(State(jar: CookieJar(recordsChanges: file != nil), isLoaded: file == nil))
+    }
+
+    static var now: Double { Date().timeIntervalSince1970 }
+
+    var isEphemeral: Bool { file == nil }
+
+    /// Why the file was last not read or written.
+    var failure: CookieFile.Failure? { state.withLock { $0.failure } }
+
+    var policy: HTTPCookie.AcceptPolicy {
+        get { state.withLock { $0.policy } }
+        set { state.withLock { $0.policy = newValue } }
+    }
+
+    /// Who is told of changes that came without a call of his own: from the network, or from another process.
+    func whenChanged(_ body: @escaping @Sendable () -> Void) {
+        changed.withLock { $0 = body }
+    }
+
+    // MARK: Reading
+
+    func all() -> [CookieJar.Entry] {
+        lookAtFile()
+        return withJar { jar, now in jar.all(at: now) }
+    }
+
+    func entries(for scope: CookieScope, isSameSite: Bool) -> [CookieJar.Entry] {
+        lookAtFile()
+        return withJar { jar, now in jar.take(for: scope, isSameSite: isSameSite, now: now) }
+    }
+
+    /// The loader's way: never waits for the file but the first time.
+    func header(for scope: CookieScope, document: URL?) -> String? {
+        // Asked outside of the lock: the public-suffix rule is the user's.
+        let isSameSite = scope.isSameSite(as: document)
+        var isOld = false
+        let header = withJar { jar, now in
+            jar.header(for: scope, isSameSite: isSameSite, now: now)
+        } also: { state, now in
+            isOld = file != nil && !(0..<Self.lookInterval).contains(now - state.lastLook)
+            if isOld { state.lastLook = now }
+        }
+        if isOld { queue.async { self.exchange(Self.lockLimit) } }
+        return header
+    }
+
+    // MARK: Changing
+
+    /// What a server sent. `policy` is the asking session's; the stricter of the two counts.
+    func store(_ cookies: [Cookie], from scope: CookieScope, document: URL?, policy: HTTPCookie.AcceptPolicy) -> Bool {
+        let isSameSite = scope.isSameSite(as: document)
+        for policy in [policy, self.policy] {
+            switch policy {
+            case .always: break
+            case .never: return false
+            case .onlyFromMainDocumentDomain: if !isSameSite { return false }
+            }
+        }
+        let admitted = cookies.compactMap { CookieAdmission.admit($0, from: scope, isSameSite: isSameSite) }
+        guard !admitted.isEmpty else { return false }
+        return change { jar, now in
+            var isChanged = false
+            for cookie in admitted where scope.isSecure || !jar.overlaysSecure(cookie) {
+                if jar.set(cookie, creation: now, now: now) { isChanged = true }
+                jar.evict(after: cookie.domain, now: now)
+            }
+            return isChanged
+        }
+    }
+
+    /// What the program itself wants kept.
+    func set(_ cookie: Cookie, created: Double) -> Bool {
+        guard policy != .never else { return false }
+        return change { jar, now in
+            let isChanged = jar.set(cookie, creation: created, now: now)
+            jar.evict(after: cookie.domain, now: now)
+            return isChanged
+        }
+    }
+
+    func remove(_ key: Cookie.Key) -> Bool {
+        change { jar, _ in jar.remove(key) }
+    }
+
+    /// Those made after that time, in seconds since 1970.
+    func remove(since time: Double) -> Bool {
+        lookAtFile()
+        return change { jar, _ in jar.removeAll { $0.creation > time } }
+    }
+
+    private func change(_ body: (inout CookieJar, Double) -> Bool) -> Bool {
+        let isChanged = withJar(body)
+        planFlush()
+        return isChanged
+    }
+
+    private func planFlush() {
+        let isNeeded = state.withLock { state in
+            guard !state.isFlushPlanned, !state.jar.changes.isEmpty else { return false }
+            state.isFlushPlanned = true
+            return true
+        }
+        if isNeeded { queue.asyncAfter(deadline: .now() + Self.writeDelay) { self.exchange(Self.lockLimit) } }
+    }
+
+    private func withJar<Value>(
+        _ body: (inout CookieJar, Double) -> Value,
+        also: (inout State, Double) -> Void = { _, _ in }
+    ) -> Value {
+        let now = Self.now
+        return state.withLock { state in
+            if !state.isLoaded { load(&state, now) }
+            let value = body(&state.jar, now)
+            also(&state, now)
+            return value
+        }
+    }
+
+    // MARK: The file
+
+    /// Writes what was changed and takes over what others wrote, before it returns.
+    func flush(upTo limit: Duration = lockLimit) {
+        queue.sync { exchange(limit) }
+    }
+
+    private func load(_ state: inout State, _ now: Double) {
+        state.isLoaded = true
+        state.lastLook = now
+        guard let file else { return }
+        do throws(CookieFile.Failure) {
+            let (entries, identity) = try file.read()
+            state.identity = identity
+            _ = state.jar.adopt(entries, except: [], now: now)
+        } catch {
+            state.failure = error
+            state.identity = file.identity()
+            report(error)
+        }
+    }
+
+    /// Takes over what another process wrote, where it wrote.
+    private func lookAtFile() {
+        guard let file else { return }
+        let isCurrent = state.withLock { !$0.isLoaded || $0.identity == file.identity() }
+        if !isCurrent { flush() }
+    }
+
+    /// On the queue: one at a time. Reads the file if it is another than the last one seen, and writes it if anything was
+    /// changed here.
+    private func exchange(_ limit: Duration) {
+        guard let file else { return }
+        let (isLoaded, mine, known) = state.withLock { state in
+            state.isFlushPlanned = false
+            return (state.isLoaded, state.jar.takeChanges(), state.identity)
+        }
+        guard isLoaded, !mine.isEmpty || file.identity() != known else { return }
+        do throws(CookieFile.Failure) {
+            if mine.isEmpty {
+                try adopt(file, except: mine, known)
+            } else {
+                try file.locked(upTo: limit) { () throws(CookieFile.Failure) in
+                    try adopt(file, except: mine, known)
+                    let now = Self.now
+                    let entries = state.withLock { $0.jar.all(at: now).filter(\.cookie.isPersistent) }
+                    let identity = try file.write(entries)
+                    state.withLock { $0.identity = identity }
+                }
+            }
+            state.withLock { $0.failure = nil }
+        } catch {
+            let isNew = state.withLock { state in
+                defer { state.failure = error }
+                state.jar.restoreChanges(mine)
+                return state.failure != error
+            }
+            if isNew { report(error) }
+            // Other failures do not pass by themselves: tried again with the next change.
+            if error == .busy { planFlush() }
+        }
+    }
+
+    private func adopt(
+        _ file: CookieFile,
+        except mine: Set<Cookie.Key>,
+        _ known: CookieFile.Identity?
+    ) throws(CookieFile.Failure) {
+        // A file that is gone has nothing to say.
+        guard let identity = file.identity(), identity != known else { return }
+        let entries: [CookieJar.Entry]
+        let seen: CookieFile.Identity?
+        do throws(CookieFile.Failure) {
+            (entries, seen) = try file.read()
+        } catch .corrupt {
+            // Its content is lost; ours need not be.
+            state.withLock { $0.identity = identity }
+            report(.corrupt)
+            return
+        }
+        let now = Self.now
+        let isChanged = state.withLock { state in
+            state.identity = seen
+            return state.jar.adopt(entries, except: mine, now: now)
+        }
+        if isChanged { notifyLater() }
+    }
+
+    private func report(_ failure: CookieFile.Failure) {
+        let line = "URLLoading: the cookies in \(file?.path ?? "memory") could not be kept: \(failure)\n"
+        try? FileHandle.standardError.write(contentsOf: Data(line.utf8))
+    }
+
+    /// Neither on a loop, which observers would hold up, nor on the queue, which they may wait for.
+    func notifyLater() {
+        guard let changed = changed.withLock({ $0 }) else { return }
+        DispatchQueue.global().async(execute: changed)
+    }
+}

@@ -1,0 +1,54 @@
+/// Several Set-Cookie fields that somebody joined with commas, as a dictionary of fields has to. The commas in dates are no
+/// such ends: behind one that is, there stands a token and an equals sign.
+enum FoldedSetCookie {
+    static func split(_ text: String) -> [String] {
+        let octets = Array(text.utf8)
+        var lines: [String] = []
+        var start = 0
+        var position = 0
+        while position < octets.count {
+            switch octets[position] {
+            case UInt8(ascii: ",") where beginsCookie(octets, position + 1):
+                lines.append(String(decoding: octets[start..<position], as: UTF8.self))
+                position += 1
+                start = position
+            case UInt8(ascii: "="):
+                position = endOfQuoted(octets, position + 1)
+            default:
+                position += 1
+            }
+        }
+        lines.append(String(decoding: octets[start...], as: UTF8.self))
+        return lines.filter { line in line.utf8.contains { $0 != 0x20 && $0 != 0x09 } }
+    }
+
+    private static func beginsCookie(_ octets: [UInt8], _ start: Int) -> Bool {
+        var position = skipBlanks(octets, start)
+        let name = position
+        while position < octets.count, isToken(octets[position]) { position += 1 }
+        guard position > name else { return false }
+        position = skipBlanks(octets, position)
+        return position < octets.count && octets[position] == UInt8(ascii: "=")
+    }
+
+    /// A quoted value may hold commas, if it ends before the next semicolon or comma does what it does elsewhere.
+    private static func endOfQuoted(_ octets: [UInt8], _ start: Int) -> Int {
+        guard start < octets.count, octets[start] == UInt8(ascii: "\""),
+            let end = octets[(start + 1)...].firstIndex(of: UInt8(ascii: "\""))
+        else { return start }
+        let next = skipBlanks(octets, end + 1)
+        let isEnd = next == octets.count || octets[next] == UInt8(ascii: ";") || octets[next] == UInt8(ascii: ",")
+        return isEnd && !octets[start..<end].contains(UInt8(ascii: ";")) ? end + 1 : start
+    }
+
+    private static func skipBlanks(_ octets: [UInt8], _ start: Int) -> Int {
+        var position = start
+        while position < octets.count, octets[position] == 0x20 || octets[position] == 0x09 { position += 1 }
+        return position
+    }
+
+    /// tchar (RFC 9110 §5.6.2)
+    private static func isToken(_ octet: UInt8) -> Bool {
+        HeaderNames.isLetter(octet) || octet &- 0x30 < 10 || "!#$%&'*+-.^_`|~".utf8.contains(octet)
+    }
+}

@@ -1,0 +1,151 @@
+public import Foundation
+internal import HTTPEngine
+
+/// Where cookies are kept. Safe on every thread.
+///
+/// ``shared`` and those of groups are files under `XDG_DATA_HOME` (`~/.local/share` without it), in a folder named after the
+/// program: only their owner may read them, a crash leaves the old content or the new, and several processes may share one,
+/// each seeing within a second what the others keep. Cookies without a date live as long as the process.
+///
+/// Kept are at most 180 cookies a domain and 3000 in all; then the expired go, and then whoever was not used the longest.
+open class HTTPCookieStorage: NSObject, @unchecked Sendable {
+    let store: CookieStore
+
+    init(store: CookieStore) {
+        self.store = store
+        super.init()
+        store.whenChanged { [weak self] in
+            guard let self else { return }
+            NotificationCenter.default.post(name: .NSHTTPCookieManagerCookiesChanged, object: self)
+        }
+    }
+
+    /// In memory alone.
+    static func ephemeral() -> HTTPCookieStorage {
+        HTTPCookieStorage(store: CookieStore(file: nil))
+    }
+
+    /// The one of this program.
+    open class var shared: HTTPCookieStorage { CookieStorages.shared }
+
+    /// The one of a group of programs: the same for the same identifier, in every process of the user.
+    open class func sharedCookieStorage(forGroupContainerIdentifier identifier: String) -> HTTPCookieStorage {
+        CookieStorages.group(identifier)
+    }
+
+    /// Says whether a domain is a public suffix, one below which strangers register names (`co.uk`, `github.io`): no one may
+    /// set a cookie for all of those. Asked for domains in lower case, without dots at their ends; on any thread, so
+    /// it must be quick. For every storage of the process. Names of one label, like `com`, always are; nil, the
+    /// default, knows no others. A list is kept at publicsuffix.org, and by Debian's package `publicsuffix`.
+    ///
+    /// With it set, two hosts are of one site (``HTTPCookie/AcceptPolicy/onlyFromMainDocumentDomain``, `SameSite`) when
+    /// they share the label before the suffix; without it, when one is the other's parent.
+    public static var isPublicSuffix: (@Sendable (_ domain: String) -> Bool)? {
+        get { PublicSuffixes.rule }
+        set { PublicSuffixes.rule = newValue }
+    }
+
+    /// Which cookies are taken: ``HTTPCookie/AcceptPolicy/always`` at first. A session's configuration may be stricter.
+    open var cookieAcceptPolicy: HTTPCookie.AcceptPolicy {
+        get { store.policy }
+        set {
+            guard store.policy != newValue else { return }
+            store.policy = newValue
+            NotificationCenter.default.post(name: .NSHTTPCookieManagerAcceptPolicyChanged, object: self)
+        }
+    }
+
+    /// All that have not expired, in no order.
+    open var cookies: [HTTPCookie]? { store.all().map(Self.cookie) }
+
+    /// All that have not expired, sorted.
+    open func sortedCookies(using sortOrder: [NSSortDescriptor]) -> [HTTPCookie] {
+        let cookies = NSArray(array: store.all().map(Self.cookie))
+        return cookies.sortedArray(using: sortOrder).compactMap { $0 as? HTTPCookie }
+    }
+
+    /// Those that a request for the URL would carry, in the order it would carry them: longer paths first, then older
+    /// ones. Nil for a URL without a host.
+    open func cookies(for url: URL) -> [HTTPCookie]? {
+        CookieScope(url).map { store.entries(for: $0, isSameSite: true).map(Self.cookie) }
+    }
+
+    /// Keeps a cookie in place of the one of its name, domain and path; one that has expired only removes that. The program
+    /// is asked nothing about it but the accept policy `never`.
+    open func setCookie(_ cookie: HTTPCookie) {
+        if store.set(cookie.cookie, created: cookie.created) { tellOfChange() }
+    }
+
+    /// Keeps those that the URL may set, as if they had come from it: their domain must be its host or a parent,
+    /// secure ones must come by https, and the accept policy is asked. Without a URL, nothing.
+    open func setCookies(_ cookies: [HTTPCookie], for url: URL?, mainDocumentURL: URL?) {
+        guard let url, let scope = CookieScope(url) else { return }
+        if store.store(cookies.map(\.cookie), from: scope, document: mainDocumentURL, policy: .always) {
+            tellOfChange()
+        }
+    }
+
+    open func deleteCookie(_ cookie: HTTPCookie) {
+        if store.remove(cookie.cookie.key) { tellOfChange() }
+    }
+
+    /// Removes those that were made after the date.
+    open func removeCookies(since date: Date) {
+        if store.remove(since: date.timeIntervalSince1970) { tellOfChange() }
+    }
+
+    open override var description: String {
+        "\(store.isEphemeral ? "Ephemeral" : "")<NSHTTPCookieStorage cookies count:\(store.all().count)>"
+    }
+
+    private func tellOfChange() {
+        NotificationCenter.default.post(name: .NSHTTPCookieManagerCookiesChanged, object: self)
+    }
+
+    private static func cookie(_ entry: CookieJar.Entry) -> HTTPCookie {
+        HTTPCookie(entry.cookie, created: entry.creation)
+    }
+
+    // MARK: For the loader
+
+    /// The Cookie field for a request, nil where there is nothing to send, which costs no allocation.
+    func cookieHeader(for scope: CookieScope, mainDocumentURL: URL?) -> String? {
+        store.header(for: scope, document: mainDocumentURL)
+    }
+
+    /// Keeps what a response's Set-Cookie fields say. Observers are told on another thread.
+    ///
+    /// - Parameter policy: the session's; the storage's own counts too.
+    func store(
+        setCookieLines lines: [String],
+        from scope: CookieScope,
+        mainDocumentURL: URL?,
+        policy: HTTPCookie.AcceptPolicy
+    ) {
+        guard !lines.isEmpty else { return }
+        let now = CookieStore.now
+        let cookies = lines.prefix(Self.maximumLines).compactMap(SetCookieLine.init).map {
+            $0.cookie(from: scope, now: now)
+        }
+        if store.store(cookies, from: scope, document: mainDocumentURL, policy: policy) { store.notifyLater() }
+    }
+
+    /// Of one response, as curl has it.
+    private static let maximumLines = 50
+
+    /// Writes to disk what is not there yet, and returns once it is.
+    func flush() { store.flush() }
+}
+
+extension Notification.Name {
+    /// The cookies of the storage in `object` are others now. Posted on the thread of the change, or on one of the storage's
+    /// own for what came from the network or another process.
+    public static let NSHTTPCookieManagerCookiesChanged = Notification.Name(
+        rawValue: "NSHTTPCookieManagerCookiesChangedNotification"
+    )
+
+    /// The accept policy of the storage in `object` is another now.
+    public static let NSHTTPCookieManagerAcceptPolicyChanged = Notification.Name(
+        rawValue: "NSHTTPCookieManagerAcceptPolicyChangedNotification"
+    )
+}

@@ -1,0 +1,124 @@
+internal import HTTPEngine
+
+/// One Set-Cookie field, read as RFC 6265bis §5.6 has it: nearly everything is a cookie, attributes that make no sense are
+/// passed over, and the last of several counts. Whether it is kept is another question (``CookieAdmission``).
+struct SetCookieLine: Sendable {
+    var name: String
+    var value: String
+    /// Lower case, without a leading dot; empty for none.
+    var domain = ""
+    /// Nil for the default path.
+    var path: String?
+    var expires: Double?
+    /// In seconds from now; overrides ``expires``.
+    var maximumAge: Double?
+    var isSecure = false
+    var isHTTPOnly = false
+    var sameSite: Cookie.SameSite?
+    // The attributes of RFC 2965 that HTTPCookie shows.
+    var version = 0
+    var comment: String?
+    var commentURL: String?
+    var ports: [Int]?
+    var isDiscarded = false
+
+    /// Octets of name and value together (§5.6, step 5), which every user agent must take.
+    static let maximumSize = 4096
+    /// Octets of an attribute's value (§5.6, step 6 of the attributes); longer ones are passed over.
+    static let maximumAttributeSize = 1024
+    /// How long a cookie may live, in seconds: 400 days (§5.5).
+    static let maximumLifetime: Double = 400 * 86_400
+
+    /// Nil for a line with controls, for one without name and value, and for one too long.
+    init?(_ line: String) {
+        guard !Cookie.holdsControls(line) else { return nil }
+        var parts = line.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)[...]
+        guard let pair = parts.popFirst() else { return nil }
+        (name, value) = Self.pair(pair) ?? ("", Self.trimmed(pair))
+        guard !name.isEmpty || !value.isEmpty, name.utf8.count + value.utf8.count <= Self.maximumSize else {
+            return nil
+        }
+        for part in parts {
+            let (name, value) = Self.pair(part) ?? (Self.trimmed(part), "")
+            guard value.utf8.count <= Self.maximumAttributeSize else { continue }
+            take(name.lowercased(), value)
+        }
+    }
+
+    private mutating func take(_ attribute: String, _ value: String) {
+        switch attribute {
+        case "expires": expires = CookieDate.parse(value) ?? expires
+        case "max-age": maximumAge = Self.seconds(value) ?? maximumAge
+        case "domain": domain = (value.hasPrefix(".") ? String(value.dropFirst()) : value).lowercased()
+        case "path": path = value.hasPrefix("/") ? value : nil
+        case "secure": isSecure = true
+        case "httponly": isHTTPOnly = true
+        case "samesite": sameSite = Cookie.SameSite(rawValue: value.lowercased())
+        case "version": version = Int(value) == 1 ? 1 : 0
+        case "comment": comment = value.isEmpty ? nil : value
+        case "commenturl": commentURL = value.isEmpty ? nil : value
+        case "port": ports = Self.ports(value)
+        case "discard": isDiscarded = value.isEmpty || isDiscarded
+        default: break
+        }
+    }
+
+    /// Digits with perhaps a minus before them (§5.6.2); more than a Double counts exactly is more than 400 days anyway.
+    private static func seconds(_ text: String) -> Double? {
+        let digits = text.hasPrefix("-") ? text.utf8.dropFirst() : text.utf8[...]
+        guard !text.isEmpty, digits.allSatisfy({ $0 &- 0x30 < 10 }) else { return nil }
+        guard !digits.isEmpty else { return 0 }
+        return Double(text)
+    }
+
+    static func ports(_ text: String) -> [Int] {
+        text.split { $0 == "," || $0 == "\"" || $0 == " " }.compactMap { Int($0) }.filter { (1...65535).contains($0) }
+    }
+
+    /// Split at the first equals sign; nil without one.
+    private static func pair(_ text: Substring.UTF8View) -> (String, String)? {
+        guard let equals = text.firstIndex(of: UInt8(ascii: "=")) else { return nil }
+        return (trimmed(text[..<equals]), trimmed(text[text.index(after: equals)...]))
+    }
+
+    private static func trimmed(_ text: Substring.UTF8View) -> String {
+        func isBlank(_ octet: UInt8) -> Bool { octet == 0x20 || octet == 0x09 }
+        let start = text.drop(while: isBlank)
+        let end = start.lastIndex { !isBlank($0) }.map { start.index(after: $0) } ?? start.startIndex
+        return String(Substring(start[..<end]))
+    }
+
+    /// The cookie it stands for when it comes from there at that time, without asking whether it may.
+    func cookie(from scope: CookieScope, now: Double) -> Cookie {
+        // An address is nobody's domain but its own.
+        let isHostOnly = domain.isEmpty || (try? URLHost(domain))?.isName == false
+        var cookie = Cookie(
+            name: name,
+            value: value,
+            domain: domain.isEmpty ? scope.host : domain,
+            isHostOnly: isHostOnly,
+            path: path ?? scope.defaultPath,
+            expires: maximumAge.map { now + max(0, $0) } ?? expires
+        )
+        cookie.expires = cookie.expires.map { min($0, now + Self.maximumLifetime) }
+        cookie.isSecure = isSecure
+        cookie.isHTTPOnly = isHTTPOnly
+        cookie.sameSite = sameSite
+        cookie.version = version
+        cookie.comment = comment
+        cookie.commentURL = commentURL
+        cookie.ports = ports
+        cookie.isDiscarded = isDiscarded
+        if isDiscarded { cookie.expires = cookie.expires.flatMap { $0 <= now ? $0 : nil } }
+        return cookie
+    }
+}
+
+extension URLHost {
+    fileprivate var isName: Bool {
+        switch self {
+        case .name: true
+        case .v4, .v6: false
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import Testing
+
+@testable import URLLoading
+
+@Suite("FieldParameters")
+struct FieldParametersTests {
+    @Test("the value and its parameters, names without case, blanks where servers put them")
+    func plain() {
+        let field = FieldParameters(" text/HTML ;  Charset = UTF-8;x=1 ")
+        #expect(field.value == "text/HTML")
+        #expect(field["charset"] == "UTF-8")
+        #expect(field["X"] == "1")
+        #expect(field["y"] == nil)
+    }
+
+    @Test("quoted strings hold semicolons, and backslashes are undone")
+    func quoted() {
+        let field = FieldParameters(#"a; b="1;2\"3\\4" junk; c=5"#)
+        #expect(field["b"] == #"1;2"3\4"#)
+        #expect(field["c"] == "5")
+    }
+
+    @Test(
+        "what is no parameter is passed over",
+        arguments: ["a;b", "a;;b=1;", "a; =x; b=1", "a;b=1;b=2", "a;b=\"1", "a;b=\"1\\"]
+    )
+    func malformed(text: String) {
+        let field = FieldParameters(text)
+        #expect(field.value == "a")
+        if text.contains("=1") || text.contains("\"1") { #expect(field["b"]?.first == "1") }
+    }
+
+    @Test("nothing has no value and no parameters", arguments: ["", " ", ";", ";;"])
+    func empty(text: String) {
+        #expect(FieldParameters(text).value == "")
+        #expect(FieldParameters(text)["a"] == nil)
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import Testing
+
+@testable import URLLoading
+
+@Suite("SuggestedFilename")
+struct SuggestedFilenameTests {
+    private func name(_ contentDisposition: String?, _ url: String = "http://host.test/dir/path.bin?q") -> String {
+        SuggestedFilename.of(url: URL(string: url), contentDisposition: contentDisposition)
+    }
+
+    @Test("the server's name wins over the URL's")
+    func stated() {
+        #expect(name("attachment; filename=a.txt") == "a.txt")
+        #expect(name("attachment; FileName=\"a b.txt\"") == "a b.txt")
+        #expect(name("inline;filename=\"q\\\"uote\"") == "q\"uote")
+    }
+
+    @Test("without one it is the last part of the path, and without that Unknown")
+    func fallback() {
+        #expect(name(nil) == "path.bin")
+        #expect(name("attachment") == "path.bin")
+        #expect(name("attachment; filename=\"\"") == "path.bin")
+        #expect(name(nil, "http://host.test/a/b/") == "b")
+        #expect(name(nil, "http://host.test/%C3%BC") == "ü")
+        for url in ["http://host.test", "http://host.test/", "a://bar", "http://host.test/.."] {
+            #expect(name(nil, url) == "Unknown")
+        }
+    }
+
+    @Test("the extended form is preferred, in UTF-8 or Latin 1, and ignored where it breaks its rules")
+    func extended() {
+        #expect(name("a; filename=\"EURO.txt\"; filename*=utf-8''%e2%82%ac%20rates") == "€ rates")
+        #expect(name("a; filename*=UTF-8'en'x; filename=y") == "x")
+        #expect(name("a; filename*=iso-8859-1''%A3.txt") == "£.txt")
+        for broken in [
+            "utf-8''%e2%82", "utf-8''%zz", "utf-8''%+1", "utf-8''%a", "utf-8'x", "x", "koi8-r''a", "utf-8''",
+        ] {
+            #expect(name("a; filename*=\(broken); filename=plain") == "plain")
+        }
+    }
+
+    @Test(
+        "a name is never a path, hidden, or anything that hides what it is",
+        arguments: [
+            ("/etc/passwd", "_etc_passwd"), ("a/../b", "a_.._b"), (#"..\\..\\x"#, "_._.._x"), (".bashrc", "_bashrc"),
+            ("a\u{202E}txt.exe", "atxt.exe"), ("a\u{85}b\u{7F}", "ab"), (" a ", "a"), ("..", "path.bin"),
+            (".", "path.bin"), ("...", "path.bin"),
+        ]
+    )
+    func sanitized(given: String, kept: String) {
+        #expect(name("attachment; filename=\"\(given)\"") == kept)
+        let encoded = given.utf8.map { "%" + (String($0, radix: 16).count < 2 ? "0" : "") + String($0, radix: 16) }
+        if !given.contains("\\") { #expect(name("attachment; filename*=utf-8''\(encoded.joined())") == kept) }
+    }
+
+    @Test("a slash that the URL encodes is no separator either")
+    func encodedSlash() {
+        #expect(name(nil, "http://host.test/..%2F..%2Fetc") == "_._.._etc")
+    }
+
+    @Test("a name is at most 255 octets long, keeps its extension and no half characters")
+    func length() {
+        let long = name("a; filename=\"\(String(repeating: "ü", count: 300)).tar\"")
+        #expect(long.utf8.count <= 255)
+        #expect(long.utf8.count >= 254)
+        #expect(long.hasSuffix("ü.tar"))
+        #expect(name("a; filename=\"\(String(repeating: ".x", count: 300))\"").utf8.count == 255)
+    }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import Testing
+
+@testable import URLLoading
+
+@Suite("URLResponse")
+struct URLResponseTests {
+    private let url = URL(string: "http://host.test/a.txt")!
+
+    private func response(
+        _ mimeType: String? = "text/plain",
+        _ length: Int = 5,
+        _ encoding: String? = "utf-8"
+    )
+        -> URLResponse
+    {
+        URLResponse(url: url, mimeType: mimeType, expectedContentLength: length, textEncodingName: encoding)
+    }
+
+    @Test("it says what it was given, and suggests the URL's last part as a name")
+    func properties() {
+        #expect(response().url == url)
+        #expect(response().mimeType == "text/plain")
+        #expect(response().expectedContentLength == 5)
+        #expect(response().textEncodingName == "utf-8")
+        #expect(response().suggestedFilename == "a.txt")
+        #expect(response(nil, -1, nil).mimeType == nil)
+    }
+
+    @Test("it is its own copy")
+    func copy() {
+        let response = response()
+        #expect(response.copy() as? URLResponse === response)
+    }
+
+    @Test("equality is by URL, length, type and encoding")
+    func equality() {
+        #expect(response() == response())
+        #expect(response().hash == response().hash)
+        #expect(response() != response("text/html"))
+        #expect(response() != response("text/plain", 6))
+        #expect(response() != response("text/plain", 5, nil))
+        #expect(!response().isEqual(url))
+    }
+
+    @Test("an archive brings everything back")
+    func archive() throws {
+        for response in [response(), response(nil, -1, nil)] {
+            let data = try NSKeyedArchiver.archivedData(withRootObject: response, requiringSecureCoding: true)
+            let copy = try #require(try NSKeyedUnarchiver.unarchivedObject(ofClass: URLResponse.self, from: data))
+            #expect(copy == response)
+            #expect(copy.suggestedFilename == "a.txt")
+        }
+    }
+
+    @Test("an archive may be forged: a path in it is no name, and without a URL it is none of ours")
+    func forged() throws {
+        func decode(_ fill: (NSKeyedArchiver) -> Void) throws -> URLResponse? {
+            let coder = NSKeyedArchiver(requiringSecureCoding: true)
+            fill(coder)
+            coder.finishEncoding()
+            let decoder = try NSKeyedUnarchiver(forReadingFrom: coder.encodedData)
+            decoder.requiresSecureCoding = true
+            return URLResponse(coder: decoder)
+        }
+        #expect(try decode { _ in } == nil)
+        let response = try decode {
+            $0.encode(url as NSURL, forKey: "NS.url")
+            $0.encode("../../etc/passwd" as NSString, forKey: "NS.suggestedFilename")
+        }
+        #expect(response?.suggestedFilename == "_._.._etc_passwd")
+    }
+}
