@@ -82,7 +82,7 @@ import WebSocket
             asyncio.run(all())
             print("agreed")
             """
-        let run = Command.run("/usr/bin/python3 - 2>&1 <<'EOF'\n\(script)\nEOF\n")
-        #expect(run.output == "agreed\n")
+        let run = try EndedProgram(shell: "/usr/bin/python3 - 2>&1 <<'EOF'\n\(script)\nEOF\n")
+        #expect(run.out == "agreed\n")
     }
 }
