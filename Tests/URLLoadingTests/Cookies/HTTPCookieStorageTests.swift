@@ -115,6 +115,24 @@ struct HTTPCookieStorageTests {
         #expect(storage.cookies == [])
     }
 
+    @Test("a task's cookies are those of its current request and main document")
+    func tasks() throws {
+        let session = URLSession(configuration: .ephemeral)
+        defer { session.invalidateAndCancel() }
+        var request = URLRequest(url: url)
+        let task = session.dataTask(with: request)
+        request.mainDocumentURL = URL(string: "https://elsewhere.test/")
+        let foreign = session.dataTask(with: request)
+        storage.cookieAcceptPolicy = .onlyFromMainDocumentDomain
+        storage.storeCookies([try cookie("foreign")], for: foreign)
+        storage.storeCookies([try cookie("a"), try cookie("b", "v", [.sameSitePolicy: "strict"])], for: task)
+        let found = Mutex<[String]>([])
+        storage.getCookiesFor(task) { cookies in found.withLock { $0 = cookies?.map(\.name) ?? ["nil"] } }
+        #expect(found.withLock { $0 } == ["a", "b"])
+        storage.getCookiesFor(foreign) { cookies in found.withLock { $0 = cookies?.map(\.name) ?? ["nil"] } }
+        #expect(found.withLock { $0 } == ["a"])
+    }
+
     @Test("cookies come sorted by what is asked for")
     func sorted() throws {
         try receive(["b=1", "c=2", "a=3"])
