@@ -56,7 +56,7 @@ public enum WebSocketPeer {
                 await ws.send(await closes.get())
             elif what == "quiet":
                 ws.transport.pause_reading()
-                await asyncio.sleep(3600)
+                await asyncio.Future()
             elif what == "headers":
                 await ws.send("\\n".join(f"{n}: {v}" for n, v in ws.request_headers.raw_items()))
 
