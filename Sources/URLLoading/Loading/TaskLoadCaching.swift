@@ -26,10 +26,11 @@ extension TaskLoad {
     /// Files are read off the loop; the load asks nobody meanwhile.
     private func read(_ key: CacheKey, _ cache: URLCache, _ url: URL) {
         let question = ask()
+        let request = request
         let home = LoopBound(self, on: engine.loop)
         do throws(BlockingPool.Refusal) {
             try SharedLoops.blocking.run(on: engine.loop) {
-                cache.load(key)
+                cache.load(key, request)
             } then: { found in
                 home.value.answered(question) { _ in
                     home.value.phase = .starting(nil)
@@ -117,7 +118,7 @@ extension TaskLoad {
                 settle(held)
                 guard let fresh else {
                     // The 304 speaks of another one than ours.
-                    engine.settings.cache?.remove(key)
+                    engine.settings.cache?.discard(key)
                     validation = nil
                     return exchange(transaction.url)
                 }
@@ -163,7 +164,7 @@ extension TaskLoad {
             status: response.statusCode,
             response: fields
         ) {
-            cache.remove(CacheKey(method: "GET", url: url))
+            cache.discard(CacheKey(method: "GET", url: url))
         }
         if method == "HEAD" { return noteHead(response, transaction, cache) }
         guard isStorable else { return }
@@ -199,7 +200,7 @@ extension TaskLoad {
         switch effect {
         case .none: break
         case .update(let fresh): cache.keep(cached.updated(fresh), for: key)
-        case .remove: cache.remove(key)
+        case .remove: cache.discard(key)
         }
     }
 
@@ -222,14 +223,14 @@ extension TaskLoad {
         guard case .delegate = order.receiver, listener is any URLSessionDataDelegate,
             let dataTask = task as? URLSessionDataTask
         else {
-            cache.keep(cached, for: key)
+            cache.keep(cached, for: key, by: task as? URLSessionDataTask)
             return false
         }
         ask(otherwise: Optional(cached)) { session, _, delegate, answer in
             guard let delegate = delegate as? any URLSessionDataDelegate else { return answer.give(cached) }
             delegate.urlSession(session, dataTask: dataTask, willCacheResponse: cached) { answer.give($0) }
         } _: { [self] answer, _ in
-            if let answer { cache.keep(cached.record.map(answer.with) ?? answer, for: key) }
+            if let answer { cache.keep(cached.record.map(answer.with) ?? answer, for: key, by: dataTask) }
             end(nil)
         }
         return true
