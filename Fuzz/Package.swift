@@ -12,6 +12,8 @@ let package = Package(
         .target(name: "FuzzProperties", dependencies: [.product(name: "HTTP1", package: "uncurl")]),
         .target(name: "ContentDecoderProperty", dependencies: [.product(name: "HTTPEngine", package: "uncurl")]),
         .executableTarget(name: "FuzzContentDecoder", dependencies: ["ContentDecoderProperty"]),
+        .target(name: "MessageProperty", dependencies: [.product(name: "URLLoading", package: "uncurl")]),
+        .executableTarget(name: "FuzzMessages", dependencies: ["MessageProperty"]),
         // No fuzzer: a long walk through every fault (./dev soak, ./dev bench stale).
         .executableTarget(
             name: "Soak",

@@ -127,7 +127,8 @@ final class Dial: ConnectorDelegate, TimerHandler {
     func opened(_ wire: consuming Wire, _ token: Token) {
         end()
         guard let timings else { return }
-        engine.dialled(self, wire, token, ConnectionRecord(timings, handshake, security, host.route.proxy))
+        let local = engine.configuration.recordsLocalAddress ? wire.socket.localAddress : nil
+        engine.dialled(self, wire, token, ConnectionRecord(timings, handshake, security, host.route.proxy, local))
     }
 
     func openingFailed(_ error: EngineError) { failed(error) }

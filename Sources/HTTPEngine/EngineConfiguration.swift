@@ -36,6 +36,9 @@ public struct EngineConfiguration: Sendable {
     /// How long ``trustEvaluator`` may take. The limit on connecting stands still meanwhile.
     public var trustTimeout = Duration.seconds(60)
 
+    /// Whether a ``ConnectionRecord`` names this end of its connection: one system call more for each.
+    public var recordsLocalAddress = false
+
     public enum Closing: Sendable {
         case fin
         /// At once and without TIME_WAIT, for load tests that open a connection a request. Only after the whole response.

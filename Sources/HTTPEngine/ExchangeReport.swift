@@ -54,8 +54,11 @@ public final class ConnectionRecord: Sendable {
     public let proxy: Proxy?
 
     public var address: SocketAddress { timings.address }
+    /// This end; nil unless ``EngineConfiguration/recordsLocalAddress``.
+    public let localAddress: SocketAddress?
 
-    init(_ timings: ConnectTimings, _ handshake: HandshakeTimings, _ security: TLSInfo?, _ proxy: Proxy?) {
+    init(_ timings: ConnectTimings, _ handshake: HandshakeTimings, _ security: TLSInfo?, _ proxy: Proxy?, _ local: SocketAddress?) {
+        localAddress = local
         self.timings = timings
         self.handshake = handshake
         self.security = security

@@ -27,6 +27,7 @@ public struct Errno: Error, Hashable, Sendable {
     public static let addressNotAvailable = Errno(code: EADDRNOTAVAIL)
     public static let addressInUse = Errno(code: EADDRINUSE)
     public static let noSuchFile = Errno(code: ENOENT)
+    public static let noSpace = Errno(code: ENOSPC)
     public static let invalidArgument = Errno(code: EINVAL)
     public static let nameTooLong = Errno(code: ENAMETOOLONG)
     public static let notConnected = Errno(code: ENOTCONN)

@@ -95,6 +95,7 @@ public final class FaultPlan {
         switch kind {
         case .connect, .accept, .send, .receive, .sendFile, .epollWait: true
         case .socket, .setsockopt, .getsockopt, .getsockname, .bind, .listen, .peek, .openFile, .fileStatus, .readFile,
+            .writeFile,
             .epollAdd, .epollModify, .lookup, .thread:
             false
         }
@@ -104,6 +105,7 @@ public final class FaultPlan {
         switch kind {
         case .accept, .send, .receive, .sendFile: true
         case .socket, .setsockopt, .getsockopt, .getsockname, .bind, .listen, .connect, .peek, .openFile, .fileStatus,
+            .writeFile,
             .readFile, .epollAdd, .epollModify, .epollWait, .lookup, .thread:
             false
         }

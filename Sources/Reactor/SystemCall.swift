@@ -7,7 +7,7 @@ internal import CLinux
 public enum SystemCall: Hashable, Sendable, CaseIterable {
     case socket, setsockopt, getsockopt, getsockname, bind, listen, connect, accept
     case send, receive, peek, sendFile
-    case openFile, fileStatus, readFile
+    case openFile, fileStatus, readFile, writeFile
     case epollAdd, epollModify, epollWait
     /// Asked on the loop, answered on a thread of the resolver: made to fail, it is never asked.
     case lookup

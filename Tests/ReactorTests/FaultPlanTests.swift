@@ -94,7 +94,7 @@ struct FaultPlanTests {
             case .accept, .send, .receive, .sendFile: #expect(faults == [nil, .interrupted, .wouldBlock])
             case .connect, .epollWait: #expect(faults == [nil, .interrupted])
             case .socket, .setsockopt, .getsockopt, .getsockname, .bind, .listen, .peek, .openFile, .fileStatus,
-                .readFile, .epollAdd, .epollModify, .lookup, .thread:
+                .readFile, .writeFile, .epollAdd, .epollModify, .lookup, .thread:
                 #expect(faults == [nil])
             }
         }

@@ -135,6 +135,13 @@ static inline int uncurl_open_read(const char *path) { return open(path, O_RDONL
 /* Nonblocking, for the sake of a pipe's name: opening that would wait for its writer. Regular files take no notice. */
 static inline int uncurl_open_file(const char *path) { return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); }
 
+/* A new file that only its user may read; an old one of the name stays, and is an error. */
+static inline int uncurl_create_file(const char *path) {
+    return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+}
+
+static inline int uncurl_open_file_for_writing(const char *path) { return open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW); }
+
 static inline int uncurl_duplicate(int fd) { return fcntl(fd, F_DUPFD_CLOEXEC, 0); }
 
 /* 1 for a regular file, 0 for anything else, -1 with errno. */

@@ -28,13 +28,20 @@ final class CookieStore: Sendable {
 
     private let state: Mutex<State>
     private let file: CookieFile?
-    private let queue = DispatchQueue(label: "uncurl.cookies")
-    /// Called on any thread after something changed, without a lock.
-    private let changed = Mutex<(@Sendable () -> Void)?>(nil)
+    /// Of a store with a file, which is read and written here alone but for the first time.
+    private let queue: DispatchQueue?
+    private let observer = Mutex(Observer())
+
+    private struct Observer {
+        var body: (@Sendable () -> Void)?
+        /// It will be called anyway.
+        var isOnItsWay = false
+    }
 
     /// - Parameter file: nil for a store in memory alone.
     init(file: CookieFile?) {
         self.file = file
+        queue = file.map { _ in DispatchQueue(label: "uncurl.cookies") }
         state = Mutex(State(jar: CookieJar(recordsChanges: file != nil), isLoaded: file == nil))
     }
 
@@ -52,7 +59,7 @@ final class CookieStore: Sendable {
 
     /// Who is told of changes that came without a call of his own: from the network, or from another process.
     func whenChanged(_ body: @escaping @Sendable () -> Void) {
-        changed.withLock { $0 = body }
+        observer.withLock { $0.body = body }
     }
 
     // MARK: Reading
@@ -78,7 +85,7 @@ final class CookieStore: Sendable {
             isOld = file != nil && !(0..<Self.lookInterval).contains(now - state.lastLook)
             if isOld { state.lastLook = now }
         }
-        if isOld { queue.async { self.exchange(Self.lockLimit) } }
+        if isOld { queue?.async { self.exchange(Self.lockLimit) } }
         return header
     }
 
@@ -138,7 +145,7 @@ final class CookieStore: Sendable {
             state.isFlushPlanned = true
             return true
         }
-        if isNeeded { queue.asyncAfter(deadline: .now() + Self.writeDelay) { self.exchange(Self.lockLimit) } }
+        if isNeeded { queue?.asyncAfter(deadline: .now() + Self.writeDelay) { self.exchange(Self.lockLimit) } }
     }
 
     private func withJar<Value>(
@@ -158,7 +165,7 @@ final class CookieStore: Sendable {
 
     /// Writes what was changed and takes over what others wrote, before it returns.
     func flush(upTo limit: Duration = lockLimit) {
-        queue.sync { exchange(limit) }
+        queue?.sync { exchange(limit) }
     }
 
     private func load(_ state: inout State, _ now: Double) {
@@ -247,9 +254,20 @@ final class CookieStore: Sendable {
         try? FileHandle.standardError.write(contentsOf: Data(line.utf8))
     }
 
-    /// Neither on a loop, which observers would hold up, nor on the queue, which they may wait for.
+    /// Neither on a loop, which observers would hold up, nor on the queue, which they may wait for. Changes that follow each
+    /// other closely are told once.
     func notifyLater() {
-        guard let changed = changed.withLock({ $0 }) else { return }
-        DispatchQueue.global().async(execute: changed)
+        let isNeeded = observer.withLock { observer in
+            defer { observer.isOnItsWay = observer.body != nil }
+            return observer.body != nil && !observer.isOnItsWay
+        }
+        guard isNeeded else { return }
+        DispatchQueue.global().async {
+            let body = self.observer.withLock { observer in
+                observer.isOnItsWay = false
+                return observer.body
+            }
+            body?()
+        }
     }
 }

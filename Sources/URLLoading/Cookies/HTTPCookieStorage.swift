@@ -85,6 +85,25 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
         }
     }
 
+    /// ``setCookies(_:for:mainDocumentURL:)`` with the URL and the main document of the task's current request.
+    open func storeCookies(_ cookies: [HTTPCookie], for task: URLSessionTask) {
+        let request = task.currentRequest
+        setCookies(cookies, for: request?.url, mainDocumentURL: request?.mainDocumentURL)
+    }
+
+    /// The cookies that the task's current request would carry, its main document considered; nil without a URL. Answers
+    /// before it returns, on the caller's thread.
+    open func getCookiesFor(_ task: URLSessionTask, completionHandler: @escaping @Sendable ([HTTPCookie]?) -> Void) {
+        let request = task.currentRequest
+        let scope = request?.url.flatMap { CookieScope($0) }
+        completionHandler(
+            scope.map { scope in
+                let isSameSite = scope.isSameSite(as: request?.mainDocumentURL)
+                return store.entries(for: scope, isSameSite: isSameSite).map(Self.cookie)
+            }
+        )
+    }
+
     open func deleteCookie(_ cookie: HTTPCookie) {
         if store.remove(cookie.cookie.key) { tellOfChange() }
     }

@@ -67,6 +67,9 @@ struct RequestValues {
 
     func value(of name: String) -> String? { fields?[name] }
 
+    /// For a redirect, which takes fields away.
+    mutating func changeFields(_ change: (HTTPFields) -> HTTPFields) { fields = fields.map(change) }
+
     /// nil removes it. A name that is no token and a value with control characters cannot be sent, or would be sent as
     /// something else (RFC 9110 §5.5); such a call changes nothing.
     mutating func setValue(_ value: String?, of name: String) {

@@ -60,17 +60,26 @@ enum ResponseFields: Sendable {
     /// What Content-Length says, in octets; -1 without one, with one that is no number, and where a transfer coding
     /// overrides it (RFC 9112 §6.3).
     var contentLength: Int64 {
-        let text: String?
         switch self {
         case .received(let fields):
-            guard !fields.contains(.transferEncoding), fields.contains(.contentLength) else { return -1 }
-            // The parser let equal numbers pass (RFC 9110 §8.6), on several lines or on one.
-            text = fields["Content-Length"].flatMap { $0.split(separator: ",").first.map(String.init) }
+            // Read where it lies: every response is asked. The parser let several equal numbers pass (RFC 9110 §8.6).
+            guard !fields.contains(.transferEncoding), let range = fields.first(.contentLength) else { return -1 }
+            return Self.number(fields.block[range].prefix { $0 != UInt8(ascii: ",") })
         case .given:
-            text = self["Content-Length"]
+            return self["Content-Length"].map { Self.number($0.utf8) } ?? -1
         }
-        guard let text, text.utf8.allSatisfy({ $0 &- 0x30 < 10 }) else { return -1 }
-        return Int64(text) ?? -1
+    }
+
+    private static func number(_ digits: some Collection<UInt8>) -> Int64 {
+        var value: Int64 = digits.isEmpty ? -1 : 0
+        for octet in digits {
+            let digit = octet &- 0x30
+            let (tens, isTooMuch) = value.multipliedReportingOverflow(by: 10)
+            let (sum, isStillTooMuch) = tens.addingReportingOverflow(Int64(digit))
+            guard digit < 10, !isTooMuch, !isStillTooMuch else { return -1 }
+            value = sum
+        }
+        return value
     }
 }
 

@@ -1,4 +1,386 @@
 public import Foundation
+internal import HTTPEngine
+internal import Reactor
+internal import Synchronization
 
+/// Makes tasks that load URLs, with one configuration and one pool of connections. Any thread.
+///
+/// A session whose last reference goes ends by itself once its tasks have ended; one with a delegate should be invalidated, or the
+/// two keep each other.
 open class URLSession: NSObject, @unchecked Sendable {
+    /// Whom a session belongs to: the tasks it has, and how it ends.
+    private struct State {
+        var delegates: SessionDelegates
+        var tasks: [Int: URLSessionTask] = [:]
+        var nextIdentifier = 1
+        var life = Life.open
+        var description: String?
+        /// Called when there are no tasks any more.
+        var whenIdle: [@Sendable () -> Void] = []
+    }
+
+    private enum Life {
+        case open
+        /// Takes no tasks; ends with the last it has.
+        case closing
+        case invalid
+    }
+
+    private let state: Mutex<State>
+    private let copied: URLSessionConfiguration
+    let settings: SessionSettings
+    let security: SessionSecurity
+    /// The session's part on its loop, or why there is none.
+    private let home: Result<LoopBound<SessionEngine>, Errno>
+
+    /// Where the delegate is called. One operation at a time, unless it is the user's own and of another kind; for one task
+    /// calls are in order in any case.
+    open internal(set) var delegateQueue: OperationQueue {
+        get { queue }
+        set {}
+    }
+    private let queue: OperationQueue
+
+    private static let standard = URLSession(configuration: .default)
+
+    /// With the default configuration and no delegate. It cannot be invalidated.
+    open class var shared: URLSession { standard }
+
+    /// A session without a delegate.
+    public convenience init(configuration: URLSessionConfiguration) {
+        self.init(configuration: configuration, delegate: nil, delegateQueue: nil)
+    }
+
+    /// - Parameters:
+    ///   - configuration: copied.
+    ///   - delegate: kept until the session is invalid.
+    ///   - queue: where it is called, and completion handlers too; nil for a serial one of the session's own.
+    public init(
+        configuration: URLSessionConfiguration,
+        delegate: (any URLSessionDelegate)?,
+        delegateQueue queue: OperationQueue?
+    ) {
+        copied = (configuration.copy() as? URLSessionConfiguration) ?? .default
+        let settings = SessionSettings(copied)
+        let security = SessionSecurity(settings, asksDelegate: delegate != nil)
+        self.settings = settings
+        self.security = security
+        self.queue = queue ?? URLSession.serialQueue()
+        state = Mutex(State(delegates: SessionDelegates(delegate)))
+        home = Result { () throws(Errno) in
+            let loop = try SharedLoops.next()
+            return LoopBound(SessionEngine(on: loop, settings, security), on: loop)
+        }
+        super.init()
+        if delegate != nil { security.setJudge(TrustQuestion.judge(of: self)) }
+    }
+
+    deinit {
+        // Tasks keep their session: whoever comes here has none left.
+        if case .success(let home) = home { home.loop.post { home.value.shutDown() } }
+    }
+
+    private static func serialQueue() -> OperationQueue {
+        let queue = OperationQueue()
+        queue.name = "URLLoading.URLSession"
+        queue.maxConcurrentOperationCount = 1
+        return queue
+    }
+
+    /// A copy.
+    open var configuration: URLSessionConfiguration { (copied.copy() as? URLSessionConfiguration) ?? copied }
+
+    /// Nil once the session is invalid.
+    open var delegate: (any URLSessionDelegate)? { delegates.session }
+
+    var delegates: SessionDelegates { state.withLock { $0.delegates } }
+
+    /// Free for the user.
+    open var sessionDescription: String? {
+        get { state.withLock { $0.description } }
+        set { state.withLock { $0.description = newValue } }
+    }
+
+    // MARK: Tasks
+
+    /// Numbers a task and takes it in. An invalid session's tasks are made too, and fail when they are resumed.
+    func add<Made: URLSessionTask>(_ make: (Int) -> Made) -> Made {
+        let identifier = state.withLock { state in
+            defer { state.nextIdentifier += 1 }
+            return state.nextIdentifier
+        }
+        let task = make(identifier)
+        let delegates = state.withLock { state -> SessionDelegates in
+            guard case .open = state.life else { return SessionDelegates(nil) }
+            state.tasks[identifier] = task
+            return state.delegates
+        }
+        if let delegate = delegates.task {
+            delegateQueue.addOperation { delegate.urlSession(self, didCreateTask: task) }
+        }
+        return task
+    }
+
+    func replace(_ task: URLSessionTask, by other: URLSessionTask) {
+        state.withLock { $0.tasks[other.taskIdentifier] = other }
+    }
+
+    /// A task has ended, and all of it has been told.
+    func finished(_ task: URLSessionTask) {
+        let identifier = task.taskIdentifier
+        let (calls, isEnd) = state.withLock { state -> ([@Sendable () -> Void], Bool) in
+            guard state.tasks[identifier] === task else { return ([], false) }
+            state.tasks[identifier] = nil
+            guard state.tasks.isEmpty else { return ([], false) }
+            defer { state.whenIdle = [] }
+            return (state.whenIdle, state.life == .closing)
+        }
+        for call in calls { call() }
+        if isEnd { becomeInvalid() }
+    }
+
+    /// Whether the task was made before the session was told to end.
+    private func has(_ task: URLSessionTask) -> Bool {
+        let identifier = task.taskIdentifier
+        return state.withLock { $0.tasks[identifier] === task }
+    }
+
+    private var current: [URLSessionTask] {
+        state.withLock { state in state.tasks.sorted { $0.key < $1.key }.map(\.value) }
+    }
+
+    /// The tasks that have not ended, in the order they were made; told on the delegate queue.
+    open func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
+        let tasks = current
+        delegateQueue.addOperation { completionHandler(tasks) }
+    }
+
+    /// The same by kind.
+    open func getTasksWithCompletionHandler(
+        _ completionHandler:
+            @escaping @Sendable ([URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask])
+            -> Void
+    ) {
+        let kinds = URLSession.byKind(current)
+        delegateQueue.addOperation { completionHandler(kinds.0, kinds.1, kinds.2) }
+    }
+
+    /// The tasks that have not ended.
+    public var allTasks: [URLSessionTask] {
+        get async { current }
+    }
+
+    /// The same by kind: data, upload, download.
+    public var tasks: ([URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask]) {
+        get async { URLSession.byKind(current) }
+    }
+
+    private static func byKind(
+        _ tasks: [URLSessionTask]
+    ) -> ([URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask]) {
+        let uploads = tasks.compactMap { $0 as? URLSessionUploadTask }
+        let data = tasks.compactMap { $0 is URLSessionUploadTask ? nil : $0 as? URLSessionDataTask }
+        return (data, uploads, tasks.compactMap { $0 as? URLSessionDownloadTask })
+    }
+
+    // MARK: Making tasks: each is suspended, and begins with `resume()`
+
+    /// Its content goes to the delegate.
+    open func dataTask(with request: URLRequest) -> URLSessionDataTask {
+        add { URLSessionDataTask(self, $0, TaskOrder(request)) }
+    }
+
+    /// Its content goes to the delegate.
+    open func dataTask(with url: URL) -> URLSessionDataTask { dataTask(with: URLRequest(url: url)) }
+
+    /// Its content goes to the handler, whole, on the delegate queue; of the delegate's methods only those about redirects,
+    /// challenges and metrics are called. Data and response are nil if the error is not.
+    open func dataTask(
+        with request: URLRequest,
+        completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionDataTask {
+        add { URLSessionDataTask(self, $0, TaskOrder(request, .request, .data(completionHandler))) }
+    }
+
+    /// The same for a URL.
+    open func dataTask(
+        with url: URL,
+        completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionDataTask {
+        dataTask(with: URLRequest(url: url), completionHandler: completionHandler)
+    }
+
+    /// Sends a file of this machine, read as it is sent.
+    open func uploadTask(with request: URLRequest, fromFile fileURL: URL) -> URLSessionUploadTask {
+        add { URLSessionUploadTask(self, $0, TaskOrder(request, .file(fileURL))) }
+    }
+
+    open func uploadTask(with request: URLRequest, from bodyData: Data) -> URLSessionUploadTask {
+        add { URLSessionUploadTask(self, $0, TaskOrder(request, .data(bodyData))) }
+    }
+
+    /// Sends the request's own stream, or the one that the delegate gives when it is asked for a new one.
+    open func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask {
+        add { URLSessionUploadTask(self, $0, TaskOrder(request, .stream)) }
+    }
+
+    /// Sends a file of this machine; the answer goes to the handler, as with ``dataTask(with:completionHandler:)``.
+    open func uploadTask(
+        with request: URLRequest,
+        fromFile fileURL: URL,
+        completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionUploadTask {
+        add { URLSessionUploadTask(self, $0, TaskOrder(request, .file(fileURL), .data(completionHandler))) }
+    }
+
+    /// Sends data, or nothing; the answer goes to the handler, as with ``dataTask(with:completionHandler:)``.
+    open func uploadTask(
+        with request: URLRequest,
+        from bodyData: Data?,
+        completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionUploadTask {
+        let content = bodyData.map { TaskOrder.Content.data($0) } ?? .request
+        return add { URLSessionUploadTask(self, $0, TaskOrder(request, content, .data(completionHandler))) }
+    }
+
+    /// Its content goes to a file, which the delegate is told of.
+    open func downloadTask(with request: URLRequest) -> URLSessionDownloadTask {
+        add { URLSessionDownloadTask(self, $0, TaskOrder(request)) }
+    }
+
+    /// Its content goes to a file, which the delegate is told of.
+    open func downloadTask(with url: URL) -> URLSessionDownloadTask { downloadTask(with: URLRequest(url: url)) }
+
+    /// Its content goes to a file, which is deleted when the handler returns.
+    open func downloadTask(
+        with request: URLRequest,
+        completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionDownloadTask {
+        add { URLSessionDownloadTask(self, $0, TaskOrder(request, .request, .download(completionHandler))) }
+    }
+
+    /// The same for a URL.
+    open func downloadTask(
+        with url: URL,
+        completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionDownloadTask {
+        downloadTask(with: URLRequest(url: url), completionHandler: completionHandler)
+    }
+
+    /// Goes on where a cancelled or failed download stopped, if the server still has the same content; from the start if not.
+    /// Data that is no resume data makes a task that fails.
+    open func downloadTask(withResumeData resumeData: Data) -> URLSessionDownloadTask {
+        add { URLSessionDownloadTask(self, $0, ResumeData.order(resumeData, .delegate)) }
+    }
+
+    /// The same with a handler, as with ``downloadTask(with:completionHandler:)``.
+    open func downloadTask(
+        withResumeData resumeData: Data,
+        completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionDownloadTask {
+        add { URLSessionDownloadTask(self, $0, ResumeData.order(resumeData, .download(completionHandler))) }
+    }
+
+    // MARK: Its end
+
+    /// No more tasks; when those there are have ended, the session is invalid and lets go of its delegate.
+    open func finishTasksAndInvalidate() { close(cancelling: false) }
+
+    /// No more tasks; those there are are cancelled, and the session is invalid when they have ended.
+    open func invalidateAndCancel() { close(cancelling: true) }
+
+    private func close(cancelling: Bool) {
+        guard self !== URLSession.standard else { return }
+        let (tasks, isEnd) = state.withLock { state -> ([URLSessionTask], Bool) in
+            guard state.life != .invalid else { return ([], false) }
+            let isFirst = state.life == .open
+            state.life = .closing
+            return (Array(state.tasks.values), isFirst && state.tasks.isEmpty)
+        }
+        if cancelling { for task in tasks { task.cancel() } }
+        if isEnd { becomeInvalid() }
+    }
+
+    private func becomeInvalid() {
+        let isFirst = state.withLock { state in
+            guard state.life != .invalid else { return false }
+            state.life = .invalid
+            return true
+        }
+        guard isFirst else { return }
+        post { engine in engine.shutDown() }
+        delegateQueue.addOperation { [self] in
+            delegate?.urlSession(self, didBecomeInvalidWithError: nil)
+            let old = state.withLock { state in
+                defer { state.delegates = SessionDelegates(nil) }
+                return state.delegates
+            }
+            security.setJudge(nil)
+            _ = consume old
+        }
+    }
+
+    /// Writes what is kept in memory to disk: cookies, credentials, cached answers. Told on the delegate queue.
+    open func flush(completionHandler: @escaping @Sendable () -> Void) {
+        settings.cookies?.flush()
+        delegateQueue.addOperation(completionHandler)
+    }
+
+    /// Empties the session's stores and forgets what it has learnt of servers; later requests go over new connections. Told on the
+    /// delegate queue.
+    open func reset(completionHandler: @escaping @Sendable () -> Void) {
+        settings.cookies?.removeCookies(since: .distantPast)
+        settings.cache?.removeAllCachedResponses()
+        if let credentials = settings.credentials {
+            for (space, known) in credentials.allCredentials {
+                for credential in known.values { credentials.remove(credential, for: space) }
+            }
+        }
+        let queue = delegateQueue
+        let isSent = post { engine in
+            engine.forget()
+            queue.addOperation(completionHandler)
+        }
+        if !isSent { queue.addOperation(completionHandler) }
+    }
+
+    // MARK: The loop
+
+    /// A task that may be waiting for this server: the first by number.
+    func task(waitingFor origin: Origin) -> URLSessionTask? {
+        current.first { task in
+            guard let url = task.currentRequest?.url, let place = try? URLText.http(url) else { return false }
+            return place.origin == origin && task.response == nil
+        }
+    }
+
+    /// False where there is no loop: `call` will not run.
+    @discardableResult
+    func post(_ call: @escaping @Sendable (SessionEngine) -> Void) -> Bool {
+        guard case .success(let home) = home else { return false }
+        return home.loop.post { call(home.value) }
+    }
+
+    /// The same for a task: one that cannot be loaded at all ends here.
+    func post(
+        _ call: @escaping @Sendable (SessionEngine, URLSession, URLSessionTask) -> Void,
+        for task: URLSessionTask
+    ) {
+        guard has(task) else { return fail(task, "the session has been invalidated") }
+        switch home {
+        case .success(let home): home.loop.post { call(home.value, self, task) }
+        case .failure(let error): fail(task, "no event loop can be had: \(error)")
+        }
+    }
+
+    private func fail(_ task: URLSessionTask, _ reason: String) {
+        let isFirst = task.snapshot.withLock { snapshot in
+            guard snapshot.state != .completed else { return false }
+            snapshot.state = .completed
+            return true
+        }
+        guard isFirst else { return }
+        let error = ErrorTranslation.urlError(.unknown, task.currentRequest?.url, reason)
+        TaskEnding(task: task, session: self, failure: error, response: nil).tell(by: CallbackQueue {})
+    }
 }

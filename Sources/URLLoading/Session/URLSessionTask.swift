@@ -1,10 +1,227 @@
 public import Foundation
+internal import Synchronization
 
-open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {
-    open override func copy() -> Any { self }
+/// One request, its redirects, challenges and retries, up to one end. Made by a session, suspended; ``resume()`` begins it.
+///
+/// Every member may be used from any thread; what changes meanwhile is read as it is at that moment.
+open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Sendable {
+    public enum State: Int, Sendable {
+        case running
+        /// New, or told to ``suspend()``: its socket is not read.
+        case suspended
+        /// ``cancel()`` has been called, and its end is on the way.
+        case canceling
+        case completed
+    }
+
+    public static let defaultPriority: Float = 0.5
+    public static let lowPriority: Float = 0.25
+    public static let highPriority: Float = 0.75
+
+    let snapshot: Mutex<TaskSnapshot>
+    /// What the loader is to do; nothing for a task that no session has made.
+    let order: TaskOrder?
+
+    /// A task without a session, which never begins: for subclasses that stand in for one.
+    public override init() {
+        snapshot = Mutex(TaskSnapshot())
+        order = nil
+    }
+
+    init(_ session: URLSession, _ identifier: Int, _ order: TaskOrder) {
+        self.order = order
+        snapshot = Mutex(TaskSnapshot(session, identifier, order.request))
+    }
+
+    /// Takes over from another task in the middle of its answer: the same identifier, the same receivers.
+    convenience init(taking other: URLSessionTask, _ session: URLSession, _ order: TaskOrder) {
+        self.init(session, other.taskIdentifier, order)
+        let taken = other.snapshot.withLock { $0 }
+        snapshot.withLock { snapshot in
+            snapshot = taken
+            // It watches and controls the other one.
+            snapshot.progress = nil
+        }
+    }
+
+    /// Unique among the tasks of its session.
+    open internal(set) var taskIdentifier: Int {
+        get { snapshot.withLock { $0.identifier } }
+        set { snapshot.withLock { $0.identifier = newValue } }
+    }
+
+    /// Nil only where the task was not made from a request.
+    open var originalRequest: URLRequest? { snapshot.withLock { $0.originalRequest } }
+
+    /// The request that is under way: another one after a redirect.
+    open internal(set) var currentRequest: URLRequest? {
+        get { snapshot.withLock { $0.currentRequest } }
+        set { snapshot.withLock { $0.currentRequest = newValue } }
+    }
+
+    /// The head of the answer, once there is one.
+    open internal(set) var response: URLResponse? {
+        get { snapshot.withLock { $0.response } }
+        set { snapshot.withLock { $0.response = newValue } }
+    }
+
+    /// Why the task failed, once it has.
+    open var error: (any Error)? { snapshot.withLock { $0.error } }
+
+    open internal(set) var state: State {
+        get { snapshot.withLock { $0.state } }
+        set { snapshot.withLock { $0.state = newValue } }
+    }
+
+    /// Asked before the session's delegate, and let go of at the task's end. May be set at any time: who is asked is read when
+    /// there is something to ask.
+    open var delegate: (any URLSessionTaskDelegate)? {
+        get { snapshot.withLock { $0.delegate } }
+        set {
+            // What is let go of may run code of the user's.
+            let old = snapshot.withLock { snapshot in
+                let old = snapshot.delegate
+                snapshot.delegate = newValue
+                return old
+            }
+            _ = consume old
+        }
+    }
+
+    /// Free for the user; shown in ``description``.
+    open var taskDescription: String? {
+        get { snapshot.withLock { $0.taskDescription } }
+        set { snapshot.withLock { $0.taskDescription = newValue } }
+    }
+
+    /// From 0 to 1: among the tasks of a session that wait for a connection to the same host, those with more come first. It
+    /// counts from the moment the task begins to wait.
+    open var priority: Float {
+        get { snapshot.withLock { $0.priority } }
+        set { snapshot.withLock { $0.priority = min(max(newValue, 0), 1) } }
+    }
+
+    /// The task does not begin before, and its delegate is asked once more then. Nil: at once.
+    @available(*, deprecated, message: "Not supported outside of background sessions on Apple's platforms")
+    open var earliestBeginDate: Date? {
+        get { beginDate }
+        set { beginDate = newValue }
+    }
+
+    var beginDate: Date? {
+        get { snapshot.withLock { $0.beginDate } }
+        set { snapshot.withLock { $0.beginDate = newValue } }
+    }
+
+    /// Whether data may be delivered as it comes. False: it is kept until the end, in memory.
+    open var prefersIncrementalDelivery: Bool {
+        get { snapshot.withLock { $0.prefersIncrementalDelivery } }
+        set { snapshot.withLock { $0.prefersIncrementalDelivery = newValue } }
+    }
+
+    // MARK: Counts, in bytes
+
+    /// A guess of the user's, for ``progress`` while nothing better is known; -1 for none.
+    open var countOfBytesClientExpectsToSend: Int64 {
+        get { snapshot.withLock { $0.expectsToSend } }
+        set { snapshot.withLock { $0.expectsToSend = newValue } }
+    }
+
+    /// A guess of the user's, for ``progress`` while nothing better is known; -1 for none.
+    open var countOfBytesClientExpectsToReceive: Int64 {
+        get { snapshot.withLock { $0.expectsToReceive } }
+        set { snapshot.withLock { $0.expectsToReceive = newValue } }
+    }
+
+    /// Content of the answer, decoded.
+    open internal(set) var countOfBytesReceived: Int64 {
+        get { snapshot.withLock { $0.counts.received } }
+        set { snapshot.withLock { $0.counts.received = newValue } }
+    }
+
+    /// Content of the request that the kernel has taken.
+    open internal(set) var countOfBytesSent: Int64 {
+        get { snapshot.withLock { $0.counts.sent } }
+        set { snapshot.withLock { $0.counts.sent = newValue } }
+    }
+
+    /// The length of the request's content; 0 without any, -1 (`NSURLSessionTransferSizeUnknown`) where nobody knows.
+    open internal(set) var countOfBytesExpectedToSend: Int64 {
+        get { snapshot.withLock { $0.counts.expectedToSend } }
+        set { snapshot.withLock { $0.counts.expectedToSend = newValue } }
+    }
+
+    /// The length of the answer's content: 0 before there is an answer, -1 (`NSURLSessionTransferSizeUnknown`) where nobody knows.
+    open internal(set) var countOfBytesExpectedToReceive: Int64 {
+        get { snapshot.withLock { $0.counts.expectedToReceive } }
+        set { snapshot.withLock { $0.counts.expectedToReceive = newValue } }
+    }
+
+    /// Bytes both ways as units. Cancelling and pausing it cancel and suspend the task.
+    open var progress: Progress {
+        if let made = snapshot.withLock({ $0.progress }) { return made }
+        let fresh = Progress(totalUnitCount: -1)
+        fresh.isPausable = true
+        fresh.isCancellable = true
+        fresh.cancellationHandler = { [weak self] in self?.cancel() }
+        fresh.pausingHandler = { [weak self] in self?.suspend() }
+        fresh.resumingHandler = { [weak self] in self?.resume() }
+        let (progress, counts) = snapshot.withLock { snapshot in
+            let progress = snapshot.progress ?? fresh
+            snapshot.progress = progress
+            return (progress, snapshot.progressCounts)
+        }
+        counts.show(on: progress)
+        return progress
+    }
+
+    // MARK: Control
+
+    /// Ends the task with `URLError.cancelled`, unless it has ended. Returns at once: the end is told as every end is.
+    open func cancel() { load?.cancel() }
+
+    /// Stops the task, however far it has come, until ``resume()`` has been called as often: what it reads from stays unread, so
+    /// that the server is held. Timeouts stand still, that of the whole resource excepted.
+    open func suspend() {
+        let isStop = snapshot.withLock { snapshot in
+            guard snapshot.state == .running || snapshot.state == .suspended else { return false }
+            snapshot.suspensions += 1
+            snapshot.state = .suspended
+            return snapshot.suspensions == 1
+        }
+        if isStop { load?.suspend() }
+    }
+
+    /// Begins the task, or goes on with it once it has been called as often as ``suspend()``; a new task counts as suspended
+    /// once. For a running task it means nothing.
+    open func resume() {
+        let isGo = snapshot.withLock { snapshot in
+            guard snapshot.state == .suspended else { return false }
+            snapshot.suspensions = max(0, snapshot.suspensions - 1)
+            guard snapshot.suspensions == 0 else { return false }
+            snapshot.state = .running
+            return true
+        }
+        if isGo { load?.resume() }
+    }
+
+    /// The way to its loader; nil once the task has ended, and for one without a session.
+    var load: TaskControl? {
+        snapshot.withLock { snapshot in snapshot.session.map { TaskControl(task: self, session: $0) } }
+    }
+
+    /// Tasks are not copied: the same one.
+    open override func copy() -> Any { copy(with: nil) }
+
+    /// Tasks are not copied: the same one.
     open func copy(with zone: NSZone?) -> Any { self }
-}
 
-open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {}
-open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {}
-open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {}
+    open override var description: String {
+        let (identifier, description, request, state) = snapshot.withLock {
+            ($0.identifier, $0.taskDescription, $0.currentRequest, $0.state)
+        }
+        let note = description.map { " “\($0)”" } ?? ""
+        let url = request?.url.map { " \(URLText.redacted($0))" } ?? ""
+        return "<\(type(of: self)) \(identifier)\(note) \(state)\(url)>"
+    }
+}

@@ -1,0 +1,57 @@
+internal import CLinux
+
+/// A regular file being written, from some offset on; one thread at a time. It waits for slow disks, as regular files cannot be
+/// polled; as a rule the kernel takes the bytes at once and writes them later.
+public final class WritableFile {
+    private let descriptor: OwnedFD
+    /// Where the next byte goes.
+    public private(set) var offset: UInt64
+
+    /// Makes the file, for its user's eyes alone. One that exists already is an error (EEXIST).
+    public init(creating path: String) throws(Errno) {
+        descriptor = OwnedFD(
+            taking: try callingOnce(.openFile) { unsafe path.withCString { unsafe uncurl_create_file($0) } }
+        )
+        offset = 0
+    }
+
+    /// Opens a file that exists and cuts it off at `offset`; shorter ones are refused (EINVAL), for what lies between would be
+    /// zeros.
+    public init(path: String, continuingAt offset: UInt64) throws(Errno) {
+        descriptor = OwnedFD(
+            taking: try callingOnce(.openFile) { unsafe path.withCString { unsafe uncurl_open_file_for_writing($0) } }
+        )
+        var (size, device, inode): (UInt64, UInt64, UInt64) = (0, 0, 0)
+        let number = descriptor.number
+        _ = try callingOnce(.fileStatus) { unsafe uncurl_file_status(number, &size, &device, &inode) }
+        guard size >= offset, let length = off_t(exactly: offset) else { throw .invalidArgument }
+        _ = try callingOnce(.writeFile) { ftruncate(number, length) }
+        self.offset = offset
+    }
+
+    /// All of it, or an error: then some of it may be in the file, and ``offset`` says how much.
+    public func write(_ bytes: Span<UInt8>) throws(Errno) {
+        let number = descriptor.number
+        var done = 0
+        while done < bytes.count {
+            let rest = bytes.extracting(done..<bytes.count)
+            guard let position = off_t(exactly: offset) else { throw .invalidArgument }
+            let written = try retryingInterrupts(.writeFile) {
+                unsafe rest.withUnsafeBytes { unsafe pwrite(number, $0.baseAddress, $0.count, position) }
+            }
+            // A disk that takes nothing and says nothing: nothing would ever change.
+            guard written > 0 else { throw .noSpace }
+            done += written
+            offset += UInt64(written)
+        }
+    }
+
+    /// What was written survives the machine's fall.
+    public func sync() throws(Errno) {
+        let number = descriptor.number
+        _ = try callingOnce(.writeFile) { fdatasync(number) }
+    }
+
+    /// One that is not there is no error.
+    public static func remove(_ path: String) { _ = unsafe path.withCString { unsafe unlink($0) } }
+}

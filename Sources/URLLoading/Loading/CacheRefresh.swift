@@ -1,0 +1,61 @@
+internal import Foundation
+internal import HTTP1
+internal import HTTPEngine
+
+/// A request that nobody waits for: it brings a stored answer up to date that has been served stale meanwhile (RFC 5861 §3).
+final class CacheRefresh: ExchangeDelegate {
+    private let cached: CachedURLResponse
+    private let cache: URLCache
+    private let key: CacheKey
+    private let fields: HTTPFields
+    private let url: URL
+    private let sent = Transaction.now
+    private var head: ResponseHead?
+    private var content = Data()
+    private var isTooLarge = false
+
+    init(_ cached: CachedURLResponse, _ cache: URLCache, _ key: CacheKey, _ fields: HTTPFields, _ url: URL) {
+        self.cached = cached
+        self.cache = cache
+        self.key = key
+        self.fields = fields
+        self.url = url
+    }
+
+    func exchange(_ id: ExchangeID, didReceive head: ResponseHead) {
+        if head.status >= 200 { self.head = head }
+    }
+
+    func exchange(_ id: ExchangeID, didReceive bytes: Span<UInt8>) {
+        isTooLarge = isTooLarge || content.count + bytes.count > cache.contentLimit
+        if !isTooLarge { content.append(bytes, expecting: -1) }
+    }
+
+    func exchange(_ id: ExchangeID, didFinish outcome: Outcome, report: ExchangeReport) {
+        guard case .completed = outcome, let head, let stored = cached.exchange else { return }
+        let now = Transaction.now
+        guard head.status != 304 else {
+            let fresh = CacheValidation.freshened(stored, by: head.fields, requested: sent, received: now)
+            if let fresh, let updated = cached.updated(fresh) { cache.keep(updated, for: key) }
+            return
+        }
+        let permitted = CacheStorage.permitted(
+            method: "GET",
+            request: fields,
+            status: head.status,
+            response: head.fields
+        )
+        guard permitted != .forbidden, !isTooLarge else { return }
+        let response = HTTPURLResponse(url: url, status: head.status, fields: CacheStorage.kept(head.fields))
+        let record = CacheRecord(
+            varying: VaryRule.select(fields, varying: head.fields),
+            requested: sent,
+            received: now
+        )
+        let policy: URLCache.StoragePolicy = permitted == .everywhere ? .allowed : .allowedInMemoryOnly
+        cache.keep(
+            CachedURLResponse(response: response, data: content, userInfo: nil, storagePolicy: policy, record: record),
+            for: key
+        )
+    }
+}

@@ -1,0 +1,56 @@
+internal import Foundation
+internal import Reactor
+
+/// A download on disk: written as it comes, under a name of its own in the temporary folder, and gone again if nobody takes it.
+/// Written on one thread at a time.
+final class DownloadFile: @unchecked Sendable {
+    // `@unchecked`: written by its load on the loop, then handed over with the end.
+    let url: URL
+    private let source: URL?
+    private var file: WritableFile?
+    /// What is in the file, from its beginning.
+    private(set) var written: Int64 = 0
+    /// What will be in it; -1 where nobody knows.
+    var total: Int64 = -1
+    private var isKept = false
+
+    init(for source: URL?) throws(URLError) {
+        self.source = source
+        let name = "URLLoading_\(UUID().uuidString).tmp"
+        url = URL(fileURLWithPath: NSTemporaryDirectory()).appendingPathComponent(name)
+        do throws(Errno) {
+            file = try WritableFile(creating: url.path)
+        } catch {
+            throw ErrorTranslation.urlError(.cannotCreateFile, source, "the download's file: \(error)")
+        }
+    }
+
+    /// Goes on behind what an earlier download has written.
+    init(_ resumption: ResumeData, total: Int64, for source: URL?) throws(Errno) {
+        self.source = source
+        self.total = total
+        url = URL(fileURLWithPath: resumption.path)
+        file = try WritableFile(path: resumption.path, continuingAt: UInt64(clamping: resumption.received))
+        written = resumption.received
+    }
+
+    /// It stays, whatever becomes of this download: a later one goes on with it.
+    func keep() { isKept = true }
+
+    func write(_ bytes: Span<UInt8>) throws(URLError) {
+        do throws(Errno) {
+            try file?.write(bytes)
+            written += Int64(bytes.count)
+        } catch {
+            throw ErrorTranslation.urlError(.cannotWriteToFile, source, "the download's file: \(error)")
+        }
+    }
+
+    func finish(keeping: Bool) {
+        file = nil
+        if !keeping, !isKept { remove() }
+    }
+
+    /// Unless it has been moved.
+    func remove() { WritableFile.remove(url.path) }
+}

@@ -1,0 +1,137 @@
+internal import Foundation
+internal import HTTPEngine
+internal import Reactor
+internal import TLS
+
+/// The one place where what happened below becomes a `URLError`: its code by Foundation's names, both failing-URL keys, and
+/// what really happened, in words, as the underlying error.
+enum ErrorTranslation {
+    static func error(_ error: EngineError, _ url: URL?) -> URLError {
+        urlError(code(error), url, error)
+    }
+
+    static func urlError(_ code: URLError.Code, _ url: URL?, _ cause: any Error) -> URLError {
+        urlError(code, url, "\(cause)", underlying: UnderlyingError(cause).nsError)
+    }
+
+    /// - Parameter reason: what happened, for people.
+    static func urlError(_ code: URLError.Code, _ url: URL?, _ reason: String) -> URLError {
+        urlError(code, url, reason, underlying: UnderlyingError(reason).nsError)
+    }
+
+    private static func urlError(
+        _ code: URLError.Code,
+        _ url: URL?,
+        _ reason: String,
+        underlying: NSError
+    ) -> URLError {
+        var info: [String: Any] = [NSLocalizedDescriptionKey: reason, NSUnderlyingErrorKey: underlying]
+        if let url {
+            info[NSURLErrorFailingURLErrorKey] = url
+            info[NSURLErrorFailingURLStringErrorKey] = url.absoluteString
+        }
+        return URLError(code, userInfo: info)
+    }
+
+    /// An error of a user's protocol class or file: `URLError`s get what they lack, others become the cause of one.
+    static func error(_ error: any Error, _ url: URL?) -> URLError {
+        guard let given = error as? URLError else {
+            let known = error as NSError
+            let code = known.domain == NSURLErrorDomain ? URLError.Code(rawValue: known.code) : nil
+            return urlError(code ?? .unknown, url, error)
+        }
+        guard given.userInfo[NSURLErrorFailingURLErrorKey] == nil, let url else { return given }
+        var info = given.userInfo
+        info[NSURLErrorFailingURLErrorKey] = url
+        info[NSURLErrorFailingURLStringErrorKey] = url.absoluteString
+        return URLError(given.code, userInfo: info)
+    }
+
+    private static func code(_ error: EngineError) -> URLError.Code {
+        switch error {
+        case .invalidRequest: .badURL
+        case .connect(let error): code(error)
+        case .timedOut: .timedOut
+        case .tls(let error): code(error)
+        case .proxy(let error): code(error)
+        case .closedWhileOpening, .unsolicitedBytes, .closedBeforeResponse, .uploadAborted, .truncatedHead,
+            .truncatedBody, .connectionLost, .sendFailed:
+            .networkConnectionLost
+        case .malformedResponse: .cannotParseResponse
+        case .unexpectedUpgrade: .badServerResponse
+        case .undecodable: .cannotDecodeContentData
+        case .bodyLengthMismatch, .bodyFailed, .bodySourceFailed: .requestBodyStreamExhausted
+        case .bodyUnreadable(.noSuchFile): .fileDoesNotExist
+        case .bodyUnreadable(.accessDenied): .noPermissionsToReadFile
+        case .bodyUnreadable, .bodyFileReplaced: .cannotOpenFile
+        case .system(let error): error.isResourceExhaustion ? .cannotConnectToHost : .networkConnectionLost
+        case .cancelled, .shutDown: .cancelled
+        }
+    }
+
+    private static func code(_ error: ConnectError) -> URLError.Code {
+        guard !error.attempts.isEmpty else { return .cannotFindHost }
+        return error.attempts.allSatisfy { $0.errno == .networkUnreachable }
+            ? .notConnectedToInternet : .cannotConnectToHost
+    }
+
+    private static func code(_ error: TLSError) -> URLError.Code {
+        switch error {
+        case .untrusted(let failure): URLServerTrust.code(failure.reason)
+        case .refused: .serverCertificateUntrusted
+        case .alert(let alert): code(alert)
+        case .identity: .clientCertificateRejected
+        case .truncated, .closedInHandshake, .corruptRecord: .networkConnectionLost
+        case .roots, .plainHTTP, .notTLS, .unsupportedVersion, .noSharedCipher, .unexpectedApplicationProtocol,
+            .protocolViolation, .tooManyKeyUpdates, .closed, .invalidServerName, .configuration, .outOfMemory:
+            .secureConnectionFailed
+        }
+    }
+
+    /// RFC 8446 §6.2: certificate_required, and what servers say of certificates they were shown.
+    private static func code(_ alert: TLSAlert) -> URLError.Code {
+        switch alert.code {
+        case 116: .clientCertificateRequired
+        case 42...46, 48: .clientCertificateRejected
+        default: .secureConnectionFailed
+        }
+    }
+
+    private static func code(_ error: ProxyError) -> URLError.Code {
+        switch error {
+        case .unreachable, .refused, .socks, .target: .cannotConnectToHost
+        case .authenticationRequired, .credentials: .userAuthenticationRequired
+        case .tls: .secureConnectionFailed
+        case .closed: .networkConnectionLost
+        case .malformedResponse: .badServerResponse
+        }
+    }
+}
+
+/// What happened, as an `NSError`'s cause has to be one: ``description`` says it.
+struct UnderlyingError: Error, CustomNSError, LocalizedError, CustomStringConvertible {
+    static let errorDomain = "URLLoading"
+
+    let description: String
+    /// The engine's word, for code that looks closer.
+    let cause: (any Error)?
+
+    init(_ cause: any Error) {
+        self.cause = cause
+        description = "\(cause)"
+    }
+
+    init(_ reason: String) {
+        cause = nil
+        description = reason
+    }
+
+    var errorCode: Int { 1 }
+    var errorDescription: String? { description }
+    var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description] }
+
+    /// What `userInfo` holds by custom.
+    var nsError: NSError {
+        NSError(domain: UnderlyingError.errorDomain, code: errorCode, userInfo: errorUserInfo)
+    }
+}

@@ -1,0 +1,14 @@
+internal import Foundation
+
+/// What is asked of the process once.
+enum ProcessFacts {
+    static let processors = ProcessInfo.processInfo.activeProcessorCount
+
+    /// The program's name, as the User-Agent field tells it (RFC 9110 §10.1.5: a token).
+    static let userAgent: String = {
+        let name = ProcessInfo.processInfo.processName.filter { letter in
+            letter.isASCII && (letter.isLetter || letter.isNumber || "-._~+!".contains(letter))
+        }
+        return (name.isEmpty ? "URLLoading" : name) + " (unknown version) uncurl/1.0"
+    }()
+}

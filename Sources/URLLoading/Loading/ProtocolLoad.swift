@@ -1,0 +1,158 @@
+internal import Dispatch
+internal import Foundation
+internal import Reactor
+internal import Synchronization
+
+/// A load by a `URLProtocol` class of the user's. The class runs on a queue of its own; what it tells comes to the loop and
+/// waits there while the task is held.
+final class ProtocolLoad: @unchecked Sendable {
+    // `@unchecked`: everything but `queue`, `instance` and what is guarded is touched on the loop alone; `instance`, on the queue.
+
+    /// What a class tells, in order.
+    private enum Event: Sendable {
+        case redirect(URLRequest, URLResponse)
+        case cached(CachedURLResponse)
+        case response(URLResponse, URLCache.StoragePolicy)
+        case data(Data)
+        case finished
+        case failed(URLError)
+        case challenge(URLAuthenticationChallenge)
+        case challengeCancelled
+    }
+
+    private unowned let load: TaskLoad
+    private let classes: [URLProtocol.Type]
+    private let task: URLSessionTask
+    private let request: URLRequest
+    private let queue = DispatchQueue(label: "URLLoading.URLProtocol")
+    private var instance: URLProtocol?
+    private var events: [Event] = []
+    private var isHeld = false
+    private var isStopped = false
+    /// Whether the answer may be stored, by the class's word.
+    private(set) var storagePolicy = URLCache.StoragePolicy.notAllowed
+
+    /// Nil where no classes are to be asked.
+    init?(for load: TaskLoad) {
+        classes = load.engine.settings.protocolClasses + URLProtocol.registeredClasses
+        guard !classes.isEmpty else { return nil }
+        self.load = load
+        task = load.task
+        request = load.request
+    }
+
+    // MARK: On the loop
+
+    /// Asks the classes; the network loads what none of them takes.
+    func begin() {
+        task.currentRequest = request
+        queue.async { [self] in
+            guard let taker = classes.first(where: { $0.canInit(with: task) }) else {
+                return onLoop { $0.load.loadItself($0) }
+            }
+            let client = ProtocolClient { [weak self] event in self?.take(event) }
+            let instance = taker.init(task: task, cachedResponse: nil, client: client)
+            instance.task = task
+            if isOver.withLock({ $0 }) { return }
+            self.instance = instance
+            instance.startLoading()
+        }
+    }
+
+    func hold(_ isHeld: Bool) {
+        self.isHeld = isHeld
+        if !isHeld { deliver() }
+    }
+
+    /// Nothing more is heard; the class is told to stop.
+    func stop() {
+        guard !isStopped else { return }
+        isStopped = true
+        events = []
+        isOver.withLock { $0 = true }
+        queue.async { [self] in
+            instance?.stopLoading()
+            instance?.client = nil
+            instance = nil
+        }
+    }
+
+    private func deliver() {
+        while !isHeld, !isStopped, !events.isEmpty {
+            let event = events.removeFirst()
+            switch event {
+            case .redirect(let request, let response): load.classRedirected(to: request, response, self)
+            case .cached(let cached):
+                load.received(cached.response, from: .classLoad(self))
+                if !isStopped { events = [.data(cached.data), .finished] }
+            case .response(let response, let policy):
+                storagePolicy = policy
+                load.received(response, from: .classLoad(self))
+            case .data(let data): if !data.isEmpty { load.receive(Array(data).span) }
+            case .finished: load.classFinished(self)
+            case .failed(let error): load.end(error)
+            case .challenge(let challenge): load.classChallenged(challenge, self)
+            case .challengeCancelled: break
+            }
+        }
+    }
+
+    /// Its answers are all there: the class is done, and stopped like any other.
+    func close() { stop() }
+
+    // MARK: From the class, on any thread
+
+    private let isOver = Mutex(false)
+
+    private func take(_ event: Event) {
+        onLoop { load in
+            guard !load.isStopped else { return }
+            load.events.append(event)
+            load.deliver()
+        }
+    }
+
+    private func onLoop(_ call: @escaping @Sendable (ProtocolLoad) -> Void) {
+        load.engine.loop.post { call(self) }
+    }
+
+    /// The client a class is given: turns calls into events.
+    private final class ProtocolClient: NSObject, URLProtocolClient, @unchecked Sendable {
+        // `@unchecked`: an `NSObject` with one immutable, sendable closure.
+        private let tell: @Sendable (Event) -> Void
+
+        init(_ tell: @escaping @Sendable (Event) -> Void) { self.tell = tell }
+
+        func urlProtocol(_ protocol: URLProtocol, wasRedirectedTo request: URLRequest, redirectResponse: URLResponse) {
+            tell(.redirect(request, redirectResponse))
+        }
+
+        func urlProtocol(_ protocol: URLProtocol, cachedResponseIsValid cachedResponse: CachedURLResponse) {
+            tell(.cached(cachedResponse))
+        }
+
+        func urlProtocol(
+            _ protocol: URLProtocol,
+            didReceive response: URLResponse,
+            cacheStoragePolicy policy: URLCache.StoragePolicy
+        ) {
+            tell(.response(response, policy))
+        }
+
+        func urlProtocol(_ protocol: URLProtocol, didLoad data: Data) { tell(.data(data)) }
+
+        func urlProtocolDidFinishLoading(_ protocol: URLProtocol) { tell(.finished) }
+
+        func urlProtocol(_ protocol: URLProtocol, didFailWithError error: any Error) {
+            tell(.failed(ErrorTranslation.error(error, `protocol`.request.url)))
+        }
+
+        func urlProtocol(_ protocol: URLProtocol, didReceive challenge: URLAuthenticationChallenge) {
+            tell(.challenge(challenge))
+        }
+
+        func urlProtocol(_ protocol: URLProtocol, didCancel challenge: URLAuthenticationChallenge) {
+            tell(.challengeCancelled)
+        }
+    }
+}

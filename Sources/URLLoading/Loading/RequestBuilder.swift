@@ -1,0 +1,144 @@
+internal import Foundation
+internal import HTTP1
+internal import HTTPEngine
+internal import Reactor
+
+/// Turns a `URLRequest` into the engine's: fields in the order a browser's user would expect, Host first, the request's own
+/// before the session's before ours.
+struct RequestBuilder {
+    let settings: SessionSettings
+    let request: URLRequest
+    let url: URL
+    let content: UploadContent
+    /// Fields of this transaction alone: cookies, credentials, validators.
+    var extra: [(name: String, value: String)] = []
+    /// Nil: those the engine was made with.
+    var proxies: ProxyConfiguration?
+
+    init(settings: SessionSettings, request: URLRequest, url: URL, content: UploadContent) {
+        self.settings = settings
+        self.request = request
+        self.url = url
+        self.content = content
+    }
+
+    /// What a caller sets is not sent: the engine derives it, from the content or the connection.
+    private static let derived: Set<String> = [
+        "host", "content-length", "transfer-encoding", "expect", "upgrade", "proxy-authorization", "connection",
+        "keep-alive", "proxy-connection", "te",
+    ]
+
+    /// Whom to ask, and for what.
+    func place() throws(URLError) -> HTTPURL {
+        do throws(HTTPURL.Problem) {
+            return try URLText.http(url)
+        } catch {
+            throw ErrorTranslation.urlError(RequestBuilder.code(error), url, error)
+        }
+    }
+
+    /// The request, and its fields without those that the engine adds.
+    func build(to place: HTTPURL) throws(URLError) -> (EngineRequest, HTTPFields) {
+        let values = request.values
+        guard values.httpMethod != "GET" || content.isEmpty else {
+            // RFC 9110 §9.3.1 gives content of a GET no meaning; URLSession has refused it since iOS 13.
+            throw ErrorTranslation.urlError(.dataLengthExceedsMaximum, url, "a GET request carries no content")
+        }
+        var options = EngineRequest.Options()
+        options.timeouts = timeouts(values)
+        options.proxies = proxies
+        options.host = values.fields?["Host"]
+        if let expect = values.fields?["Expect"], expect.lowercased() == "100-continue" {
+            options.expectation = .always
+        }
+        let fields: HTTPFields
+        do throws(HTTP1Error) {
+            fields = try self.fields(values)
+        } catch {
+            throw ErrorTranslation.urlError(.badURL, url, error)
+        }
+        do throws(EngineError) {
+            let request = try EngineRequest(
+                method: values.httpMethod,
+                origin: place.origin,
+                target: place.target,
+                fields: fields,
+                body: content.body,
+                options: options
+            )
+            return (request, fields)
+        } catch {
+            throw ErrorTranslation.error(error, url)
+        }
+    }
+
+    private func fields(_ values: RequestValues) throws(HTTP1Error) -> HTTPFields {
+        let own = values.fields
+        let session = settings.fields
+        func isSet(_ name: String) -> Bool { own?.contains(name) ?? false || session.contains(name) }
+        var fields = HTTPFields()
+        if !isSet("Accept") { try fields.append("Accept", "*/*") }
+        if !isSet("User-Agent") { try fields.append("User-Agent", ProcessFacts.userAgent) }
+        if !isSet("Accept-Language") { try fields.append("Accept-Language", RequestBuilder.language) }
+        if !content.isEmpty, !isSet("Content-Type"), values.httpMethod == "POST" {
+            // What URLSession has always sent, and servers have come to expect.
+            try fields.append("Content-Type", "application/x-www-form-urlencoded")
+        }
+        if let own { try add(own, to: &fields) { _ in true } }
+        try add(session, to: &fields) { own == nil || own?.contains($0) == false }
+        for (name, value) in extra { try fields.replace(name, value) }
+        return fields
+    }
+
+    private func add(
+        _ other: HTTPFields,
+        to fields: inout HTTPFields,
+        where isWanted: (String) -> Bool
+    ) throws(HTTP1Error) {
+        for index in 0..<other.count {
+            let name = other.name(at: index)
+            guard isWanted(name) else { continue }
+            let lowercased = name.lowercased()
+            // RFC 9112 §9.6: that the connection is to close is the one word on it that a caller has.
+            if lowercased == "connection", other.value(at: index).lowercased() == "close" {
+                try fields.append(name, "close")
+            }
+            guard !RequestBuilder.derived.contains(lowercased) else { continue }
+            try fields.append(name, other.value(at: index))
+        }
+    }
+
+    /// RFC 9110 §12.5.4, from the user's own languages.
+    private static let language: String = {
+        var seen: [String] = []
+        for language in Locale.preferredLanguages.prefix(6) {
+            let name = language.replacingOccurrences(of: "_", with: "-")
+            if !seen.contains(name), name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }) {
+                seen.append(name)
+            }
+        }
+        guard !seen.isEmpty else { return "en" }
+        return seen.enumerated().map { $0 == 0 ? $1 : "\($1);q=0.\(10 - $0)" }.joined(separator: ", ")
+    }()
+
+    /// The idle limit counts from the first packet on, so a server that does not answer at all is met by it too.
+    private func timeouts(_ values: RequestValues) -> Timeouts {
+        let seconds = values.explicitTimeout ?? settings.requestTimeout
+        let limit = RequestBuilder.duration(seconds)
+        return Timeouts(connect: limit, poolWait: nil, responseHead: nil, idle: limit, total: nil)
+    }
+
+    /// Nil for what is no limit: infinite, or zero and less, as URLSession reads them.
+    static func duration(_ seconds: TimeInterval) -> Duration? {
+        guard seconds > 0, seconds < 1e9 else { return nil }
+        return .nanoseconds(Int64(seconds * 1e9))
+    }
+
+    private static func code(_ problem: HTTPURL.Problem) -> URLError.Code {
+        switch problem {
+        case .scheme: .unsupportedURL
+        case .noScheme, .empty: .unsupportedURL
+        case .userInformation, .host, .secondColon, .portSyntax, .portRange, .percent, .byte: .badURL
+        }
+    }
+}

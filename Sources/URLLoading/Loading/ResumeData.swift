@@ -1,0 +1,69 @@
+internal import Foundation
+
+/// What a download can go on from: where it came from, what is on disk, and by what to know that it is still the same content.
+/// Kept as a property list under the names that URLSession gave its own.
+struct ResumeData: Sendable {
+    /// After redirects: what is resumed is the content that was being sent, not what the first URL may lead to by now.
+    var url: URL
+    var fields: [String: String]
+    /// A strong entity tag, or else the date of the last change (RFC 9110 §13.1.5).
+    var validator: String
+    var path: String
+    var received: Int64
+    /// Of the whole; -1 where nobody knew.
+    var expected: Int64
+
+    private enum Key {
+        static let version = "NSURLSessionResumeInfoVersion"
+        static let url = "NSURLSessionDownloadURL"
+        static let fields = "NSURLSessionResumeRequestFields"
+        static let validator = "NSURLSessionResumeEntityTag"
+        static let path = "NSURLSessionResumeInfoLocalPath"
+        static let received = "NSURLSessionResumeBytesReceived"
+        static let expected = "NSURLSessionResumeBytesExpected"
+    }
+
+    private static let version = 1
+
+    init(url: URL, fields: [String: String], validator: String, path: String, received: Int64, expected: Int64) {
+        self.url = url
+        self.fields = fields
+        self.validator = validator
+        self.path = path
+        self.received = received
+        self.expected = expected
+    }
+
+    /// Nil for what this has not written, or somebody has changed.
+    init?(_ data: Data) {
+        guard let list = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any],
+            list[Key.version] as? Int == ResumeData.version,
+            let url = (list[Key.url] as? String).flatMap({ URL(string: $0) }),
+            let validator = list[Key.validator] as? String,
+            let path = list[Key.path] as? String,
+            let received = list[Key.received] as? Int, received > 0
+        else { return nil }
+        self.url = url
+        self.validator = validator
+        self.path = path
+        self.received = Int64(received)
+        fields = list[Key.fields] as? [String: String] ?? [:]
+        expected = (list[Key.expected] as? Int).map { Int64($0) } ?? -1
+    }
+
+    var data: Data? {
+        let list: [String: Any] = [
+            Key.version: ResumeData.version, Key.url: url.absoluteString, Key.fields: fields, Key.validator: validator,
+            Key.path: path, Key.received: Int(received), Key.expected: Int(expected),
+        ]
+        return try? PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0)
+    }
+
+    /// A task that goes on; without a request, and so failing, if the data is none.
+    static func order(_ data: Data, _ receiver: TaskOrder.Receiver) -> TaskOrder {
+        guard let resumption = ResumeData(data) else { return TaskOrder(nil, .request, receiver) }
+        var request = URLRequest(url: resumption.url)
+        for (name, value) in resumption.fields { request.setValue(value, forHTTPHeaderField: name) }
+        return TaskOrder(request, .request, receiver, resumption: resumption)
+    }
+}

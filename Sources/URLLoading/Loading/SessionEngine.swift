@@ -1,0 +1,93 @@
+internal import Foundation
+internal import HTTPEngine
+internal import Reactor
+internal import TLS
+
+/// A session's part on its loop: the engine and the loads on it. Loop-confined.
+final class SessionEngine {
+    let loop: EventLoop
+    let settings: SessionSettings
+    /// How https servers are spoken to; made with the first that is met.
+    private let security: SessionSecurity
+    private var made: Engine?
+    /// Why https is not spoken in this session.
+    private(set) var tlsFailure: TLSError?
+    private(set) var loads: [ObjectIdentifier: TaskLoad] = [:]
+    /// What servers have taken before, and are given unasked.
+    var authorizations = AuthorizationMemory()
+    /// With the credentials that proxies have been given since.
+    private(set) var proxies: ProxyConfiguration
+    /// The request sent last, for the next that says the same: most programs ask one URL again and again.
+    var lastPlan: RequestPlan?
+
+    init(on loop: EventLoop, _ settings: SessionSettings, _ security: SessionSecurity) {
+        self.loop = loop
+        self.settings = settings
+        proxies = settings.proxies
+        self.security = security
+    }
+
+    /// Made when it is first needed: a session that only reads `data:` URLs has none.
+    var engine: Engine {
+        if let made { return made }
+        var configuration = EngineConfiguration()
+        configuration.connectionsPerHost = settings.connectionsPerHost
+        configuration.connections = SessionEngine.mostConnections
+        configuration.proxies = settings.proxies
+        do throws(TLSError) {
+            configuration.tls = try security.context()
+        } catch {
+            tlsFailure = error
+        }
+        configuration.trustEvaluator = security
+        configuration.recordsLocalAddress = true
+        let engine = Engine(
+            on: loop,
+            configuration: configuration,
+            resolver: SharedLoops.resolver,
+            blocking: SharedLoops.blocking
+        )
+        made = engine
+        return engine
+    }
+
+    /// URLSession has no limit over all hosts; this one keeps a crawler from eating every descriptor of its process.
+    private static let mostConnections = 1024
+
+    /// The proxy for that URL is told these from here on.
+    func use(_ credentials: Credentials, forProxyOf url: URL) {
+        lastPlan = nil
+        func renewed(_ proxy: Proxy?) -> Proxy? {
+            proxy.map { Proxy($0.kind, host: $0.host, port: $0.port, credentials: credentials) }
+        }
+        if url.scheme == "https" {
+            proxies.https = renewed(proxies.https)
+        } else {
+            proxies.http = renewed(proxies.http)
+        }
+    }
+
+    func load(of task: URLSessionTask) -> TaskLoad? { loads[ObjectIdentifier(task)] }
+
+    func add(_ load: TaskLoad) { loads[ObjectIdentifier(load.task)] = load }
+
+    func remove(_ load: TaskLoad) { loads[ObjectIdentifier(load.task)] = nil }
+
+    /// Connections are closed; loads end as cancelled.
+    func shutDown() {
+        for load in loads.values { load.cancel() }
+        made?.shutdown()
+        made = nil
+        lastPlan = nil
+    }
+
+    /// Nothing that was learnt from servers is used again: connections, challenges, tickets.
+    func forget() {
+        lastPlan = nil
+        authorizations.forgetAll()
+        proxies = settings.proxies
+        guard loads.isEmpty else { return }
+        made?.shutdown()
+        made = nil
+    }
+}

@@ -1,0 +1,41 @@
+internal import Foundation
+internal import HTTPEngine
+internal import Synchronization
+internal import TLS
+
+/// What a session knows of certificates: the context its connections share, and whom to ask about servers.
+final class SessionSecurity: TrustEvaluator {
+    /// Asks the session's user about a server; on the loop.
+    typealias Judge = @Sendable (PeerTrust, Origin, @escaping @Sendable (TrustVerdict) -> Void) -> Void
+
+    private let minimum: TLSVersion
+    private let maximum: TLSVersion
+    /// Nil for a session without a delegate: the built-in verdict counts.
+    private let judge: Mutex<Judge?>
+    private let hasJudge: Bool
+
+    init(_ settings: SessionSettings, asksDelegate: Bool) {
+        minimum = settings.minimumVersion
+        maximum = settings.maximumVersion
+        judge = Mutex(nil)
+        hasJudge = asksDelegate
+    }
+
+    func setJudge(_ judge: Judge?) { self.judge.withLock { $0 = judge } }
+
+    /// Nil: the standard one. A session with a delegate has one of its own: what one session's user has accepted is not resumed
+    /// by another's. Fails where the versions asked for exclude each other.
+    func context() throws(TLSError) -> TLSContext? {
+        guard hasJudge || minimum != .v1_2 || maximum != .v1_3 else { return nil }
+        var configuration = TLSConfiguration()
+        configuration.minimumVersion = minimum
+        configuration.maximumVersion = maximum
+        if hasJudge { configuration.trustDecision = .asks }
+        return try TLSContext(configuration)
+    }
+
+    func evaluate(_ trust: PeerTrust, of origin: Origin, answer: @escaping @Sendable (TrustVerdict) -> Void) {
+        guard let judge = judge.withLock({ $0 }) else { return answer(.builtIn) }
+        judge(trust, origin, answer)
+    }
+}

@@ -1,0 +1,54 @@
+internal import Foundation
+internal import HTTP1
+internal import HTTPEngine
+internal import TLS
+
+/// A session's configuration, read once and in the form its loader needs. What the user does to his configuration later
+/// does not reach it.
+struct SessionSettings: Sendable {
+    let cachePolicy: URLRequest.CachePolicy
+    /// In seconds.
+    let requestTimeout: TimeInterval
+    /// In seconds.
+    let resourceTimeout: TimeInterval
+    let waitsForConnectivity: Bool
+    /// For every request that does not have its own.
+    let fields: HTTPFields
+    let connectionsPerHost: Int
+    let cookies: HTTPCookieStorage?
+    let cookiePolicy: HTTPCookie.AcceptPolicy
+    let setsCookies: Bool
+    let credentials: URLCredentialStorage?
+    let cache: URLCache?
+    let protocolClasses: [URLProtocol.Type]
+    let proxies: ProxyConfiguration
+    let minimumVersion: TLSVersion
+    let maximumVersion: TLSVersion
+
+    init(_ configuration: URLSessionConfiguration) {
+        cachePolicy = configuration.requestCachePolicy
+        requestTimeout = configuration.timeoutIntervalForRequest
+        resourceTimeout = configuration.timeoutIntervalForResource
+        waitsForConnectivity = configuration.waitsForConnectivity
+        fields = SessionSettings.fields(configuration.httpAdditionalHeaders ?? [:])
+        connectionsPerHost = max(1, configuration.httpMaximumConnectionsPerHost)
+        cookies = configuration.httpCookieStorage
+        cookiePolicy = configuration.httpCookieAcceptPolicy
+        setsCookies = configuration.httpShouldSetCookies
+        credentials = configuration.urlCredentialStorage
+        cache = configuration.urlCache
+        protocolClasses = (configuration.protocolClasses ?? []).compactMap { $0 as? URLProtocol.Type }
+        proxies = ProxyDictionary.configuration(configuration.connectionProxyDictionary)
+        minimumVersion = configuration.tlsMinimumSupportedProtocolVersion.tlsVersion
+        maximumVersion = configuration.tlsMaximumSupportedProtocolVersion.tlsVersion
+    }
+
+    /// What no field can hold is left out, as with a request's own (RFC 9110 §5.5).
+    private static func fields(_ given: [AnyHashable: Any]) -> HTTPFields {
+        var fields = HTTPFields()
+        for (name, value) in given.sorted(by: { "\($0.key)" < "\($1.key)" }) {
+            try? fields.replace("\(name.base)", "\(value)")
+        }
+        return fields
+    }
+}

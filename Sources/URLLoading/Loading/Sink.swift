@@ -1,0 +1,12 @@
+internal import Foundation
+
+/// Where a task's content goes.
+enum Sink {
+    /// There is no answer yet.
+    case none
+    case memory(Data)
+    /// To the delegate, piece by piece.
+    case delegate
+    case file(DownloadFile)
+    case bytes(ByteChannel)
+}

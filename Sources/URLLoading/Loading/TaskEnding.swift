@@ -1,0 +1,110 @@
+internal import Foundation
+internal import Synchronization
+
+/// How a task's end is told: once, to whoever waits for it.
+struct TaskEnding: Sendable {
+    let task: URLSessionTask
+    let session: URLSession
+    let failure: URLError?
+    let response: URLResponse?
+    /// The content, where it was kept in memory.
+    var data = Data()
+    /// The content, where it was written to disk.
+    var file: DownloadFile?
+
+    /// Loop thread, or the user's for a task that never began.
+    ///
+    /// - Parameter callbacks: after what has been told before.
+    func tell(by callbacks: @autoclosure () -> CallbackQueue) {
+        guard let order = task.order else { return release() }
+        switch order.receiver {
+        case .delegate: callbacks().add(on: session.delegateQueue) { tellDelegate() }
+        case .data(let handler):
+            mark()
+            callbacks().add(on: session.delegateQueue) {
+                handler(failure == nil ? data : nil, failure == nil ? response : nil, failure)
+                release()
+            }
+        case .download(let handler):
+            mark()
+            callbacks().add(on: session.delegateQueue) {
+                handler(file?.url, failure == nil ? response : nil, failure)
+                file?.remove()
+                release()
+            }
+        case .awaitedData, .awaitedFile:
+            mark()
+            resumeWaiter()
+            release()
+        case .bytes(let channel):
+            mark()
+            channel.end(failure)
+            release()
+        }
+    }
+
+    private func tellDelegate() {
+        let delegate = task.delegate ?? session.delegates.task
+        if let file, let download = task as? URLSessionDownloadTask {
+            (delegate as? any URLSessionDownloadDelegate)?.urlSession(
+                session,
+                downloadTask: download,
+                didFinishDownloadingTo: file.url
+            )
+            file.remove()
+        }
+        // By the time the end is told, the task says so itself.
+        mark()
+        (task as? URLSessionStreamTask)?.channel.end(failure)
+        delegate?.urlSession(session, task: task, didCompleteWithError: failure)
+        release()
+    }
+
+    /// Straight from the loop: no queue lies between the last byte and the function that waits for it.
+    private func resumeWaiter() {
+        let waiter = task.snapshot.withLock { snapshot in
+            defer { snapshot.continuation = nil }
+            return snapshot.continuation
+        }
+        switch waiter {
+        case .data(let waiter):
+            if failure == nil, let response {
+                unsafe waiter.resume(returning: (data, response))
+            } else {
+                unsafe waiter.resume(throwing: failure ?? URLError(.badServerResponse))
+            }
+        case .file(let waiter):
+            if failure == nil, let response, let file {
+                unsafe waiter.resume(returning: (file.url, response))
+            } else {
+                unsafe waiter.resume(throwing: failure ?? URLError(.badServerResponse))
+            }
+        case nil: break
+        }
+    }
+
+    /// The task says that it is over.
+    private func mark() {
+        let progress = task.snapshot.withLock { snapshot in
+            snapshot.state = .completed
+            snapshot.error = failure
+            return snapshot.progress.map { ($0, snapshot.progressCounts) }
+        }
+        guard let (progress, counts) = progress else { return }
+        counts.show(on: progress)
+        if failure == nil, progress.totalUnitCount < 0 { progress.totalUnitCount = progress.completedUnitCount }
+    }
+
+    /// Task and session let go of each other.
+    private func release() {
+        // What is let go of may run code of the user's: never under the lock.
+        let (ofSession, ofDelegate) = task.snapshot.withLock { snapshot in
+            let held = (snapshot.session, snapshot.delegate)
+            snapshot.session = nil
+            snapshot.delegate = nil
+            return held
+        }
+        session.finished(task)
+        withExtendedLifetime((ofSession, ofDelegate)) {}
+    }
+}

@@ -1,0 +1,270 @@
+internal import Foundation
+internal import HTTP1
+internal import HTTPEngine
+internal import Reactor
+
+/// One task on its session's loop: from the first `resume()` to the one end. Loop-confined.
+///
+/// ```
+///              ┌──────────────── asked and answered ─────────────────┐
+///              ▼                                                     │
+///   new ──▶ starting ──▶ loading(source) ──head, end, redirect──▶ asking(question)
+///    │         │               │  ▲                                  │
+///    │         │               │  └────── next transaction ── draining(source)
+///    └─────────┴───────────────┴──── end, failure, cancel ──▶ ended ◀┘
+/// ```
+/// - starting: nothing is under way, and what begins next waits for a date, or for the task to be resumed.
+/// - loading: a source delivers; a suspended task, and one whose delegate is behind, have it paused.
+/// - asking: one question is with the user, its source paused. Late answers to earlier questions find another number.
+/// - draining: the rest of an answer that is not the last one is read, so that its connection can be used again.
+/// - ended: everything has been told, in the order in which it will be heard.
+final class TaskLoad {
+    enum Phase {
+        case new
+        case starting(TimerID?)
+        case loading(Source)
+        case asking(Question, Held)
+        case draining(ExchangeID, left: Int, then: URLRequest)
+        case ended
+    }
+
+    /// Where the answer of this transaction comes from.
+    enum Source {
+        case exchange(ExchangeID)
+        case classLoad(ProtocolLoad)
+        case local(LocalLoad)
+    }
+
+    /// What stands still behind a question.
+    enum Held {
+        case nothing
+        case source(Source)
+        /// The answer came to its end meanwhile: it was short.
+        case complete
+    }
+
+    /// A question to the user; the number tells its answer from late ones.
+    struct Question: Equatable {
+        let number: Int
+    }
+
+    private(set) var task: URLSessionTask
+    let session: URLSession
+    let engine: SessionEngine
+    let order: TaskOrder
+    var phase = Phase.new
+    private(set) var isSuspended = false
+    /// What waits for ``resume()``: the answer to a question came while the task was suspended.
+    private var deferred: (() -> Void)?
+    /// The delegate has not taken what it was given: reading goes on when it has.
+    var isBehind = false
+    private(set) var questions = 0
+    private var resourceTimer: TimerID?
+
+    /// The transaction under way.
+    var request: URLRequest
+    var content = UploadContent.none
+    var redirects = 0
+    var chain = RedirectChain()
+    /// A redirect that made a GET of it has taken the content away.
+    var sendsContent = true
+    /// The redirect that the user is being asked about does so.
+    var dropsContent = false
+    /// The order's stream is used up: whoever needs the content again asks for another.
+    var hasReadStream = false
+    var challenges = ChallengeProgress()
+    /// What is on the network now, or was last.
+    var transaction: Transaction?
+    var validation: CacheUse?
+    var storing: CacheEntry?
+    /// The answer is the cache's.
+    var isFromCache = false
+    /// The answer as it is told; nil before.
+    var response: URLResponse?
+    var sink = Sink.none
+    var sent: Int64 = 0
+    /// A download that was to go on has found other content, and begins anew.
+    var hasStartedOver = false
+    /// The file that a download goes on with, from its answer's head on.
+    var resumed: DownloadFile?
+
+    lazy var callbacks = CallbackQueue { [handle = LoopBound(self, on: engine.loop)] in
+        handle.loop.post { handle.value.caughtUp() }
+    }
+    let wantsMetrics: Bool
+    var transactions: [URLSessionTaskTransactionMetrics] = []
+    let clock: WallClock?
+    private let started: Date?
+
+    init(_ task: URLSessionTask, _ session: URLSession, _ engine: SessionEngine) {
+        self.task = task
+        self.session = session
+        self.engine = engine
+        let order = task.order ?? TaskOrder(nil)
+        self.order = order
+        request = order.request ?? TaskLoad.nowhere
+        wantsMetrics = session.delegates.task != nil || task.delegate != nil
+        clock = wantsMetrics ? WallClock(engine.loop.now) : nil
+        started = wantsMetrics ? Date() : nil
+    }
+
+    private static let nowhere = URLRequest(url: URL(fileURLWithPath: "/"))
+
+    // MARK: Control
+
+    func begin() {
+        if let limit = RequestBuilder.duration(engine.settings.resourceTimeout) {
+            resourceTimer = engine.loop.arm(
+                at: engine.loop.now.advanced(by: limit),
+                Alarm { [weak self] in
+                    self?.ranOutOfTime()
+                }
+            )
+        }
+        guard let request = order.request else {
+            return end(ErrorTranslation.urlError(.badURL, nil, "there is no request to send"))
+        }
+        guard let date = task.beginDate, date.timeIntervalSinceNow > 0 else { return start(request) }
+        let delay = RequestBuilder.duration(date.timeIntervalSinceNow) ?? .zero
+        let timer = engine.loop.arm(
+            at: engine.loop.now.advanced(by: delay),
+            Alarm { [weak self] in
+                self?.beginDelayed()
+            }
+        )
+        phase = .starting(timer)
+    }
+
+    func suspend() {
+        guard !isSuspended else { return }
+        isSuspended = true
+        updateFlow()
+    }
+
+    func resume() {
+        guard isSuspended else { return }
+        isSuspended = false
+        if let deferred {
+            self.deferred = nil
+            return deferred()
+        }
+        updateFlow()
+    }
+
+    func cancel() { end(ErrorTranslation.urlError(.cancelled, request.url, "the task was cancelled")) }
+
+    private func ranOutOfTime() {
+        resourceTimer = nil
+        end(ErrorTranslation.urlError(.timedOut, request.url, EngineError.timedOut(.total)))
+    }
+
+    /// Does `next` now, or when the task is resumed.
+    func whenRunning(_ next: @escaping () -> Void) {
+        if isSuspended { deferred = next } else { next() }
+    }
+
+    // MARK: Flow
+
+    func caughtUp() {
+        guard isBehind else { return }
+        isBehind = false
+        updateFlow()
+    }
+
+    /// The source runs when nothing holds it: neither the user nor a question nor a delegate that is behind.
+    func updateFlow() {
+        switch phase {
+        case .loading(let source): hold(source, isSuspended || isBehind)
+        case .asking(_, .source(let source)): hold(source, true)
+        case .new, .starting, .asking, .draining, .ended: break
+        }
+    }
+
+    private func hold(_ source: Source, _ isHeld: Bool) {
+        switch source {
+        case .exchange(let id): if isHeld { engine.engine.pause(id) } else { engine.engine.resume(id) }
+        case .classLoad(let load): load.hold(isHeld)
+        case .local(let load): load.hold(isHeld)
+        }
+    }
+
+    /// Nothing more is heard of it.
+    func drop(_ source: Source) {
+        switch source {
+        case .exchange(let id): engine.engine.cancel(id)
+        case .classLoad(let load): load.stop()
+        case .local(let load): load.stop()
+        }
+    }
+
+    // MARK: Questions
+
+    /// Puts a question: whatever delivers is held until ``answered(_:_:)``.
+    func ask() -> Question {
+        questions += 1
+        let question = Question(number: questions)
+        switch phase {
+        case .loading(let source): phase = .asking(question, .source(source))
+        case .asking(_, let held): phase = .asking(question, held)
+        case .new, .starting, .draining, .ended: phase = .asking(question, .nothing)
+        }
+        updateFlow()
+        return question
+    }
+
+    /// The question's answer has come; runs `act` with what stood still meanwhile, unless the task has gone on without it.
+    func answered(_ question: Question, _ act: @escaping (Held) -> Void) {
+        guard case .asking(question, _) = phase else { return }
+        whenRunning { [self] in
+            guard case .asking(question, let held) = phase else { return }
+            act(held)
+        }
+    }
+
+    /// Goes on after a question.
+    func goOn(_ held: Held) {
+        switch held {
+        case .nothing: break
+        case .complete: if !isStoring() { end(nil) }
+        case .source(let source):
+            phase = .loading(source)
+            updateFlow()
+        }
+    }
+
+    // MARK: The end
+
+    /// Nothing of this load goes on after this. The first call counts.
+    func end(_ error: URLError?) {
+        let before = phase
+        if case .ended = before { return }
+        phase = .ended
+        deferred = nil
+        switch before {
+        case .loading(let source), .asking(_, .source(let source)): drop(source)
+        case .draining(let id, _, _): engine.engine.cancel(id)
+        case .starting(let timer): if let timer { engine.loop.cancel(timer) }
+        case .new, .asking, .ended: break
+        }
+        if let resourceTimer { engine.loop.cancel(resourceTimer) }
+        resourceTimer = nil
+        engine.remove(self)
+        tellEnd(error, since: started)
+    }
+
+    /// The answer was told to become a download: the same load, seen through another task.
+    func replaceTask(by other: URLSessionTask) {
+        engine.remove(self)
+        task = other
+        engine.add(self)
+    }
+}
+
+/// A timer that runs a closure.
+private final class Alarm: TimerHandler {
+    private let ring: () -> Void
+
+    init(_ ring: @escaping () -> Void) { self.ring = ring }
+
+    func timerFired(_ id: TimerID) { ring() }
+}

@@ -1,0 +1,174 @@
+internal import Foundation
+internal import HTTPEngine
+internal import Synchronization
+
+/// The answer: its head, its content, its end. Sources of every kind come together here.
+extension TaskLoad {
+    /// A head has come; what it asks for is dealt with before the user sees it as the answer.
+    func received(_ response: URLResponse, from source: Source) {
+        self.response = response
+        if case .exchange = source, let http = response as? HTTPURLResponse, isIntercepted(http, source) { return }
+        accept(response)
+    }
+
+    /// Whether the answer is not the last one: it redirects, or asks who asks, or says that another is good.
+    private func isIntercepted(_ response: HTTPURLResponse, _ source: Source) -> Bool {
+        keepCookies(response)
+        noteAuthorization(response)
+        if isCacheAnswer(response) || isChallenge(response) || isRedirect(response) { return true }
+        noteForCache(response)
+        return isResumption(response, source)
+    }
+
+    private func keepCookies(_ response: HTTPURLResponse) {
+        let settings = engine.settings
+        guard let cookies = settings.cookies, let transaction, request.httpShouldHandleCookies else { return }
+        let lines = response.fields.setCookieLines
+        guard !lines.isEmpty else { return }
+        cookies.store(
+            setCookieLines: lines,
+            from: transaction.scope,
+            mainDocumentURL: request.mainDocumentURL,
+            policy: settings.cookiePolicy
+        )
+    }
+
+    /// The response is the answer.
+    func accept(_ response: URLResponse) {
+        let expected = response.expectedContentLength
+        let progress = task.snapshot.withLock { snapshot in
+            snapshot.response = response
+            snapshot.counts.expectedToReceive = expected
+            return snapshot.progress.map { ($0, snapshot.progressCounts) }
+        }
+        if let (progress, counts) = progress { counts.show(on: progress) }
+        switch order.receiver {
+        case .data, .awaitedData: sink = .memory(Data())
+        case .download, .awaitedFile: beginFile()
+        case .bytes(let channel):
+            sink = .bytes(channel)
+            channel.received(response, self)
+        case .delegate:
+            if task is URLSessionDownloadTask { return beginFile() }
+            sink = .delegate
+            askForDisposition(response)
+        }
+    }
+
+    /// The response is the answer after all, though it asked for something else.
+    func deliver(_ response: URLResponse, _ held: Held) {
+        switch held {
+        case .nothing: accept(response)
+        case .source(let source):
+            phase = .loading(source)
+            accept(response)
+            updateFlow()
+        case .complete:
+            let before = questions
+            accept(response)
+            if questions == before { end(nil) }
+        }
+    }
+
+    func beginFile() {
+        if let resumed {
+            sink = .file(resumed)
+            return tellResumption(resumed)
+        }
+        do throws(URLError) {
+            let file = try DownloadFile(for: request.url)
+            file.total = response?.expectedContentLength ?? -1
+            sink = .file(file)
+        } catch {
+            end(error)
+        }
+    }
+
+    /// Content, decoded; the span is the loop's.
+    func receive(_ bytes: Span<UInt8>) {
+        let count = bytes.count
+        let (total, expected, progress) = task.snapshot.withLock { snapshot in
+            snapshot.counts.received += Int64(count)
+            let progress = snapshot.progress.map { ($0, snapshot.progressCounts) }
+            return (snapshot.counts.received, snapshot.counts.expectedToReceive, progress)
+        }
+        if let (progress, counts) = progress { counts.show(on: progress) }
+        switch sink {
+        case .none: break
+        case .memory(var data):
+            // Out of the enum first, or it would be copied.
+            sink = .none
+            data.append(bytes, expecting: expected)
+            sink = .memory(data)
+            if hasOwnDelegate { tellData(Data(bytes)) }
+        case .delegate:
+            let data = Data(bytes)
+            storing?.append(data)
+            tellData(data)
+        case .file(let file): write(bytes, to: file, total, expected)
+        case .bytes(let channel): if !channel.append(bytes) { fallBehind() }
+        }
+    }
+
+    private func write(_ bytes: Span<UInt8>, to file: DownloadFile, _ total: Int64, _ expected: Int64) {
+        do throws(URLError) {
+            try file.write(bytes)
+        } catch {
+            return end(error)
+        }
+        guard case .delegate = order.receiver, let task = task as? URLSessionDownloadTask else { return }
+        let count = Int64(bytes.count)
+        tell { session, _, delegate in
+            (delegate as? any URLSessionDownloadDelegate)?.urlSession(
+                session,
+                downloadTask: task,
+                didWriteData: count,
+                totalBytesWritten: total,
+                totalBytesExpectedToWrite: expected
+            )
+        }
+    }
+
+    private func tellData(_ data: Data) {
+        guard let task = task as? URLSessionDataTask else { return }
+        let hasRoom = tell(weight: data.count) { session, _, delegate in
+            (delegate as? any URLSessionDataDelegate)?.urlSession(session, dataTask: task, didReceive: data)
+        }
+        if !hasRoom { fallBehind() }
+    }
+
+    /// Reading stops until what was delivered has been taken.
+    func fallBehind() {
+        guard !isBehind else { return }
+        isBehind = true
+        updateFlow()
+    }
+
+    /// The whole of the answer is there.
+    func finished() {
+        guard case .asking(let question, _) = phase else {
+            if !isStoring() { end(nil) }
+            return
+        }
+        // The end of a short answer overtakes the user: it is told when he has answered.
+        phase = .asking(question, .complete)
+    }
+}
+
+extension Data {
+    init(_ bytes: Span<UInt8>) {
+        self = unsafe bytes.withUnsafeBufferPointer { unsafe Data(buffer: $0) }
+    }
+
+    /// - Parameter expected: the length of the whole, if it is known; believed up to a megabyte, since a server may say anything.
+    mutating func append(_ bytes: Span<UInt8>, expecting expected: Int64) {
+        if isEmpty {
+            guard expected > bytes.count else {
+                self = Data(bytes)
+                return
+            }
+            reserveCapacity(Int(clamping: Swift.min(expected, 1 << 20)))
+        }
+        unsafe bytes.withUnsafeBufferPointer { unsafe append($0) }
+    }
+}

@@ -1,0 +1,245 @@
+internal import Foundation
+internal import HTTP1
+internal import HTTPEngine
+internal import Reactor
+
+/// The cache: what it answers by itself, what it has the server asked, and what it keeps (RFC 9111).
+extension TaskLoad {
+    private var policy: NSURLRequest.CachePolicy {
+        let own = request.cachePolicy
+        return own == .useProtocolCachePolicy ? engine.settings.cachePolicy : own
+    }
+
+    // MARK: Before
+
+    func lookIntoCache(_ url: URL) {
+        validation = nil
+        storing = nil
+        guard let cache = engine.settings.cache, order.resumption == nil else { return decide(nil, url) }
+        switch cache.find(request) {
+        case .nothing: decide(nil, url)
+        case .response(let found): decide(found, url)
+        case .onDisk(let key): read(key, cache, url)
+        }
+    }
+
+    /// Files are read off the loop; the load asks nobody meanwhile.
+    private func read(_ key: CacheKey, _ cache: URLCache, _ url: URL) {
+        let question = ask()
+        let home = LoopBound(self, on: engine.loop)
+        do throws(BlockingPool.Refusal) {
+            try SharedLoops.blocking.run(on: engine.loop) {
+                cache.load(key)
+            } then: { found in
+                home.value.answered(question) { _ in
+                    home.value.phase = .starting(nil)
+                    home.value.decide(found, url)
+                }
+            }
+        } catch {
+            // No thread to read on: the network knows as well.
+            phase = .starting(nil)
+            decide(nil, url)
+        }
+    }
+
+    private func decide(_ found: CachedURLResponse?, _ url: URL) {
+        if found == nil, request.values.fields == nil, policy == .useProtocolCachePolicy { return exchange(url) }
+        let fields = requestFields
+        let decision = CacheRule.decide(
+            method: request.values.httpMethod,
+            request: fields,
+            policy: policy,
+            stored: found?.exchange,
+            now: Transaction.now
+        )
+        switch decision {
+        case .load(let mayServeStale):
+            if let found, mayServeStale { validation = CacheUse(found, isConditional: false, mayServeStale: true) }
+            exchange(url, CacheRule.additions(policy, fields))
+        case .validate(let conditions, let mayServeStale):
+            if let found { validation = CacheUse(found, isConditional: true, mayServeStale: mayServeStale) }
+            exchange(url, conditions)
+        case .serve(let age, _, let refresh):
+            guard let found else { return exchange(url) }
+            serve(found, age: age)
+            if let refresh { self.refresh(found, url, refresh) }
+        case .fail(.nothingStored):
+            let reason = "nothing is cached for this request, and only the cache was to be asked"
+            end(ErrorTranslation.urlError(.resourceUnavailable, url, reason))
+        case .fail(.gatewayTimeout):
+            // RFC 9111 §5.2.1.7.
+            let response = HTTPURLResponse(url: url, statusCode: 504, httpVersion: "HTTP/1.1", headerFields: nil)
+            guard let response else { return }
+            load(from: LocalLoad(response, Data(), self))
+        }
+    }
+
+    /// The fields as far as the cache's rules care: the request's and the session's own.
+    private var requestFields: HTTPFields {
+        guard let own = request.values.fields else { return engine.settings.fields }
+        var all = own
+        let session = engine.settings.fields
+        for index in 0..<session.count where !own.contains(session.name(at: index)) {
+            try? all.append(session.name(at: index), session.value(at: index))
+        }
+        return all
+    }
+
+    private func serve(_ found: CachedURLResponse, age: Int64) {
+        isFromCache = true
+        var response = found.response
+        if let http = response as? HTTPURLResponse { response = http.withAge(age) }
+        load(from: LocalLoad(response, found.data, self))
+    }
+
+    /// Brings the cache up to date behind the answer's back (RFC 5861 §3).
+    private func refresh(_ found: CachedURLResponse, _ url: URL, _ conditions: [(name: String, value: String)]) {
+        var builder = RequestBuilder(settings: engine.settings, request: request, url: url, content: .none)
+        builder.extra = conditions
+        guard let cache = engine.settings.cache, let place = try? builder.place(),
+            let (made, fields) = try? builder.build(to: place)
+        else { return }
+        let refresh = CacheRefresh(found, cache, CacheKey(method: "GET", url: url), fields, url)
+        engine.engine.start(made, delegate: refresh)
+    }
+
+    // MARK: After
+
+    /// True if the answer only says that the stored one is good, or is an error that a stored one stands in for.
+    func isCacheAnswer(_ response: HTTPURLResponse) -> Bool {
+        guard let use = validation, let transaction, let stored = use.cached.exchange else { return false }
+        let now = Transaction.now
+        if use.isConditional, response.statusCode == 304 {
+            let news = response.fields.list
+            let key = CacheKey(method: "GET", url: transaction.url)
+            let fresh = CacheValidation.freshened(stored, by: news, requested: transaction.sent, received: now)
+            let question = ask()
+            answered(question) { [self] held in
+                settle(held)
+                guard let fresh, let cached = use.cached.updated(fresh) else {
+                    // The 304 speaks of another one than ours.
+                    engine.settings.cache?.remove(key)
+                    validation = nil
+                    return exchange(transaction.url)
+                }
+                engine.settings.cache?.keep(cached, for: key)
+                serve(cached, age: 0)
+            }
+            return true
+        }
+        if use.mayServeStale, CacheRule.isError(response.statusCode) {
+            let question = ask()
+            answered(question) { [self] held in
+                settle(held)
+                serve(use.cached, age: 0)
+            }
+            return true
+        }
+        return false
+    }
+
+    /// True if a stored answer stands in for one that could not be had.
+    func isCoveredByCache() -> Bool {
+        guard let use = validation, use.mayServeStale, response == nil else { return false }
+        phase = .starting(nil)
+        serve(use.cached, age: 0)
+        return true
+    }
+
+    /// What is left of an answer nobody wants.
+    private func settle(_ held: Held) {
+        phase = .starting(nil)
+        if case .source(let source) = held { drop(source) }
+    }
+
+    /// Takes note of an answer from the network: what it makes of what is stored, and whether it is stored itself.
+    func noteForCache(_ response: HTTPURLResponse) {
+        guard let cache = engine.settings.cache, let transaction, !isFromCache else { return }
+        let fields = response.fields.list
+        let method = request.values.httpMethod
+        for url in CacheInvalidation.urls(
+            method: method,
+            url: transaction.url,
+            status: response.statusCode,
+            response: fields
+        ) {
+            cache.remove(CacheKey(method: "GET", url: url))
+        }
+        if method == "HEAD" { return noteHead(response, transaction, cache) }
+        guard isStorable else { return }
+        let permitted = CacheStorage.permitted(
+            method: method,
+            request: transaction.fields,
+            status: response.statusCode,
+            response: fields
+        )
+        guard permitted != .forbidden, response.expectedContentLength <= cache.contentLimit else { return }
+        let record = CacheRecord(
+            varying: VaryRule.select(transaction.fields, varying: fields),
+            requested: transaction.sent,
+            received: Transaction.now
+        )
+        storing = CacheEntry(record, permitted, limit: cache.contentLimit)
+    }
+
+    /// Answers that go to files and streams are not kept, as on Apple's platforms: they are large, and have been kept already.
+    private var isStorable: Bool {
+        switch order.receiver {
+        case .data, .awaitedData: !(task is URLSessionDownloadTask)
+        case .delegate: !(task is URLSessionDownloadTask)
+        case .download, .awaitedFile, .bytes: false
+        }
+    }
+
+    private func noteHead(_ response: HTTPURLResponse, _ transaction: Transaction, _ cache: URLCache) {
+        let key = CacheKey(method: "GET", url: transaction.url)
+        guard case .response(let cached) = cache.find(key), let stored = cached.exchange else { return }
+        let effect = CacheValidation.effect(
+            ofHead: response.fields.list,
+            status: response.statusCode,
+            on: stored,
+            requested: transaction.sent,
+            received: Transaction.now
+        )
+        switch effect {
+        case .none: break
+        case .update(let fresh): if let cached = cached.updated(fresh) { cache.keep(cached, for: key) }
+        case .remove: cache.remove(key)
+        }
+    }
+
+    /// The answer is complete: it is stored, after a delegate has had its say. True if he is being asked.
+    func isStoring() -> Bool {
+        guard let entry = storing, let cache = engine.settings.cache, let url = transaction?.url, let response else {
+            return false
+        }
+        storing = nil
+        guard let data = entry.content(of: sink) else { return false }
+        let policy: URLCache.StoragePolicy =
+            entry.storage == .everywhere && url.scheme != "https" || entry.storage == .everywhere
+            ? .allowed : .allowedInMemoryOnly
+        let cached = CachedURLResponse(
+            response: response.forCache,
+            data: data,
+            userInfo: nil,
+            storagePolicy: policy,
+            record: entry.record
+        )
+        let key = CacheKey(method: "GET", url: url)
+        guard case .delegate = order.receiver, listener is any URLSessionDataDelegate,
+            let dataTask = task as? URLSessionDataTask
+        else {
+            cache.keep(cached, for: key)
+            return false
+        }
+        ask(otherwise: Optional(cached)) { session, _, delegate, answer in
+            guard let delegate = delegate as? any URLSessionDataDelegate else { return answer.give(cached) }
+            delegate.urlSession(session, dataTask: dataTask, willCacheResponse: cached) { answer.give($0) }
+        } _: { [self] answer, _ in
+            if let answer { cache.keep(answer.record == nil ? answer.with(entry.record) : answer, for: key) }
+            end(nil)
+        }
+        return true
+    }
+}

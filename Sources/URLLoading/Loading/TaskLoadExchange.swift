@@ -1,0 +1,97 @@
+internal import Foundation
+internal import HTTP1
+internal import HTTPEngine
+internal import Synchronization
+
+/// What the engine tells of the exchange under way.
+extension TaskLoad: ExchangeDelegate {
+    func exchange(_ id: ExchangeID, didReceive head: ResponseHead) {
+        guard let url = request.url else { return }
+        if head.status < 200 { return informed(head, url) }
+        let isDecoded = head.contains(.contentEncoding) && !request.decidesOnCoding
+        received(HTTPURLResponse(url: url, head: head, isDecoded: isDecoded), from: .exchange(id))
+    }
+
+    func exchange(_ id: ExchangeID, didReceive bytes: Span<UInt8>) {
+        switch phase {
+        case .draining(id, let left, let next):
+            let rest = left - bytes.count
+            if rest >= 0 {
+                phase = .draining(id, left: rest, then: next)
+            } else {
+                phase = .starting(nil)
+                engine.engine.cancel(id)
+                start(next)
+            }
+        case .loading, .asking: receive(bytes)
+        case .new, .starting, .draining, .ended: break
+        }
+    }
+
+    func exchange(_ id: ExchangeID, didSend count: Int) {
+        sent += Int64(count)
+        let (total, expected, progress) = task.snapshot.withLock { snapshot in
+            snapshot.counts.sent = sent
+            return (
+                snapshot.counts.sent, snapshot.counts.expectedToSend,
+                snapshot.progress.map { ($0, snapshot.progressCounts) }
+            )
+        }
+        if let (progress, counts) = progress { counts.show(on: progress) }
+        guard tellsPieces else { return }
+        tell { session, task, delegate in
+            delegate.urlSession(
+                session,
+                task: task,
+                didSendBodyData: Int64(count),
+                totalBytesSent: total,
+                totalBytesExpectedToSend: expected
+            )
+        }
+    }
+
+    func exchange(_ id: ExchangeID, needsBodyAt offset: UInt64) -> BodyPart { content.part(at: offset) }
+
+    func exchange(_ id: ExchangeID, didFinish outcome: Outcome, report: ExchangeReport) {
+        noteTransaction(report)
+        switch phase {
+        case .draining(id, _, let next):
+            phase = .starting(nil)
+            start(next)
+        case .loading(.exchange(id)), .asking(_, .source(.exchange(id))):
+            switch outcome {
+            case .completed: finished()
+            case .failed(let error): failed(error)
+            }
+        case .new, .starting, .loading, .asking, .draining, .ended: break
+        }
+    }
+
+    private func failed(_ error: EngineError) {
+        if case .proxy(.authenticationRequired(let refusal)) = error, isProxyChallenge(refusal) { return }
+        if isCoveredByCache() { return }
+        end(ErrorTranslation.error(error, request.url))
+    }
+
+    private func noteTransaction(_ report: ExchangeReport) {
+        guard let clock else { return }
+        let facts = TransactionFacts(report, response, clock)
+        transactions.append(URLSessionTaskTransactionMetrics(request, facts))
+    }
+
+    private func informed(_ head: ResponseHead, _ url: URL) {
+        // 100 and 101 concern the connection.
+        guard head.status > 101, tellsPieces else { return }
+        let response = HTTPURLResponse(url: url, head: head)
+        tell { session, task, delegate in
+            delegate.urlSession(session, task: task, didReceiveInformationalResponse: response)
+        }
+    }
+}
+
+extension URLRequest {
+    /// The caller has named the codings he takes, and gets them as they are.
+    var decidesOnCoding: Bool {
+        values.fields.map { $0.contains("Accept-Encoding") || $0.contains("Range") } ?? false
+    }
+}

@@ -1,0 +1,151 @@
+internal import Foundation
+internal import HTTPEngine
+internal import Reactor
+
+/// What is told to the user, and what is asked of him: on the delegate queue, in order.
+extension TaskLoad {
+    /// A delegate given to this task alone: it hears of content too where a function waits for the whole.
+    var hasOwnDelegate: Bool { isAwaited && task.delegate != nil }
+
+    private var isAwaited: Bool {
+        switch order.receiver {
+        case .awaitedData, .awaitedFile, .bytes: true
+        case .delegate, .data, .download: false
+        }
+    }
+
+    /// Whether pieces on their way are told: to delegates, but not where a completion handler has been given instead.
+    var tellsPieces: Bool {
+        switch order.receiver {
+        case .delegate: listener != nil
+        case .awaitedData, .awaitedFile, .bytes: task.delegate != nil
+        case .data, .download: false
+        }
+    }
+
+    /// Who is told now: the task's own delegate, or else the session's.
+    var listener: (any URLSessionTaskDelegate)? { task.delegate ?? session.delegates.task }
+
+    /// Runs `call` on the delegate queue, after what was told before. False: enough waits there.
+    @discardableResult
+    func tell(
+        weight: Int = 0,
+        _ call: @escaping @Sendable (URLSession, URLSessionTask, any URLSessionTaskDelegate) -> Void
+    ) -> Bool {
+        guard listener != nil else { return true }
+        let (session, task) = (session, task)
+        return callbacks.add(weight: weight, on: session.delegateQueue) {
+            guard let delegate = task.delegate ?? session.delegates.task else { return }
+            call(session, task, delegate)
+        }
+    }
+
+    /// Asks the user; without anybody to ask, `otherwise` is the answer, at once.
+    ///
+    /// - Parameters:
+    ///   - put: on the delegate queue; gives the answer or lets go of it, which fails the task.
+    ///   - act: on the loop, with what stood still meanwhile.
+    func ask<Value: Sendable>(
+        otherwise: Value,
+        _ put: @escaping @Sendable (URLSession, URLSessionTask, any URLSessionTaskDelegate, Answer<Value>) -> Void,
+        _ act: @escaping (Value, Held) -> Void
+    ) {
+        let question = ask()
+        guard listener != nil else { return answered(question) { act(otherwise, $0) } }
+        let home = LoopBound((load: self, act: act), on: engine.loop)
+        let answer = Answer<Value> { value in
+            home.loop.post {
+                let (load, act) = home.value
+                load.answered(question) { held in
+                    guard let value else { return load.unanswered() }
+                    act(value, held)
+                }
+            }
+        }
+        tell { session, task, delegate in put(session, task, delegate, answer) }
+    }
+
+    private func unanswered() {
+        let reason = "the delegate let go of its completion handler without calling it"
+        end(ErrorTranslation.urlError(.unknown, request.url, reason))
+    }
+
+    func beginDelayed() {
+        guard case .starting = phase else { return }
+        let request = request
+        ask(otherwise: (URLSession.DelayedRequestDisposition.continueLoading, URLRequest?.none)) {
+            session,
+            task,
+            delegate,
+            answer in
+            delegate.urlSession(session, task: task, willBeginDelayedRequest: request) { answer.give(($0, $1)) }
+        } _: { [self] answer, _ in
+            phase = .starting(nil)
+            switch answer {
+            case (.continueLoading, _): start(request)
+            case (.useNewRequest, let other):
+                task.currentRequest = other ?? request
+                start(other ?? request)
+            case (.cancel, _): cancel()
+            }
+        }
+    }
+
+    func askForDisposition(_ response: URLResponse) {
+        guard let dataTask = task as? URLSessionDataTask else { return }
+        ask(otherwise: URLSession.ResponseDisposition.allow) { session, _, delegate, answer in
+            guard let delegate = delegate as? any URLSessionDataDelegate else { return answer.give(.allow) }
+            delegate.urlSession(session, dataTask: dataTask, didReceive: response) { answer.give($0) }
+        } _: { [self] disposition, held in
+            switch disposition {
+            case .allow: goOn(held)
+            case .cancel: cancel()
+            case .becomeDownload: becomeDownload(dataTask, held)
+            case .becomeStream: becomeStream(dataTask, held)
+            }
+        }
+    }
+
+    /// The request's stream has been read, or never was there: the user gives another.
+    func askForStream() {
+        ask(otherwise: HandedStream(stream: nil)) { session, task, delegate, answer in
+            delegate.urlSession(session, task: task, needNewBodyStream: { answer.give(HandedStream(stream: $0)) })
+        } _: { [self] answer, _ in
+            phase = .starting(nil)
+            guard let stream = answer.stream else {
+                let reason = "the request's content is needed, and nobody gave a stream to read it from"
+                return end(ErrorTranslation.urlError(.requestBodyStreamExhausted, request.url, reason))
+            }
+            content = .stream(StreamContent(stream, request))
+            hasReadStream = true
+            transact()
+        }
+    }
+
+    private func becomeDownload(_ dataTask: URLSessionDataTask, _ held: Held) {
+        let download = URLSessionDownloadTask(taking: dataTask, session, order)
+        session.replace(dataTask, by: download)
+        tell { session, _, delegate in
+            (delegate as? any URLSessionDataDelegate)?.urlSession(session, dataTask: dataTask, didBecome: download)
+        }
+        replaceTask(by: download)
+        beginFile()
+        goOn(held)
+    }
+
+    private func becomeStream(_ dataTask: URLSessionDataTask, _ held: Held) {
+        let stream = URLSessionStreamTask(taking: dataTask, session, order)
+        session.replace(dataTask, by: stream)
+        tell { session, _, delegate in
+            (delegate as? any URLSessionDataDelegate)?.urlSession(session, dataTask: dataTask, didBecome: stream)
+        }
+        replaceTask(by: stream)
+        sink = .bytes(stream.channel)
+        goOn(held)
+    }
+}
+
+/// A stream on its way from the user to the loader: the user hands it over and leaves it alone.
+struct HandedStream: @unchecked Sendable {
+    let stream: InputStream?
+}

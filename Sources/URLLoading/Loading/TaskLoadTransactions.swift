@@ -1,0 +1,145 @@
+internal import Foundation
+internal import HTTP1
+internal import HTTPEngine
+internal import Reactor
+internal import Synchronization
+
+/// How each transaction begins: by a class of the user's, from here, or over the network.
+extension TaskLoad {
+    /// Begins with the order's content, or begins anew with another request.
+    func start(_ request: URLRequest) {
+        self.request = request
+        guard sendsContent else {
+            content = .none
+            return transact()
+        }
+        do throws(URLError) {
+            content = try UploadContent(order.content, request)
+        } catch {
+            return end(error)
+        }
+        switch (order.content, content) {
+        case (.stream, .none): askForStream()
+        case (_, .stream) where hasReadStream: askForStream()
+        case (_, .stream):
+            hasReadStream = true
+            transact()
+        case (_, .none), (_, .data), (_, .file): transact()
+        }
+    }
+
+    func transact() {
+        if isSuspended {
+            phase = .starting(nil)
+            return whenRunning { [self] in transact() }
+        }
+        let length = content.length
+        task.snapshot.withLock { $0.counts.expectedToSend = length }
+        sent = 0
+        if let load = ProtocolLoad(for: self) {
+            phase = .loading(.classLoad(load))
+            return load.begin()
+        }
+        loadItself()
+    }
+
+    /// By this module: from here, from the cache, or over the network.
+    func loadItself() {
+        guard let url = request.url else {
+            return end(ErrorTranslation.urlError(.badURL, nil, "the request has no URL"))
+        }
+        switch url.scheme {
+        case "http", "https": lookIntoCache(url)
+        case "data", "file": load(from: LocalLoad(url, self))
+        case let scheme?:
+            if scheme != scheme.lowercased(), let other = URLText.withLowercaseScheme(url) {
+                request.url = other
+                return loadItself()
+            }
+            end(ErrorTranslation.urlError(.unsupportedURL, url, "nobody loads URLs of the scheme “\(scheme)”"))
+        case nil: end(ErrorTranslation.urlError(.unsupportedURL, url, "the URL has no scheme"))
+        }
+    }
+
+    func load(from local: LocalLoad) {
+        phase = .loading(.local(local))
+        local.begin()
+    }
+
+    /// - Parameter conditions: fields that make the request conditional, for the cache.
+    func exchange(_ url: URL, _ conditions: [(name: String, value: String)] = []) {
+        let network = engine.engine
+        do throws(URLError) {
+            let (plan, space) = try plan(url, conditions)
+            if plan.place.scheme == .https, let failure = engine.tlsFailure {
+                throw ErrorTranslation.error(.tls(failure), url)
+            }
+            transaction = Transaction(
+                url: url,
+                place: plan.place,
+                scope: plan.scope,
+                fields: plan.fields,
+                sent: Transaction.now,
+                authorized: space
+            )
+            let id = network.start(plan.request, delegate: self)
+            // Content in memory may leave within that call, and be told; nothing else is before it has returned.
+            switch phase {
+            case .new, .starting, .asking: phase = .loading(.exchange(id))
+            case .loading, .draining, .ended: network.cancel(id)
+            }
+        } catch {
+            end(error)
+        }
+    }
+
+    /// The request for the engine, and for what an answer to a challenge in it is good.
+    private func plan(
+        _ url: URL,
+        _ conditions: [(name: String, value: String)]
+    ) throws(URLError) -> (RequestPlan, ProtectionSpace?) {
+        let last = engine.lastPlan.flatMap { $0.serves(request, url) ? $0 : nil }
+        var builder = RequestBuilder(settings: engine.settings, request: request, url: url, content: content)
+        let place: HTTPURL
+        if let last { place = last.place } else { place = try builder.place() }
+        let scope = last?.scope ?? CookieScope(place)
+        builder.extra = conditions + resumptionFields()
+        builder.proxies = engine.proxies
+        if let cookies = cookieField(scope) { builder.extra.append(("Cookie", cookies)) }
+        let authorization = try authorization(url, place)
+        if let authorization { builder.extra.append(("Authorization", authorization.value)) }
+        if builder.extra.isEmpty, let last { return (last, nil) }
+        let (made, fields) = try builder.build(to: place)
+        let plan = RequestPlan(made, fields, to: place, scope, for: request, url)
+        if builder.extra.isEmpty, content.isEmpty { engine.lastPlan = plan }
+        return (plan, authorization?.space)
+    }
+
+    /// The jar's, unless the request has its own or wants none.
+    private func cookieField(_ scope: CookieScope) -> String? {
+        let settings = engine.settings
+        guard settings.setsCookies, let cookies = settings.cookies, request.httpShouldHandleCookies else { return nil }
+        if let own = request.values.fields, own.contains("Cookie") { return nil }
+        return cookies.cookieHeader(for: scope, mainDocumentURL: request.mainDocumentURL)
+    }
+
+    /// A redirect or a challenge: the rest of this answer is read if it is short, so that its connection serves the next.
+    func follow(_ next: URLRequest, after held: Held) {
+        response = nil
+        switch held {
+        case .source(.exchange(let id)):
+            phase = .draining(id, left: TaskLoad.longestDrain, then: next)
+            engine.engine.resume(id)
+        case .source(let source):
+            phase = .starting(nil)
+            drop(source)
+            start(next)
+        case .nothing, .complete:
+            phase = .starting(nil)
+            start(next)
+        }
+    }
+
+    /// More than a redirect's page needs; reading on costs less than a new connection up to about here.
+    private static let longestDrain = 64 << 10
+}

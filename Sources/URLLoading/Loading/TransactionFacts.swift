@@ -1,0 +1,149 @@
+internal import Foundation
+internal import HTTPEngine
+internal import Reactor
+internal import TLS
+
+/// What metrics say of one transaction, as it was found out.
+struct TransactionFacts: Sendable {
+    var response: URLResponse?
+    var fetchType = URLSessionTaskMetrics.ResourceFetchType.networkLoad
+    var protocolName: String?
+    var isProxy = false
+    var isReused = false
+    var fetchStart: Date?
+    var lookupStart: Date?
+    var lookupEnd: Date?
+    var connectStart: Date?
+    var connectEnd: Date?
+    var secureStart: Date?
+    var secureEnd: Date?
+    var requestStart: Date?
+    var requestEnd: Date?
+    var responseStart: Date?
+    var responseEnd: Date?
+    var requestHeaderBytes: Int64 = 0
+    var requestBodyBytes: Int64 = 0
+    var requestContentBytes: Int64 = 0
+    var responseHeaderBytes: Int64 = 0
+    var responseBodyBytes: Int64 = 0
+    var responseContentBytes: Int64 = 0
+    var localAddress: String?
+    var localPort: String?
+    var remoteAddress: String?
+    var remotePort: String?
+    var tlsVersion: tls_protocol_version_t?
+    var tlsSuite: tls_ciphersuite_t?
+
+    init() {}
+
+    /// - Parameter clock: turns the loop's instants into dates.
+    init(_ report: ExchangeReport, _ response: URLResponse?, _ clock: WallClock) {
+        let timings = report.timings
+        self.response = response
+        protocolName = "http/1.1"
+        fetchStart = clock.date(timings.start)
+        requestStart = clock.date(timings.requestStart)
+        requestEnd = clock.date(timings.requestEnd)
+        responseStart = clock.date(timings.responseStart)
+        responseEnd = clock.date(timings.responseEnd)
+        requestContentBytes = Int64(clamping: report.contentSent)
+        requestBodyBytes = requestContentBytes
+        requestHeaderBytes = Int64(clamping: report.bytesSent) - requestContentBytes
+        responseHeaderBytes = Int64(clamping: report.overheadReceived)
+        responseBodyBytes = Int64(clamping: report.contentReceived)
+        responseContentBytes = Int64(clamping: report.contentDelivered)
+        isReused = report.reusedConnection
+        if let connection = report.connection { add(connection, clock) }
+    }
+
+    private mutating func add(_ connection: ConnectionRecord, _ clock: WallClock) {
+        isProxy = connection.proxy != nil
+        (remoteAddress, remotePort) = TransactionFacts.parts(of: connection.address)
+        (localAddress, localPort) = connection.localAddress.map(TransactionFacts.parts) ?? (nil, nil)
+        if let security = connection.security {
+            tlsVersion = tls_protocol_version_t(security.version)
+            tlsSuite = tls_ciphersuite_t(ianaName: security.cipherSuite)
+        }
+        guard !isReused else { return }
+        lookupStart = clock.date(connection.timings.lookupStart)
+        lookupEnd = clock.date(connection.timings.lookupEnd)
+        connectStart = clock.date(connection.timings.connectStart)
+        secureStart = clock.date(connection.handshake.start)
+        secureEnd = clock.date(connection.handshake.end)
+        connectEnd = secureEnd ?? clock.date(connection.timings.connectEnd)
+    }
+
+    private static func parts(of address: SocketAddress) -> (String?, String?) {
+        let text = "\(address)"
+        guard let port = address.port else { return (text, nil) }
+        var host = String(text.dropLast(":\(port)".count))
+        if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+        return (host, String(port))
+    }
+}
+
+/// The loop's clock read together with the wall's: a task's dates then agree with each other, whatever happens to the wall's meanwhile.
+struct WallClock: Sendable {
+    private let wall: Date
+    private let instant: Instant
+
+    init(_ instant: Instant = .current()) {
+        self.instant = instant
+        wall = Date()
+    }
+
+    func date(_ other: Instant?) -> Date? {
+        other.map { wall.addingTimeInterval(Double($0.nanoseconds(since: instant)) / 1e9) }
+    }
+}
+
+extension tls_protocol_version_t {
+    init?(_ version: TLSVersion) {
+        switch version {
+        case .v1_2: self = .TLSv12
+        case .v1_3: self = .TLSv13
+        }
+    }
+
+    /// Versions before 1.2 count as 1.2, the oldest that is spoken.
+    var tlsVersion: TLSVersion {
+        switch self {
+        case .TLSv13: .v1_3
+        case .TLSv10, .TLSv11, .TLSv12, .DTLSv10, .DTLSv12: .v1_2
+        }
+    }
+}
+
+extension tls_ciphersuite_t {
+    /// By IANA's name: "TLS_AES_128_GCM_SHA256".
+    init?(ianaName name: String) {
+        guard let suite = tls_ciphersuite_t.named[name] else { return nil }
+        self = suite
+    }
+
+    private static let named: [String: tls_ciphersuite_t] = [
+        "TLS_RSA_WITH_AES_128_CBC_SHA": .RSA_WITH_AES_128_CBC_SHA,
+        "TLS_RSA_WITH_AES_256_CBC_SHA": .RSA_WITH_AES_256_CBC_SHA,
+        "TLS_RSA_WITH_AES_128_GCM_SHA256": .RSA_WITH_AES_128_GCM_SHA256,
+        "TLS_RSA_WITH_AES_256_GCM_SHA384": .RSA_WITH_AES_256_GCM_SHA384,
+        "TLS_RSA_WITH_AES_128_CBC_SHA256": .RSA_WITH_AES_128_CBC_SHA256,
+        "TLS_RSA_WITH_AES_256_CBC_SHA256": .RSA_WITH_AES_256_CBC_SHA256,
+        "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA": .ECDHE_ECDSA_WITH_AES_128_CBC_SHA,
+        "TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA": .ECDHE_ECDSA_WITH_AES_256_CBC_SHA,
+        "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA": .ECDHE_RSA_WITH_AES_128_CBC_SHA,
+        "TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA": .ECDHE_RSA_WITH_AES_256_CBC_SHA,
+        "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA256": .ECDHE_ECDSA_WITH_AES_128_CBC_SHA256,
+        "TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA384": .ECDHE_ECDSA_WITH_AES_256_CBC_SHA384,
+        "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA256": .ECDHE_RSA_WITH_AES_128_CBC_SHA256,
+        "TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA384": .ECDHE_RSA_WITH_AES_256_CBC_SHA384,
+        "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256": .ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,
+        "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384": .ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,
+        "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256": .ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+        "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384": .ECDHE_RSA_WITH_AES_256_GCM_SHA384,
+        "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256": .ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+        "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256": .ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,
+        "TLS_AES_128_GCM_SHA256": .AES_128_GCM_SHA256,
+        "TLS_AES_256_GCM_SHA384": .AES_256_GCM_SHA384,
+        "TLS_CHACHA20_POLY1305_SHA256": .CHACHA20_POLY1305_SHA256,
+    ]
+}

@@ -1,0 +1,67 @@
+internal import Foundation
+internal import HTTPEngine
+internal import TLS
+
+/// A server's certificate as a challenge to the session's delegate, or to the delegate of the task that waits for the server.
+enum TrustQuestion {
+    static func judge(of session: URLSession) -> SessionSecurity.Judge {
+        { [weak session] trust, origin, answer in
+            guard let session, session.delegate != nil else { return answer(.builtIn) }
+            ask(session, trust, origin, answer)
+        }
+    }
+
+    private static func ask(
+        _ session: URLSession,
+        _ trust: PeerTrust,
+        _ origin: Origin,
+        _ answer: @escaping @Sendable (TrustVerdict) -> Void
+    ) {
+        var place = ProtectionSpace(
+            host: origin.host,
+            port: Int(origin.port),
+            side: .server(NSURLProtectionSpaceHTTPS),
+            realm: nil,
+            method: NSURLAuthenticationMethodServerTrust
+        )
+        place.trust = URLServerTrust(trust)
+        let space = URLProtectionSpace(place)
+        let challenge = URLAuthenticationChallenge(
+            protectionSpace: space,
+            proposedCredential: nil,
+            previousFailureCount: 0,
+            failureResponse: nil,
+            error: nil,
+            sender: ChallengeSender { _ in }
+        )
+        let reply = Answer<URLSession.AuthChallengeDisposition> { disposition in
+            switch disposition {
+            case .useCredential?: answer(.accept)
+            case .performDefaultHandling?, .rejectProtectionSpace?: answer(.builtIn)
+            case .cancelAuthenticationChallenge?: answer(.reject(reason: "cancelled by the session's delegate"))
+            case nil: answer(.reject(reason: "the delegate let go of its completion handler without calling it"))
+            }
+        }
+        session.delegateQueue.addOperation {
+            let mark = UnansweredMark()
+            UnansweredMark.$current.withValue(mark) {
+                session.delegate?.urlSession(session, didReceive: challenge) { disposition, _ in
+                    if mark.isSet { askTask(session, origin, challenge, reply) } else { reply.give(disposition) }
+                }
+            }
+        }
+    }
+
+    /// The session's delegate has no such method: the task's is asked.
+    private static func askTask(
+        _ session: URLSession,
+        _ origin: Origin,
+        _ challenge: URLAuthenticationChallenge,
+        _ reply: Answer<URLSession.AuthChallengeDisposition>
+    ) {
+        guard let task = session.task(waitingFor: origin), let delegate = task.delegate ?? session.delegates.task else {
+            return reply.give(.performDefaultHandling)
+        }
+        delegate.urlSession(session, task: task, didReceive: challenge) { disposition, _ in reply.give(disposition) }
+    }
+}

@@ -1,0 +1,96 @@
+internal import Foundation
+internal import HTTPEngine
+internal import Reactor
+
+/// A task's request content, ready to be sent and, where that is possible, sent again.
+enum UploadContent {
+    case none
+    case data(Data)
+    case file(FileBody)
+    /// Read on a thread of its own, and gone once it has been read.
+    case stream(StreamContent)
+
+    /// - Throws: what is wrong with the file.
+    init(_ content: TaskOrder.Content, _ request: URLRequest, stream: InputStream? = nil) throws(URLError) {
+        switch content {
+        case .request:
+            switch request.values.body {
+            case .none: self = .none
+            case .data(let data): self = data.isEmpty ? .none : .data(data)
+            case .stream(let own): self = .stream(StreamContent(stream ?? own, request))
+            }
+        case .data(let data): self = .data(data)
+        case .file(let url): self = .file(try UploadContent.file(url))
+        case .stream:
+            guard let stream = stream ?? request.httpBodyStream else {
+                self = .none
+                return
+            }
+            self = .stream(StreamContent(stream, request))
+        }
+    }
+
+    private static func file(_ url: URL) throws(URLError) -> FileBody {
+        guard url.isFileURL else {
+            throw ErrorTranslation.urlError(.cannotOpenFile, url, "only files on this machine can be uploaded")
+        }
+        do throws(FileBody.Problem) {
+            return try FileBody(path: url.path)
+        } catch {
+            switch error {
+            case .unreadable(.noSuchFile): throw ErrorTranslation.urlError(.fileDoesNotExist, url, error)
+            case .unreadable(.accessDenied): throw ErrorTranslation.urlError(.noPermissionsToReadFile, url, error)
+            case .notRegular:
+                var isFolder: ObjCBool = false
+                let exists = unsafe FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder)
+                let code: URLError.Code = exists && isFolder.boolValue ? .fileIsDirectory : .cannotOpenFile
+                throw ErrorTranslation.urlError(code, url, error)
+            case .unreadable, .outOfRange: throw ErrorTranslation.urlError(.cannotOpenFile, url, error)
+            }
+        }
+    }
+
+    var isEmpty: Bool {
+        if case .none = self { true } else { false }
+    }
+
+    /// What is in memory; nil for what is read as it is sent.
+    var octets: [UInt8]? {
+        switch self {
+        case .none: []
+        case .data(let data): [UInt8](data)
+        case .file, .stream: nil
+        }
+    }
+
+    /// -1 where nobody knows.
+    var length: Int64 {
+        switch self {
+        case .none: 0
+        case .data(let data): Int64(data.count)
+        case .file(let file): Int64(clamping: file.length)
+        case .stream(let stream): stream.length.map { Int64(clamping: $0) } ?? NSURLSessionTransferSizeUnknown
+        }
+    }
+
+    /// Small content goes with the head in one call; large content is handed over piece by piece, and never stands twice in
+    /// memory.
+    private static let smallData = 64 << 10
+
+    var body: EngineRequest.Body {
+        switch self {
+        case .none: .none
+        case .data(let data) where data.count <= UploadContent.smallData: .bytes([UInt8](data))
+        case .data(let data): .stream(length: UInt64(data.count), replayable: true)
+        case .file(let file): .file(file)
+        case .stream(let stream): .threaded(stream.body)
+        }
+    }
+
+    /// The next piece of large data.
+    func part(at offset: UInt64) -> BodyPart {
+        guard case .data(let data) = self, offset < data.count else { return .end(trailers: nil) }
+        let start = data.startIndex + Int(offset)
+        return .bytes([UInt8](data[start..<min(start + UploadContent.smallData, data.endIndex)]))
+    }
+}

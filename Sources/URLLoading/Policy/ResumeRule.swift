@@ -1,0 +1,97 @@
+internal import Foundation
+
+/// Whether what a server answers is the rest of what is on disk (RFC 9110 §14, §15.3.7). Anything that leaves a doubt starts over:
+/// a file of two halves is worse than a second transfer.
+enum ResumeRule {
+    enum Decision: Equatable {
+        /// The rest, from this byte on.
+        case append(total: Int64)
+        /// All of it again, with this answer.
+        case restart
+        /// What is on disk is all there is.
+        case complete
+        /// This answer is of no use: ask again, for the whole.
+        case askAgain
+    }
+
+    /// - Parameters:
+    ///   - received: what is on disk.
+    ///   - expected: the length of the whole as it was known; -1 if it was not.
+    static func decide(
+        status: Int,
+        contentRange: String?,
+        entityTag: String?,
+        contentLength: Int64,
+        validator: String,
+        received: Int64,
+        expected: Int64
+    ) -> Decision {
+        switch status {
+        case 206:
+            guard let range = contentRange.flatMap(ContentRange.init), range.first == received else { return .askAgain }
+            guard let total = range.total, expected < 0 || total == expected, range.last == total - 1 else { return .askAgain }
+            guard contentLength < 0 || contentLength == total - received else { return .askAgain }
+            if let entityTag, validator.hasPrefix("\""), entityTag != validator { return .askAgain }
+            return .append(total: total)
+        case 416:
+            // RFC 9110 §15.5.17: the length as it is now.
+            let total = contentRange.flatMap(ContentRange.unsatisfied)
+            return total == received && (expected < 0 || expected == received) ? .complete : .askAgain
+        default:
+            return .restart
+        }
+    }
+
+    /// What to send as If-Range; nil where nothing tells the content apart for sure. A date counts only if it is a minute older
+    /// than the answer: within the same second, content may have changed twice (RFC 9110 §8.8.2.2).
+    static func validator(entityTag: String?, lastModified: String?, date: Date?) -> String? {
+        if let entityTag, entityTag.count >= 2, entityTag.hasPrefix("\""), entityTag.hasSuffix("\"") { return entityTag }
+        guard let lastModified, let changed = HTTPDateText.date(lastModified), let date else { return nil }
+        return date.timeIntervalSince(changed) >= 60 ? lastModified : nil
+    }
+}
+
+/// `bytes first-last/total` (RFC 9110 §14.4).
+struct ContentRange: Equatable {
+    let first: Int64
+    let last: Int64
+    /// Nil for `*`.
+    let total: Int64?
+
+    init?(_ text: String) {
+        guard let rest = ContentRange.afterUnit(text) else { return nil }
+        let halves = rest.split(separator: "/", omittingEmptySubsequences: false)
+        guard halves.count == 2 else { return nil }
+        let ends = halves[0].split(separator: "-", omittingEmptySubsequences: false)
+        guard ends.count == 2, let first = ContentRange.number(ends[0]), let last = ContentRange.number(ends[1]) else {
+            return nil
+        }
+        guard first <= last else { return nil }
+        if halves[1] == "*" {
+            total = nil
+        } else {
+            guard let number = ContentRange.number(halves[1]), last < number else { return nil }
+            total = number
+        }
+        self.first = first
+        self.last = last
+    }
+
+    /// The total of `bytes */total`.
+    static func unsatisfied(_ text: String) -> Int64? {
+        guard let rest = afterUnit(text), rest.hasPrefix("*/") else { return nil }
+        return number(rest.dropFirst(2))
+    }
+
+    private static func afterUnit(_ text: String) -> Substring? {
+        let text = text.drop { $0 == " " || $0 == "\t" }
+        guard text.prefix(6).lowercased() == "bytes " else { return nil }
+        return text.dropFirst(6).drop { $0 == " " }
+    }
+
+    /// 1*DIGIT, in 63 bits.
+    private static func number(_ text: Substring) -> Int64? {
+        guard !text.isEmpty, text.utf8.allSatisfy({ $0 >= 48 && $0 <= 57 }) else { return nil }
+        return Int64(text)
+    }
+}

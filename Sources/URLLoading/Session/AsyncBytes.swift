@@ -1,0 +1,76 @@
+public import Foundation
+
+extension URLSession {
+    /// An answer's content, byte by byte, as it comes. One reader; when the last reference goes before the end, the task is
+    /// cancelled.
+    public struct AsyncBytes: AsyncSequence, Sendable {
+        public typealias Element = UInt8
+
+        /// Where the content comes from.
+        public let task: URLSessionDataTask
+        private let channel: ByteChannel
+        private let lifetime: Lifetime
+
+        init(_ task: URLSessionDataTask, _ channel: ByteChannel) {
+            self.task = task
+            self.channel = channel
+            lifetime = Lifetime(task, channel)
+        }
+
+        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(channel, lifetime) }
+
+        public struct AsyncIterator: AsyncIteratorProtocol {
+            private let channel: ByteChannel
+            private let lifetime: Lifetime
+            private var chunk: [UInt8] = []
+            private var position = 0
+
+            init(_ channel: ByteChannel, _ lifetime: Lifetime) {
+                self.channel = channel
+                self.lifetime = lifetime
+            }
+
+            public mutating func next() async throws -> UInt8? {
+                if position < chunk.count {
+                    defer { position += 1 }
+                    return chunk[position]
+                }
+                return try await nextChunk()
+            }
+
+            /// Throws `URLError`; `URLError.cancelled` where the Swift task was cancelled.
+            private mutating func nextChunk() async throws -> UInt8? {
+                let (channel, lifetime) = (channel, lifetime)
+                let next = try await withTaskCancellationHandler {
+                    try await channel.next()
+                } onCancel: {
+                    lifetime.task.cancel()
+                }
+                guard let next else { return nil }
+                chunk = next
+                position = 1
+                return next.first
+            }
+        }
+
+        /// Ends with the last reader.
+        final class Lifetime: Sendable {
+            let task: URLSessionDataTask
+            private let channel: ByteChannel
+
+            init(_ task: URLSessionDataTask, _ channel: ByteChannel) {
+                self.task = task
+                self.channel = channel
+            }
+
+            deinit {
+                channel.abandon()
+                task.cancel()
+            }
+        }
+
+        /// The content as lines of UTF-8, without their ends (LF, CR, CR LF, and Unicode's); empty lines are left out, as
+        /// everywhere in Foundation.
+        public var lines: AsyncLines { AsyncLines(self) }
+    }
+}

@@ -1,0 +1,34 @@
+public import Foundation
+
+extension URLSession {
+    /// What to do about a challenge.
+    public enum AuthChallengeDisposition: Int, Sendable {
+        /// With the credential given; without one, on without credentials.
+        case useCredential
+        /// As if there were no delegate.
+        case performDefaultHandling
+        /// The task ends as cancelled.
+        case cancelAuthenticationChallenge
+        /// The next challenge of the answer, if there is one; else the answer is what it is.
+        case rejectProtectionSpace
+    }
+
+    /// What to do about an answer's content.
+    public enum ResponseDisposition: Int, Sendable {
+        /// The task ends as cancelled.
+        case cancel
+        case allow
+        /// Into a file.
+        @available(*, deprecated, message: "Make a download task instead")
+        case becomeDownload
+        /// To be read by hand.
+        case becomeStream
+    }
+
+    /// What to do about a task whose date has come.
+    public enum DelayedRequestDisposition: Sendable {
+        case continueLoading
+        case useNewRequest
+        case cancel
+    }
+}

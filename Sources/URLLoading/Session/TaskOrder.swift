@@ -1,0 +1,51 @@
+internal import Foundation
+
+/// What a session is asked for by one task: fixed when the task is made.
+struct TaskOrder: Sendable {
+    /// Where the request's content comes from.
+    enum Content: Sendable {
+        /// The request's own: its data, its stream, or none.
+        case request
+        case data(Data)
+        case file(URL)
+        /// The delegate's, asked for with `needNewBodyStream`, where the request has no stream.
+        case stream
+    }
+
+    /// Who gets what comes back.
+    enum Receiver: Sendable {
+        /// Task and session delegates, piece by piece.
+        case delegate
+        case data(@Sendable (Data?, URLResponse?, (any Error)?) -> Void)
+        case download(@Sendable (URL?, URLResponse?, (any Error)?) -> Void)
+        /// `data(for:)` and its kin wait: told from the loop, past the delegate queue.
+        case awaitedData
+        case awaitedFile
+        /// An asynchronous sequence, which takes bytes as it is read.
+        case bytes(ByteChannel)
+    }
+
+    let request: URLRequest?
+    let content: Content
+    let receiver: Receiver
+    /// A download that goes on behind what an earlier one has written.
+    let resumption: ResumeData?
+
+    init(
+        _ request: URLRequest?,
+        _ content: Content = .request,
+        _ receiver: Receiver = .delegate,
+        resumption: ResumeData? = nil
+    ) {
+        self.request = request
+        self.content = content
+        self.receiver = receiver
+        self.resumption = resumption
+    }
+}
+
+/// A function that waits for its task's end, resumed on the session's loop.
+enum TaskContinuation: Sendable {
+    case data(UnsafeContinuation<(Data, URLResponse), any Error>)
+    case file(UnsafeContinuation<(URL, URLResponse), any Error>)
+}

@@ -1,0 +1,61 @@
+internal import Foundation
+
+/// What any thread may read of a task; the loader writes it. Guarded by the task's lock, all of it.
+struct TaskSnapshot {
+    var identifier = 0
+    /// From the task's beginning to its end: a task that has ended keeps nothing alive.
+    var session: URLSession?
+    var state = URLSessionTask.State.suspended
+    /// A new task counts as suspended once.
+    var suspensions = 1
+    var originalRequest: URLRequest?
+    var currentRequest: URLRequest?
+    var response: URLResponse?
+    var error: (any Error)?
+    var delegate: (any URLSessionTaskDelegate)?
+    var taskDescription: String?
+    var priority = URLSessionTask.defaultPriority
+    var beginDate: Date?
+    var prefersIncrementalDelivery = true
+    var counts = TaskCounts()
+    var expectsToSend: Int64 = -1
+    var expectsToReceive: Int64 = -1
+    /// Who waits for the end, of the tasks that functions wait for.
+    var continuation: TaskContinuation?
+    /// Made when it is first asked for: it costs more than a small request.
+    var progress: Progress?
+
+    init() {}
+
+    init(_ session: URLSession, _ identifier: Int, _ request: URLRequest?) {
+        self.session = session
+        self.identifier = identifier
+        originalRequest = request
+        currentRequest = request
+    }
+
+    /// The counts with the user's guesses in place of what nobody knows.
+    var progressCounts: TaskCounts {
+        var counts = counts
+        if counts.expectedToSend <= 0, expectsToSend > 0 { counts.expectedToSend = expectsToSend }
+        if counts.expectedToReceive <= 0, expectsToReceive > 0 { counts.expectedToReceive = expectsToReceive }
+        return counts
+    }
+}
+
+/// Content in bytes.
+struct TaskCounts {
+    var sent: Int64 = 0
+    var received: Int64 = 0
+    var expectedToSend: Int64 = 0
+    var expectedToReceive: Int64 = 0
+
+    /// Never under a lock: whoever watches the progress runs then.
+    func show(on progress: Progress) {
+        let isKnown = expectedToSend >= 0 && expectedToReceive >= 0 && expectedToSend + expectedToReceive > 0
+        let total = isKnown ? expectedToSend + expectedToReceive : -1
+        if progress.totalUnitCount != total { progress.totalUnitCount = total }
+        let done = sent + received
+        if progress.completedUnitCount != done { progress.completedUnitCount = done }
+    }
+}

@@ -1,0 +1,158 @@
+public import Foundation
+
+/// How a session behaves. A session copies it when it is made: what is changed later concerns later sessions.
+///
+/// Not to be changed by one thread while others use it.
+open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
+    /// A new one with the documented defaults and the shared stores for cookies, credentials and cached answers.
+    open class var `default`: URLSessionConfiguration { URLSessionConfiguration(identifier: nil) }
+
+    /// A new one with stores of its own in memory: nothing is written to disk, nothing shared.
+    open class var ephemeral: URLSessionConfiguration {
+        let configuration = URLSessionConfiguration(identifier: nil)
+        configuration.httpCookieStorage = HTTPCookieStorage.ephemeral()
+        configuration.urlCredentialStorage = URLCredentialStorage()
+        configuration.urlCache = URLCache(memoryCapacity: 4 << 20)
+        return configuration
+    }
+
+    /// For sessions whose uploads and downloads outlive the process: what is unfinished is taken up by the next session
+    /// made with the same identifier, in this process or a later one.
+    ///
+    /// - Parameter identifier: the program's own; it names a folder in the user's state directory.
+    open class func background(withIdentifier identifier: String) -> URLSessionConfiguration {
+        URLSessionConfiguration(identifier: identifier, isBackground: true)
+    }
+
+    /// Of a background session; a label otherwise.
+    open var identifier: String?
+
+    /// Made by ``background(withIdentifier:)``.
+    let isBackground: Bool
+
+    /// For requests that leave the policy to the protocol.
+    open var requestCachePolicy: URLRequest.CachePolicy = .useProtocolCachePolicy
+
+    /// In seconds, fractions included: how long a task may go without a byte moving. While its delegate is busy, and while it waits
+    /// for a connection of the session, the time stands still. A request's own counts if it differs from the default of 60.
+    open var timeoutIntervalForRequest: TimeInterval = 60
+
+    /// In seconds: how long a task may take in all, redirects, retries and waiting for connectivity included. Seven days.
+    open var timeoutIntervalForResource: TimeInterval = 604_800
+
+    /// Sent as the packets' class of service where the network takes it; of no other effect here.
+    open var networkServiceType: URLRequest.NetworkServiceType = .default
+
+    /// Linux knows no cellular interfaces: of no effect here.
+    open var allowsCellularAccess = true
+    /// Linux knows no expensive interfaces: of no effect here.
+    open var allowsExpensiveNetworkAccess = true
+    /// Linux knows no constrained interfaces: of no effect here.
+    open var allowsConstrainedNetworkAccess = true
+
+    /// Whether a task without a way to its server waits for one instead of failing, up to
+    /// ``timeoutIntervalForResource``.
+    open var waitsForConnectivity = false
+
+    /// Linux has no scheduler for such tasks: of no effect here.
+    open var isDiscretionary = false
+
+    /// Groups of applications are a matter of Apple's: nil here.
+    open internal(set) var sharedContainerIdentifier: String?
+
+    /// Nobody launches a program for its session here: of no effect.
+    open var sessionSendsLaunchEvents = false
+
+    /// Proxies by URLSession's keys, of which the "Enable" ones count: HTTPEnable, HTTPProxy, HTTPPort, HTTPSEnable,
+    /// HTTPSProxy, HTTPSPort, SOCKSEnable, SOCKSProxy, SOCKSPort, ExceptionsList. Nil: the environment's
+    /// (http_proxy, https_proxy, all_proxy, no_proxy). Empty: none.
+    open var connectionProxyDictionary: [AnyHashable: Any]?
+
+    /// The oldest version of TLS that is spoken. Versions before 1.2 are never.
+    open var tlsMinimumSupportedProtocolVersion: tls_protocol_version_t = .TLSv12
+    /// The newest version of TLS that is spoken.
+    open var tlsMaximumSupportedProtocolVersion: tls_protocol_version_t = .TLSv13
+
+    /// Never done: servers and proxies that answer out of order are too many.
+    @available(*, deprecated, message: "HTTP/1.1 pipelining is not supported")
+    open var httpShouldUsePipelining: Bool = false
+
+    /// Whether requests carry the cookies of ``httpCookieStorage``.
+    open var httpShouldSetCookies = true
+
+    /// Which cookies of answers are stored.
+    open var httpCookieAcceptPolicy: HTTPCookie.AcceptPolicy = .onlyFromMainDocumentDomain
+
+    /// Fields for every request. A request's own win, whatever the case of their names.
+    open var httpAdditionalHeaders: [AnyHashable: Any]?
+
+    /// Connections to one host and port at a time; at least one.
+    open var httpMaximumConnectionsPerHost = 6
+
+    /// Nil: cookies are neither sent nor stored.
+    open var httpCookieStorage: HTTPCookieStorage? = HTTPCookieStorage.shared
+
+    /// Nil: credentials come from the delegate alone.
+    open var urlCredentialStorage: URLCredentialStorage? = URLCredentialStorage.shared
+
+    /// Nil: nothing is cached.
+    open var urlCache: URLCache? = URLCache.shared
+
+    /// There are no background connections to keep here: of no effect.
+    @available(*, deprecated, message: "Not supported")
+    open var shouldUseExtendedBackgroundIdleMode: Bool = false
+
+    /// Subclasses of `URLProtocol`, asked in this order, before those registered with `URLProtocol.registerClass(_:)`.
+    open var protocolClasses: [AnyClass]?
+
+    @available(*, deprecated, message: "Please use URLSessionConfiguration.default or another class method")
+    public override init() { isBackground = false }
+
+    init(identifier: String?, isBackground: Bool = false) {
+        self.identifier = identifier
+        self.isBackground = isBackground
+    }
+
+    open override func copy() -> Any { copy(with: nil) }
+
+    open func copy(with zone: NSZone?) -> Any {
+        let copy = URLSessionConfiguration(identifier: identifier, isBackground: isBackground)
+        copy.requestCachePolicy = requestCachePolicy
+        copy.timeoutIntervalForRequest = timeoutIntervalForRequest
+        copy.timeoutIntervalForResource = timeoutIntervalForResource
+        copy.networkServiceType = networkServiceType
+        copy.allowsCellularAccess = allowsCellularAccess
+        copy.allowsExpensiveNetworkAccess = allowsExpensiveNetworkAccess
+        copy.allowsConstrainedNetworkAccess = allowsConstrainedNetworkAccess
+        copy.waitsForConnectivity = waitsForConnectivity
+        copy.isDiscretionary = isDiscretionary
+        copy.sharedContainerIdentifier = sharedContainerIdentifier
+        copy.sessionSendsLaunchEvents = sessionSendsLaunchEvents
+        copy.connectionProxyDictionary = connectionProxyDictionary
+        copy.tlsMinimumSupportedProtocolVersion = tlsMinimumSupportedProtocolVersion
+        copy.tlsMaximumSupportedProtocolVersion = tlsMaximumSupportedProtocolVersion
+        copy.httpShouldSetCookies = httpShouldSetCookies
+        copy.httpCookieAcceptPolicy = httpCookieAcceptPolicy
+        copy.httpAdditionalHeaders = httpAdditionalHeaders
+        copy.httpMaximumConnectionsPerHost = httpMaximumConnectionsPerHost
+        copy.httpCookieStorage = httpCookieStorage
+        copy.urlCredentialStorage = urlCredentialStorage
+        copy.urlCache = urlCache
+        copy.protocolClasses = protocolClasses
+        (self as any HasDeprecated).copyDeprecated(to: copy)
+        return copy
+    }
+}
+
+/// The deprecated ones are copied too; seen through a protocol, that is no use to be warned of.
+private protocol HasDeprecated {
+    func copyDeprecated(to copy: URLSessionConfiguration)
+}
+
+extension URLSessionConfiguration: HasDeprecated {
+    @available(*, deprecated)
+    fileprivate func copyDeprecated(to copy: URLSessionConfiguration) {
+        copy.httpShouldUsePipelining = httpShouldUsePipelining
+        copy.shouldUseExtendedBackgroundIdleMode = shouldUseExtendedBackgroundIdleMode
+    }
+}

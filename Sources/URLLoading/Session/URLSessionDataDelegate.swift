@@ -1,0 +1,119 @@
+public import Foundation
+
+/// Hears about data and upload tasks, besides what ``URLSessionTaskDelegate`` tells of every task.
+public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
+    /// The head of the answer. Its content waits for the disposition.
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didReceive response: URLResponse,
+        completionHandler: @Sendable @escaping (URLSession.ResponseDisposition) -> Void
+    )
+
+    /// The same as an asynchronous function: a delegate has one of the two.
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didReceive response: URLResponse
+    ) async -> URLSession.ResponseDisposition
+
+    /// The answer `.becomeDownload`: what follows is told of the download task, which has the same identifier.
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask)
+
+    /// The answer `.becomeStream`: the content is read from the stream task, and the data task is over.
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didBecome streamTask: URLSessionStreamTask)
+
+    /// More content, decoded, in the order it came. While this is busy the server is held: nothing piles up.
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
+
+    /// The whole answer is about to be stored; nil: it is not.
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        willCacheResponse proposedResponse: CachedURLResponse,
+        completionHandler: @Sendable @escaping (CachedURLResponse?) -> Void
+    )
+
+    /// The same as an asynchronous function: a delegate has one of the two.
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        willCacheResponse proposedResponse: CachedURLResponse
+    ) async -> CachedURLResponse?
+}
+
+extension URLSessionDataDelegate {
+    /// As in ``URLSessionTaskDelegate``.
+    private func other(_ session: URLSession) -> (any URLSessionDataDelegate)? {
+        guard let delegate = session.delegate as? any URLSessionDataDelegate, delegate !== self else { return nil }
+        return delegate
+    }
+
+    public func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didReceive response: URLResponse,
+        completionHandler: @Sendable @escaping (URLSession.ResponseDisposition) -> Void
+    ) {
+        Task.immediate {
+            completionHandler(await self.urlSession(session, dataTask: dataTask, didReceive: response))
+        }
+    }
+
+    public func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didReceive response: URLResponse
+    ) async -> URLSession.ResponseDisposition {
+        guard let other = other(session) else { return .allow }
+        return await withUnsafeContinuation { continuation in
+            other.urlSession(session, dataTask: dataTask, didReceive: response) {
+                unsafe continuation.resume(returning: $0)
+            }
+        }
+    }
+
+    public func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didBecome downloadTask: URLSessionDownloadTask
+    ) {
+        other(session)?.urlSession(session, dataTask: dataTask, didBecome: downloadTask)
+    }
+
+    public func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didBecome streamTask: URLSessionStreamTask
+    ) {
+        other(session)?.urlSession(session, dataTask: dataTask, didBecome: streamTask)
+    }
+
+    public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        other(session)?.urlSession(session, dataTask: dataTask, didReceive: data)
+    }
+
+    public func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        willCacheResponse proposedResponse: CachedURLResponse,
+        completionHandler: @Sendable @escaping (CachedURLResponse?) -> Void
+    ) {
+        Task.immediate {
+            completionHandler(await self.urlSession(session, dataTask: dataTask, willCacheResponse: proposedResponse))
+        }
+    }
+
+    public func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        willCacheResponse proposedResponse: CachedURLResponse
+    ) async -> CachedURLResponse? {
+        guard let other = other(session) else { return proposedResponse }
+        return await withUnsafeContinuation { continuation in
+            other.urlSession(session, dataTask: dataTask, willCacheResponse: proposedResponse) {
+                unsafe continuation.resume(returning: $0)
+            }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+public import Foundation
+
+/// Hears about a session as a whole. Every call comes through the session's `delegateQueue`; the session keeps its delegate
+/// until it has become invalid.
+public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
+    /// The session is invalid, its last task has ended, and nothing follows. `error` is nil: nothing but a call of the user's
+    /// makes a session invalid.
+    func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?)
+
+    /// A server's certificate is to be judged, or one of ours is asked for. A delegate without this method is asked for each
+    /// task instead.
+    ///
+    /// - Parameter completionHandler: may be called later and from any thread. Let go of without a call, it fails what waits for it.
+    func urlSession(
+        _ session: URLSession,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @Sendable @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    )
+
+    /// The same as an asynchronous function: a delegate has one of the two.
+    func urlSession(
+        _ session: URLSession,
+        didReceive challenge: URLAuthenticationChallenge
+    ) async -> (URLSession.AuthChallengeDisposition, URLCredential?)
+
+    /// A background session's tasks have all ended, and all of it has been told.
+    func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession)
+}
+
+extension URLSessionDelegate {
+    public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {}
+
+    public func urlSession(
+        _ session: URLSession,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @Sendable @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        Task.immediate {
+            let (disposition, credential) = await self.urlSession(session, didReceive: challenge)
+            completionHandler(disposition, credential)
+        }
+    }
+
+    public func urlSession(
+        _ session: URLSession,
+        didReceive challenge: URLAuthenticationChallenge
+    ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
+        UnansweredMark.current?.set()
+        return (.performDefaultHandling, nil)
+    }
+
+    public func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {}
+}

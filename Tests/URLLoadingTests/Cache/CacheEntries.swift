@@ -1,0 +1,53 @@
+import HTTP1
+import URLLoading
+
+@testable import URLLoading
+
+/// Responses for the caches of tests.
+enum CacheEntries {
+    static func request(_ text: String, method: String = "GET") throws -> URLRequest {
+        var request = URLRequest(url: try url(text))
+        request.httpMethod = method
+        return request
+    }
+
+    /// With a body of that many octets.
+    static func entry(
+        _ text: String = "http://h/",
+        _ size: Int = 10,
+        policy: URLCache.StoragePolicy = .allowed,
+        userInfo: [AnyHashable: Any]? = nil
+    ) throws -> CachedURLResponse {
+        let response = HTTPURLResponse(
+            url: try url(text),
+            statusCode: 200,
+            httpVersion: nil,
+            headerFields: ["ETag": "\"a\"", "Vary": "Accept"]
+        )
+        guard let response else { throw URLError(.badServerResponse) }
+        return CachedURLResponse(
+            response: response,
+            data: Data(repeating: UInt8(truncatingIfNeeded: size), count: size),
+            userInfo: userInfo,
+            storagePolicy: policy
+        )
+    }
+
+    /// As a session stores it.
+    static func received(
+        _ fields: HTTPFields,
+        at text: String = "http://h/",
+        data: Data = Data("body".utf8)
+    ) throws
+        -> CachedURLResponse
+    {
+        CachedURLResponse(
+            HTTPURLResponse(url: try url(text), head: try ResponseHead(status: 200, fields: fields)),
+            data: data,
+            storage: .everywhere,
+            request: URLLoadingTests.fields(("Accept", "a, b")),
+            requested: 100,
+            received: 101
+        )
+    }
+}

@@ -1,0 +1,163 @@
+import HTTP1
+import Testing
+
+@testable import URLLoading
+
+@Suite("The cache on disk")
+struct DiskCacheTests {
+    private let folder = TemporaryFolder()
+
+    private func cache(_ capacity: Int = 1 << 20) -> DiskCache { DiskCache(directory: folder.path, capacity: capacity) }
+    private func key(_ number: Int) -> CacheKey { CacheKey(method: "GET", url: "http://h/\(number)") }
+
+    private func entry(_ number: Int, _ size: Int = 100) throws -> CachedURLResponse {
+        try CacheEntries.received(fields(("ETag", "\"\(number)\"")), data: Data(repeating: 7, count: size))
+    }
+
+    private func holds(_ cache: DiskCache, _ key: CacheKey) -> String {
+        switch cache.holds(key) {
+        case .no: "no"
+        case .waiting: "waiting"
+        case .maybe: "maybe"
+        }
+    }
+
+    @Test("an empty cache says no without a directory, and makes none")
+    func empty() {
+        let cache = cache()
+        #expect(holds(cache, key(1)) == "no")
+        #expect(cache.read(key(1)) == nil && cache.usage == 0)
+        #expect(!FileManager.default.fileExists(atPath: folder.path))
+    }
+
+    @Test("what is stored is found, by another cache on the same directory, too")
+    func sharing() throws {
+        let first = cache()
+        let second = cache()
+        #expect(holds(second, key(1)) == "no")
+        first.store(try entry(1), for: key(1), now: Date())
+        #expect(holds(first, key(1)) == "maybe" && holds(first, key(2)) == "no")
+        #expect(second.read(key(1))?.data.count == 100)
+        #expect(holds(second, key(2)) == "no")
+        second.store(try entry(2), for: key(2), now: Date())
+        #expect(first.read(key(2)) != nil && first.usage == second.usage)
+        second.remove(key(1))
+        #expect(first.read(key(1)) == nil)
+        #expect(holds(first, key(1)) == "no")
+    }
+
+    @Test("files are for their owner alone, and none but entries are there")
+    func files() throws {
+        cache().store(try entry(1), for: key(1), now: Date())
+        let names = folder.names
+        #expect(names.count == 1 && names.allSatisfy(DiskIndex.isEntry))
+        let attributes = try FileManager.default.attributesOfItem(atPath: folder.path + "/" + names[0])
+        #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+    }
+
+    @Test("a file that was cut short by a crash is no entry, and goes", arguments: [0, 1, 39, 60, 150])
+    func truncated(length: Int) throws {
+        let cache = cache()
+        cache.store(try entry(1), for: key(1), now: Date())
+        let name = try #require(folder.names.first)
+        folder.write(Array(folder.bytes(of: name).prefix(length)), to: name)
+        #expect(cache.read(key(1)) == nil)
+        #expect(folder.names.isEmpty && cache.usage == 0)
+    }
+
+    @Test("a file of zeros, as a power failure leaves it, is no entry, and goes")
+    func zeros() throws {
+        let cache = cache()
+        cache.store(try entry(1), for: key(1), now: Date())
+        let name = try #require(folder.names.first)
+        folder.write([UInt8](repeating: 0, count: folder.bytes(of: name).count), to: name)
+        #expect(cache.read(key(1)) == nil && folder.names.isEmpty)
+    }
+
+    @Test("a writer that died half-way is no harm: the old entry stands")
+    func halfWritten() throws {
+        cache().store(try entry(1), for: key(1), now: Date())
+        let name = try #require(folder.names.first)
+        folder.write(Array(folder.bytes(of: name).prefix(20)), to: name + ".1-2.tmp")
+        #expect(cache().read(key(1)) != nil)
+    }
+
+    @Test("the capacity holds; what was used last stays")
+    func eviction() throws {
+        let cache = cache(10_000)
+        for number in 1...8 { cache.store(try entry(number, 900), for: key(number), now: Date()) }
+        #expect(cache.read(key(1)) != nil)
+        for number in 9...12 { cache.store(try entry(number, 900), for: key(number), now: Date()) }
+        #expect(cache.usage <= 10_000)
+        #expect(cache.read(key(1)) != nil && cache.read(key(12)) != nil && cache.read(key(2)) == nil)
+        cache.capacity = 2500
+        #expect(cache.usage <= 2500)
+        cache.capacity = 0
+        #expect(cache.usage == 0 && folder.names.isEmpty)
+    }
+
+    @Test("what is larger than the whole cache is not stored, and the older one goes")
+    func tooLarge() throws {
+        let cache = cache(2000)
+        cache.store(try entry(1), for: key(1), now: Date())
+        cache.store(try entry(1, 5000), for: key(1), now: Date())
+        #expect(folder.names.isEmpty)
+    }
+
+    @Test("what was stored since a moment goes, what was stored before stays")
+    func since() throws {
+        let cache = cache()
+        for number in 1...4 {
+            cache.store(try entry(number), for: key(number), now: Date(timeIntervalSince1970: Double(number)))
+        }
+        cache.removeAll(storedSince: Date(timeIntervalSince1970: 3))
+        #expect(cache.read(key(2)) != nil && cache.read(key(3)) == nil && folder.names.count == 2)
+    }
+
+    @Test("clearing the cache leaves what is not the cache's")
+    func clearing() throws {
+        let cache = cache()
+        cache.store(try entry(1), for: key(1), now: Date())
+        folder.write([1], to: "users-own")
+        cache.removeAll()
+        #expect(folder.names == ["users-own"])
+    }
+
+    @Test("what is written later is found at once, and is on disk in the end; of several the last")
+    func later() throws {
+        let cache = cache()
+        for number in 1...50 { cache.storeLater(try entry(number), for: key(1), now: Date()) }
+        #expect(cache.read(key(1))?.exchange?.fields["ETag"] == "\"50\"")
+        cache.finishWriting()
+        #expect(self.cache().read(key(1))?.exchange?.fields["ETag"] == "\"50\"")
+        #expect(folder.names.count == 1)
+    }
+
+    @Test("what is removed before it was written does not come back")
+    func removedBeforeWritten() throws {
+        let cache = cache()
+        for number in 1...100 {
+            cache.storeLater(try entry(number), for: key(number), now: Date())
+            cache.remove(key(number))
+            #expect(cache.read(key(number)) == nil)
+        }
+        cache.finishWriting()
+        // The last write may be under way still: one more goes behind it.
+        cache.storeLater(try entry(0), for: key(0), now: Date())
+        cache.finishWriting()
+        #expect(folder.names.count == 1)
+    }
+
+    @Test("a directory that goes is made anew; one that cannot be made stores nothing")
+    func lostDirectory() throws {
+        let cache = cache()
+        cache.store(try entry(1), for: key(1), now: Date())
+        try FileManager.default.removeItem(atPath: folder.path)
+        #expect(cache.read(key(1)) == nil)
+        cache.store(try entry(2), for: key(2), now: Date())
+        #expect(cache.read(key(2)) != nil)
+        let impossible = DiskCache(directory: "/proc/no/such", capacity: 1000)
+        impossible.store(try entry(1), for: key(1), now: Date())
+        #expect(impossible.read(key(1)) == nil && impossible.usage == 0)
+    }
+}

@@ -1,0 +1,46 @@
+import Testing
+
+@testable import URLLoading
+
+@Suite("The index of the cache on disk")
+struct DiskIndexTests {
+    @Test("only names of ours are entries")
+    func names() {
+        #expect(DiskIndex.isEntry("0123456789abcdef0123456789abcdef.entry"))
+        for name in ["x.entry", "0123456789abcdef0123456789abcdeF.entry", "0123456789abcdef0123456789abcdef", ".entry"]
+        {
+            #expect(!DiskIndex.isEntry(name), "\(name)")
+        }
+    }
+
+    @Test("the least recently used go, until an eighth is free")
+    func victims() {
+        var index = DiskIndex()
+        for number in 0..<20 { index.set("\(number)", DiskIndex.Entry(size: 10, used: Int64(number))) }
+        index.touch("0", 100)
+        #expect(index.usage == 200 && index.victims(toFit: 200).isEmpty)
+        #expect(index.victims(toFit: 160) == ["1", "2", "3", "4", "5", "6"])
+        #expect(Set(index.victims(toFit: 0)).count == 20)
+        index.set("3", DiskIndex.Entry(size: 1, used: 3))
+        index.remove("4")
+        index.remove("4")
+        #expect(index.usage == 181)
+    }
+
+    @Test("a directory is read with what lies in it, and what dead processes left is cleared away")
+    func reading() throws {
+        let folder = TemporaryFolder()
+        #expect(DiskIndex.read(folder.path, now: 0).state == nil)
+        try folder.make()
+        let name = "0123456789abcdef0123456789abcdef.entry"
+        folder.write([1, 2, 3], to: name)
+        folder.write([1], to: name + ".12-34.tmp")
+        folder.write([1], to: "users-own.tmp")
+        let now = try #require(StoreFile.state(folder.path)).time
+        let index = DiskIndex.read(folder.path, now: now)
+        #expect(index.entries.mapValues(\.size) == [name: 3] && index.usage == 3)
+        #expect(folder.names == [name, name + ".12-34.tmp", "users-own.tmp"])
+        _ = DiskIndex.read(folder.path, now: now + 3601 * 1_000_000_000)
+        #expect(folder.names == [name, "users-own.tmp"])
+    }
+}

@@ -1,0 +1,73 @@
+import Testing
+
+@testable import URLLoading
+
+@Suite("Files of the stores")
+struct StoreFileTests {
+    private let folder = TemporaryFolder()
+    private var path: String { folder.path + "/file" }
+
+    @Test("a file is replaced whole, for its owner alone, and nothing is left beside it")
+    func replacing() throws {
+        try folder.make()
+        try StoreFile.replace(path, with: [1, 2, 3], isDurable: true)
+        try StoreFile.replace(path, with: [4], isDurable: false)
+        #expect(try StoreFile.read(path, limit: 10) == [4])
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+        #expect(folder.names == ["file"])
+    }
+
+    @Test("what is too large, missing, or no file is an error")
+    func refusals() throws {
+        try folder.make()
+        try StoreFile.replace(path, with: [1, 2, 3], isDurable: false)
+        #expect(throws: StoreFile.Fault(code: EFBIG)) { try StoreFile.read(path, limit: 2) }
+        #expect(throws: StoreFile.Fault(code: ENOENT)) { try StoreFile.read(path + "x", limit: 2) }
+        #expect(throws: StoreFile.Fault(code: EINVAL)) { try StoreFile.read(folder.path, limit: 1 << 20) }
+        #expect(throws: StoreFile.Fault(code: ENOENT)) {
+            try StoreFile.replace(folder.path + "/no/file", with: [], isDurable: false)
+        }
+    }
+
+    @Test("the start of a file is as much as there is")
+    func start() throws {
+        try folder.make()
+        try StoreFile.replace(path, with: [1, 2, 3], isDurable: false)
+        #expect(try StoreFile.read(path, first: 2) == [1, 2])
+        #expect(try StoreFile.read(path, first: 9) == [1, 2, 3])
+    }
+
+    @Test("directories are made with those above them, for their owner alone")
+    func directories() throws {
+        try StoreFile.makeDirectory(folder.path + "/a/b")
+        try StoreFile.makeDirectory(folder.path + "/a/b")
+        let attributes = try FileManager.default.attributesOfItem(atPath: folder.path + "/a")
+        #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o700)
+        #expect(
+            StoreFile.parent(of: "/a/b") == "/a" && StoreFile.parent(of: "/a") == "/"
+                && StoreFile.parent(of: "a") == "."
+        )
+    }
+
+    @Test("two that lock one path wait for each other")
+    func locks() async throws {
+        try folder.make()
+        let lock = folder.path + "/lock"
+        let file = path
+        try StoreFile.replace(file, with: [0], isDurable: false)
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    for _ in 0..<10 {
+                        try? StoreFile.locked(lock) { () throws(StoreFile.Fault) in
+                            let number = try StoreFile.read(file, limit: 10)[0]
+                            try StoreFile.replace(file, with: [number + 1], isDurable: false)
+                        }
+                    }
+                }
+            }
+        }
+        #expect(try StoreFile.read(file, limit: 10) == [40])
+    }
+}

@@ -1,0 +1,152 @@
+import Testing
+
+@testable import URLLoading
+
+@Suite("URLCache")
+struct URLCacheTests {
+    private let folder = TemporaryFolder()
+
+    private func cache(memory: Int = 1 << 20, disk: Int = 1 << 20) -> URLCache {
+        URLCache(memoryCapacity: memory, diskCapacity: disk, diskPath: folder.path)
+    }
+
+    @Test("a response is found by its whole URL: another query is another one's, whatever the cache policy")
+    func wholeURL() throws {
+        let cache = cache()
+        cache.storeCachedResponse(
+            try CacheEntries.entry("http://h/q?x=1"),
+            for: try CacheEntries.request("http://h/q?x=1")
+        )
+        #expect(cache.cachedResponse(for: try CacheEntries.request("http://h/q?x=1"))?.data.count == 10)
+        #expect(cache.cachedResponse(for: try CacheEntries.request("http://h/q?x=1#part")) != nil)
+        for other in ["http://h/q?x=2", "http://h/q", "https://h/q?x=1", "http://h:81/q?x=1"] {
+            #expect(cache.cachedResponse(for: try CacheEntries.request(other)) == nil, "\(other)")
+        }
+        #expect(cache.cachedResponse(for: try CacheEntries.request("http://h/q?x=1", method: "POST")) == nil)
+    }
+
+    @Test("what is on disk outlives the cache that stored it")
+    func outliving() throws {
+        let request = try CacheEntries.request("http://h/")
+        cache().storeCachedResponse(try CacheEntries.entry(userInfo: ["a": "b"]), for: request)
+        let next = cache()
+        let found = try #require(next.cachedResponse(for: request))
+        #expect(found == (try CacheEntries.entry()) && found.userInfo?["a"] as? String == "b")
+        #expect(next.currentMemoryUsage > 0 && next.currentDiskUsage > 0)
+    }
+
+    @Test("each storage policy is kept")
+    func policies() throws {
+        let request = try CacheEntries.request("http://h/")
+        let cache = cache()
+        cache.storeCachedResponse(try CacheEntries.entry(policy: .notAllowed), for: request)
+        #expect(cache.cachedResponse(for: request) == nil)
+        cache.storeCachedResponse(try CacheEntries.entry(policy: .allowed), for: request)
+        #expect(folder.names.count == 1)
+        cache.storeCachedResponse(try CacheEntries.entry(policy: .allowedInMemoryOnly), for: request)
+        #expect(folder.names.isEmpty && cache.cachedResponse(for: request)?.storagePolicy == .allowedInMemoryOnly)
+    }
+
+    @Test("no memory, no disk, neither", arguments: [(0, 1 << 20), (1 << 20, 0), (0, 0), (-1, -1)])
+    func capacities(memory: Int, disk: Int) throws {
+        let cache = cache(memory: memory, disk: disk)
+        let request = try CacheEntries.request("http://h/")
+        cache.storeCachedResponse(try CacheEntries.entry(), for: request)
+        #expect((cache.cachedResponse(for: request) != nil) == (memory > 0 || disk > 0))
+        #expect((cache.currentMemoryUsage > 0) == (memory > 0) && (cache.currentDiskUsage > 0) == (disk > 0))
+        #expect(cache.memoryCapacity == memory && cache.diskCapacity == disk)
+    }
+
+    @Test("removing one, those since, and all reaches memory and disk")
+    func removing() throws {
+        let cache = cache()
+        let requests = try (1...3).map { try CacheEntries.request("http://h/\($0)") }
+        for request in requests { cache.storeCachedResponse(try CacheEntries.entry(), for: request) }
+        cache.removeCachedResponse(for: requests[0])
+        #expect(cache.cachedResponse(for: requests[0]) == nil && cache.cachedResponse(for: requests[1]) != nil)
+        cache.removeCachedResponses(since: .distantFuture)
+        #expect(cache.cachedResponse(for: requests[1]) != nil)
+        cache.removeCachedResponses(since: .distantPast)
+        #expect(cache.cachedResponse(for: requests[1]) == nil && folder.names.isEmpty)
+        cache.storeCachedResponse(try CacheEntries.entry(), for: requests[0])
+        cache.removeAllCachedResponses()
+        #expect(
+            cache.cachedResponse(for: requests[0]) == nil && cache.currentDiskUsage == 0
+                && cache.currentMemoryUsage == 0
+        )
+    }
+
+    @Test("what a user stores by hand can be judged by the rules, by the request he stored it for")
+    func byHand() throws {
+        var request = try CacheEntries.request("http://h/")
+        request.setValue("text/a", forHTTPHeaderField: "Accept")
+        let cache = cache()
+        cache.storeCachedResponse(try CacheEntries.entry(), for: request)
+        let record = try #require(cache.cachedResponse(for: request)?.record)
+        #expect(record.varying == [VaryingField(name: "accept", value: "text/a")])
+        #expect(abs(Double(record.received) - Date().timeIntervalSince1970) < 60)
+    }
+
+    @Test("a session looks without waiting for the disk, and keeps without waiting for it")
+    func loading() throws {
+        let first = cache()
+        let request = try CacheEntries.request("http://h/")
+        guard case .nothing = first.find(request) else { return #expect(Bool(false)) }
+        first.keep(try CacheEntries.received(fields(("ETag", "\"a\""))), for: try #require(CacheKey(request)))
+        guard case .response = first.find(request) else { return #expect(Bool(false)) }
+        first.disk?.finishWriting()
+        let second = cache()
+        guard case .onDisk(let key) = second.find(request) else { return #expect(Bool(false)) }
+        #expect(second.load(key) != nil)
+        guard case .response = second.find(request) else { return #expect(Bool(false)) }
+        second.remove(key)
+        guard case .nothing = second.find(request) else { return #expect(Bool(false)) }
+    }
+
+    @Test("a session stores nothing larger than a twentieth of the cache")
+    func contentLimit() {
+        #expect(cache(memory: 1000, disk: 20_000).contentLimit == 1000)
+        #expect(cache(memory: 40_000, disk: 0).contentLimit == 2000)
+        #expect(cache(memory: 0, disk: 0).contentLimit == 0)
+        #expect(cache(memory: 0, disk: .max).contentLimit == 64 << 20)
+    }
+
+    @Test("a request without a URL finds and stores nothing")
+    func noURL() throws {
+        var request = try CacheEntries.request("http://h/")
+        request.url = nil
+        let cache = cache()
+        cache.storeCachedResponse(try CacheEntries.entry(), for: request)
+        #expect(cache.cachedResponse(for: request) == nil && cache.currentMemoryUsage == 0)
+        cache.removeCachedResponse(for: request)
+    }
+
+    @Test("an ephemeral session's cache has no disk")
+    func memoryOnly() throws {
+        let cache = URLCache(memoryCapacity: 4 << 20)
+        let request = try CacheEntries.request("http://h/")
+        cache.storeCachedResponse(try CacheEntries.entry(), for: request)
+        cache.diskCapacity = 100
+        #expect(cache.cachedResponse(for: request) != nil && cache.currentDiskUsage == 0 && cache.diskCapacity == 0)
+    }
+
+    @Test("many threads at one cache find what they stored, or nothing, and never another's")
+    func threads() async throws {
+        let cache = cache(memory: 20_000, disk: 40_000)
+        let requests = try (0..<8).map { try CacheEntries.request("http://h/\($0)") }
+        let entries = try (0..<8).map { try CacheEntries.entry("http://h/\($0)", 1000 + $0) }
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<8 {
+                group.addTask {
+                    for _ in 0..<20 {
+                        cache.storeCachedResponse(entries[number], for: requests[number])
+                        let found = cache.cachedResponse(for: requests[number])
+                        #expect(found == nil || found == entries[number])
+                        if number == 3 { cache.removeCachedResponse(for: requests[number]) }
+                    }
+                }
+            }
+        }
+        #expect(cache.currentDiskUsage <= 40_000)
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import Glibc
+import Testing
+
+@testable import URLLoading
+
+/// With processes of their own, which share nothing with the test but the file.
+@Suite("CookieFile")
+struct CookieFileTests {
+    private func inFolder(_ body: (_ path: String) async throws -> Void) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "cookies-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await body(folder.appending(path: "jar.json").path)
+    }
+
+    @Test("another process's cookies are kept, and seen")
+    func secondProcess() async throws {
+        try await inFolder { path in
+            let store = CookieStore(file: CookieFile(path: path))
+            _ = store.set(Self.cookie("mine", "1"), created: 1)
+            store.flush()
+            await #expect(processExitsWith: .success) { [path = path as String] in
+                let store = CookieStore(file: CookieFile(path: path))
+                guard store.all().map(\.cookie.name) == ["mine"] else { exit(1) }
+                _ = store.set(CookieFileTests.cookie("theirs", "2"), created: 2)
+                store.flush()
+            }
+            #expect(Set(store.all().map(\.cookie.name)) == ["mine", "theirs"])
+        }
+    }
+
+    @Test("a process that is killed while it writes leaves a whole file")
+    func killed() async throws {
+        try await inFolder { path in
+            let file = CookieFile(path: path)
+            var seen: Set<String> = []
+            for round in 1...8 {
+                let start = (0..<40).map { index in
+                    CookieJar.Entry(cookie: Self.cookie("c\(index)", "start"), creation: 0, lastAccess: 0)
+                }
+                _ = try file.locked(upTo: .seconds(1)) { () throws(CookieFile.Failure) in try file.write(start) }
+                await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, round = round as Int] in
+                    let store = CookieStore(file: CookieFile(path: path))
+                    guard store.all().count == 40 else { exit(1) }
+                    Thread.detachNewThread {
+                        usleep(UInt32(round * 6_000 + .random(in: 0..<6_000)))
+                        kill(getpid(), SIGKILL)
+                    }
+                    for value in 1... {
+                        // All of them get one value, so that a mixture would show.
+                        for index in 0..<40 {
+                            _ = store.set(CookieFileTests.cookie("c\(index)", "\(value)"), created: 0)
+                        }
+                        store.flush()
+                    }
+                }
+                let store = CookieStore(file: file)
+                let values = Set(store.all().map(\.cookie.value))
+                #expect(store.failure == nil)
+                #expect(store.all().count == 40)
+                #expect(values.count == 1, "\(values)")
+                seen.formUnion(values)
+            }
+            // Some of them were killed after a first writing, so during later ones.
+            #expect(seen.count > 1)
+        }
+    }
+
+    static func cookie(_ name: String, _ value: String) -> Cookie {
+        var cookie = Cookie(name: name, value: value, domain: "h.test", isHostOnly: true, path: "/")
+        cookie.expires = CookieStore.now + 1000
+        return cookie
+    }
+}

@@ -1,0 +1,206 @@
+import Foundation
+import Testing
+
+@testable import URLLoading
+
+@Suite("CookieJar")
+struct CookieJarTests {
+    private func scope(_ url: String) -> CookieScope { URL(string: url).flatMap { CookieScope($0) }! }
+
+    /// Keeps each line as if it came from there, a second after the one before.
+    private func jar(_ lines: [(url: String, line: String)]) -> CookieJar {
+        var jar = CookieJar(recordsChanges: true)
+        for (second, (url, line)) in lines.enumerated() { keep(&jar, line, url, Double(second)) }
+        return jar
+    }
+
+    private func keep(_ jar: inout CookieJar, _ line: String, _ url: String, _ now: Double) {
+        let scope = scope(url)
+        guard let cookie = SetCookieLine(line)?.cookie(from: scope, now: now),
+            let admitted = CookieAdmission.admit(cookie, from: scope, isSameSite: true)
+        else { return }
+        if scope.isSecure || !jar.overlaysSecure(admitted) { jar.set(admitted, creation: now, now: now) }
+        jar.evict(after: admitted.domain, now: now)
+    }
+
+    private func header(_ jar: CookieJar, _ url: String, now: Double = 100, isSameSite: Bool = true) -> String? {
+        var jar = jar
+        return jar.header(for: scope(url), isSameSite: isSameSite, now: now)
+    }
+
+    @Test("path, Secure and Max-Age are kept to, and longer paths are sent first")
+    func measured() {
+        // What FoundationNetworking sends: all of them, in no order.
+        let jar = jar([
+            ("https://h.test/x", "a=1; Path=/only"), ("https://h.test/x", "b=2; Secure"),
+            ("https://h.test/x", "c=3; Max-Age=0"),
+            ("https://h.test/x", "d=4; Max-Age=10"), ("https://h.test/x", "e=5; Path=/other"),
+            ("https://h.test/x", "f=6"),
+        ])
+        #expect(header(jar, "http://h.test/other", now: 5) == "e=5; d=4; f=6")
+        #expect(header(jar, "http://h.test/other", now: 13.5) == "e=5; f=6")
+        #expect(header(jar, "https://h.test/only/x", now: 5) == "a=1; b=2; d=4; f=6")
+    }
+
+    @Test("of one path, the older is sent first, and a new value does not make a cookie younger")
+    func order() {
+        var jar = jar([("http://h.test/", "a=1"), ("http://h.test/", "b=2"), ("http://h.test/", "a=3")])
+        #expect(header(jar, "http://h.test/") == "a=3; b=2")
+        keep(&jar, "a=x; Max-Age=0", "http://h.test/", 4)
+        keep(&jar, "a=4", "http://h.test/", 5)
+        #expect(header(jar, "http://h.test/") == "b=2; a=4")
+    }
+
+    @Test("a host's own cookies do not go to names below it, a domain's do")
+    func domains() {
+        let jar = jar([("http://a.test.test/", "own=1"), ("http://b.a.test.test/", "all=2; Domain=a.test.test")])
+        #expect(header(jar, "http://a.test.test/") == "own=1; all=2")
+        #expect(header(jar, "http://x.y.a.test.test/") == "all=2")
+        for host in ["test.test", "xa.test.test", "b.test.test", "a.test.test."] {
+            #expect(header(jar, "http://\(host)/") == nil)
+        }
+    }
+
+    @Test("the same name, domain and path is the same cookie, unless one is the host's alone")
+    func keys() {
+        let jar = jar([
+            ("http://h.t.test/", "a=1"), ("http://h.t.test/", "a=2; Domain=h.t.test"),
+            ("http://h.t.test/", "a=3; Path=/x"),
+            ("http://h.t.test/", "A=4"),
+        ])
+        #expect(header(jar, "http://h.t.test/x") == "a=3; a=1; a=2; A=4")
+        #expect(jar.count == 4)
+    }
+
+    @Test("a cookie that is all value is sent as it is")
+    func nameless() {
+        #expect(
+            header(
+                jar([("http://h.test/", "x"), ("http://h.test/", "=y"), ("http://h.test/", "b=")]),
+                "http://h.test/"
+            ) == "y; b="
+        )
+    }
+
+    @Test("what was set by http does not replace or hide what was set by https")
+    func overlay() {
+        let secure: [(url: String, line: String)] = [("https://w.example.com/", "a=1; Secure; Path=/login")]
+        for line in ["a=2; Path=/login", "a=2; Path=/login/en", "a=2; Domain=example.com; Path=/login"] {
+            #expect(jar(secure + [("http://w.example.com/", line)]).count == 1, "\(line)")
+        }
+        let above: [(url: String, line: String)] = [
+            ("https://w.example.com/", "a=1; Secure; Domain=example.com; Path=/")
+        ]
+        #expect(jar(above + [("http://w.example.com/", "a=2; Path=/")]).count == 1)
+        #expect(jar(above + [("http://other.example.com/", "a=2; Path=/")]).count == 1)
+        for line in ["a=2; Path=/", "a=2; Path=/log", "b=2; Path=/login"] {
+            #expect(jar(secure + [("http://w.example.com/", line)]).count == 2, "\(line)")
+        }
+        #expect(jar(secure + [("http://other.com/", "a=2; Path=/login")]).count == 2)
+        // A deletion is a replacement too.
+        #expect(jar(secure + [("http://w.example.com/", "a=; Path=/login; Max-Age=0")]).count == 1)
+        #expect(jar(secure + [("https://w.example.com/", "a=2; Path=/login")]).count == 1)
+        #expect(
+            header(jar(secure + [("https://w.example.com/", "a=2; Path=/login")]), "http://w.example.com/login")
+                == "a=2"
+        )
+    }
+
+    @Test("SameSite cookies stay at home when another site's document loads")
+    func sameSite() {
+        let jar = jar([
+            ("https://h.test/", "s=1; SameSite=Strict"), ("https://h.test/", "l=2; SameSite=Lax"),
+            ("https://h.test/", "n=3; SameSite=None"), ("https://h.test/", "d=4"),
+        ])
+        #expect(header(jar, "https://h.test/") == "s=1; l=2; n=3; d=4")
+        #expect(header(jar, "https://h.test/", isSameSite: false) == "n=3; d=4")
+    }
+
+    @Test("a cookie with ports goes to those alone")
+    func ports() {
+        let jar = jar([("http://h.test:81/", "a=1; Version=1; Port=\"81,82\""), ("http://h.test/", "b=2")])
+        #expect(header(jar, "http://h.test:82/") == "a=1; b=2")
+        #expect(header(jar, "http://h.test/") == "b=2")
+    }
+
+    @Test(
+        "a domain has 180 cookies at most: expired ones go first, then insecure ones, then whoever was idle the longest"
+    )
+    func domainLimit() {
+        var jar = CookieJar(recordsChanges: false)
+        keep(&jar, "dying=1; Max-Age=5", "https://h.test/", 0)
+        keep(&jar, "safe=1; Secure", "https://h.test/", 1)
+        for index in 0..<(CookieJar.maximumPerDomain - 2) {
+            keep(&jar, "c\(index)=1", "https://h.test/", 2 + Double(index) / 1000)
+        }
+        #expect(jar.count == CookieJar.maximumPerDomain)
+        keep(&jar, "new1=1", "https://h.test/", 10)
+        #expect(jar.count == CookieJar.maximumPerDomain)
+        #expect(header(jar, "https://h.test/", now: 11)?.contains("c0=") == true)
+        keep(&jar, "new2=1", "https://h.test/", 11)
+        #expect(jar.count == CookieJar.maximumPerDomain)
+        let names = Set(jar.all(at: 11).map(\.cookie.name))
+        #expect(!names.contains("dying") && !names.contains("c0"))
+        #expect(names.isSuperset(of: ["safe", "c1", "new1", "new2"]))
+    }
+
+    @Test("being sent keeps a cookie from being the idle one")
+    func recentlyUsed() {
+        var jar = CookieJar(recordsChanges: false)
+        keep(&jar, "first=1; Path=/used", "http://h.test/", 0)
+        for index in 1..<CookieJar.maximumPerDomain {
+            keep(&jar, "c\(index)=1; Path=/x", "http://h.test/", Double(index))
+        }
+        let sent = jar.header(for: scope("http://h.test/used"), isSameSite: true, now: 1000)
+        #expect(sent == "first=1")
+        keep(&jar, "new=1", "http://h.test/", 1001)
+        let names = Set(jar.all(at: 1001).map(\.cookie.name))
+        #expect(names.contains("first") && !names.contains("c1"))
+    }
+
+    @Test("the jar has 3000 cookies at most, and is cut back to 2700")
+    func limit() {
+        var jar = CookieJar(recordsChanges: false)
+        for index in 0..<CookieJar.maximumCount { keep(&jar, "a=1", "http://h\(index).test/", Double(index)) }
+        #expect(jar.count == 3000)
+        keep(&jar, "a=1", "http://last.test/", 5000)
+        #expect(jar.count == 2700)
+        #expect(jar.all(at: 5000).count == 2700)
+        #expect(header(jar, "http://h300.test/") == nil)
+        #expect(header(jar, "http://h301.test/") == "a=1")
+        #expect(header(jar, "http://last.test/") == "a=1")
+    }
+
+    @Test("no more than 150 cookies and 8190 octets are sent")
+    func sent() throws {
+        var jar = CookieJar(recordsChanges: false)
+        for index in 0..<170 { keep(&jar, "c\(index)=1", "http://h.test/", Double(index)) }
+        #expect(try #require(header(jar, "http://h.test/")).split(separator: ";").count == 150)
+        var big = CookieJar(recordsChanges: false)
+        for index in 0..<5 {
+            keep(&big, "c\(index)=\(String(repeating: "v", count: 4000))", "http://h.test/", Double(index))
+        }
+        keep(&big, "small=1", "http://h.test/", 9)
+        let sent = try #require(header(big, "http://h.test/"))
+        #expect(sent.utf8.count <= 8190)
+        #expect(sent.hasSuffix("; small=1"))
+        #expect(sent.split(separator: ";").count == 3)
+    }
+
+    @Test("setting the same again is no change; removing what is not there is none either")
+    func changes() throws {
+        var jar = jar([("http://h.test/", "a=1")])
+        let entry = try #require(jar.all(at: 1).first)
+        var changes = jar.takeChanges()
+        #expect(changes == [entry.cookie.key])
+        let isSet = jar.set(entry.cookie, creation: 5, now: 5)
+        #expect(!isSet)
+        #expect(jar.changes.isEmpty)
+        let isRemoved = jar.remove(entry.cookie.key)
+        changes = jar.takeChanges()
+        #expect(isRemoved && changes == [entry.cookie.key])
+        let isRemovedAgain = jar.remove(entry.cookie.key)
+        #expect(!isRemovedAgain)
+        #expect(jar.changes.isEmpty && jar.count == 0)
+    }
+}

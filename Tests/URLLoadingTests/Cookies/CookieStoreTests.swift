@@ -1,0 +1,195 @@
+import Foundation
+import Testing
+
+@testable import URLLoading
+
+@Suite("CookieStore")
+struct CookieStoreTests {
+    /// A folder of a test's own, gone with it.
+    private final class Folder {
+        let path = FileManager.default.temporaryDirectory.appending(path: "cookies-\(UUID().uuidString)").path
+        var file: CookieFile { CookieFile(path: path + "/jar.json") }
+        var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted() }
+
+        deinit { try? FileManager.default.removeItem(atPath: path) }
+    }
+
+    private let folder = Folder()
+    private var store: CookieStore { CookieStore(file: folder.file) }
+
+    @discardableResult
+    private func set(_ store: CookieStore, _ name: String, _ value: String = "v", age: Double? = 1000) -> Bool {
+        var cookie = Cookie(name: name, value: value, domain: "h.test", isHostOnly: true, path: "/")
+        cookie.expires = age.map { CookieStore.now + $0 }
+        return store.set(cookie, created: CookieStore.now)
+    }
+
+    private func content(_ store: CookieStore) -> [String: String] {
+        Dictionary(store.all().map { ($0.cookie.name, $0.cookie.value) }) { $0 + $1 }
+    }
+
+    @Test("cookies with a date outlive the process, with everything they say; others do not")
+    func persistence() throws {
+        let first = store
+        var cookie = Cookie(name: "n\t\"ü\\", value: "v", domain: "h.test", isHostOnly: false, path: "/p")
+        cookie.expires = (CookieStore.now + 1000).rounded()
+        cookie.isSecure = true
+        cookie.isHTTPOnly = true
+        cookie.sameSite = .lax
+        cookie.version = 1
+        cookie.comment = "c"
+        cookie.commentURL = "u"
+        cookie.ports = [80]
+        #expect(first.set(cookie, created: 5))
+        set(first, "session", age: nil)
+        first.flush()
+        let second = store
+        #expect(second.all().map(\.cookie) == [cookie])
+        #expect(second.all().first?.creation == 5)
+        #expect(first.all().count == 2)
+    }
+
+    @Test("the file is its owner's alone, and nothing lies beside it but the lock")
+    func mode() throws {
+        let store = store
+        set(store, "a")
+        store.flush()
+        let attributes = try FileManager.default.attributesOfItem(atPath: folder.file.path)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        #expect(folder.names == ["jar.json", "jar.json.lock"])
+    }
+
+    @Test("nothing is written where nothing is to be kept")
+    func noFile() {
+        let store = store
+        #expect(content(store).isEmpty)
+        set(store, "session", age: nil)
+        #expect(store.header(for: CookieScope(URL(string: "http://h.test/")!)!, document: nil) == "session=v")
+        let another = self.store
+        another.flush()
+        #expect(folder.names.isEmpty)
+    }
+
+    @Test("changes reach the file without being told to")
+    func eventually() async throws {
+        set(store, "a")
+        while (try? folder.file.read().entries)?.count != 1 { await Task.yield() }
+    }
+
+    @Test("two processes that share a file keep each other's cookies, and the last word on each counts")
+    func merging() {
+        let (one, other) = (store, store)
+        set(one, "a", "1")
+        set(other, "b", "1")
+        one.flush()
+        other.flush()
+        #expect(content(one) == ["a": "1", "b": "1"])
+        #expect(content(other) == ["a": "1", "b": "1"])
+        set(one, "a", "2")
+        set(other, "c", "1")
+        #expect(other.remove(Cookie.Key(name: "b", domain: "h.test", isHostOnly: true, path: "/")))
+        set(one, "session", age: nil)
+        other.flush()
+        one.flush()
+        #expect(content(one) == ["a": "2", "c": "1", "session": "v"])
+        #expect(content(other) == ["a": "2", "c": "1"])
+        #expect(content(store) == ["a": "2", "c": "1"])
+    }
+
+    @Test("what another process took over is seen by reading")
+    func reading() {
+        let (reader, writer) = (store, store)
+        #expect(content(reader).isEmpty)
+        for value in ["1", "2", "3"] {
+            set(writer, "a", value)
+            writer.flush()
+            #expect(content(reader) == ["a": value])
+        }
+        #expect(writer.remove(since: 0))
+        writer.flush()
+        #expect(content(reader).isEmpty)
+    }
+
+    @Test("a file that is gone has nothing to say: what is known stays, and is written again with the next change")
+    func fileRemoved() throws {
+        let store = store
+        set(store, "a")
+        store.flush()
+        try FileManager.default.removeItem(atPath: folder.file.path)
+        #expect(content(store) == ["a": "v"])
+        set(store, "b")
+        store.flush()
+        #expect(content(self.store) == ["a": "v", "b": "v"])
+    }
+
+    @Test("a broken file is an empty one, told as such, and mended by the next change", arguments: [0, 1, 10, 100, -1])
+    func corrupt(length: Int) throws {
+        let first = store
+        set(first, "a")
+        first.flush()
+        var data = try Data(contentsOf: URL(filePath: folder.file.path))
+        data = length < 0 ? Data("{\"version\":2,\"cookies\":[]}".utf8) : data.prefix(length)
+        try data.write(to: URL(filePath: folder.file.path))
+        let second = store
+        #expect(content(second).isEmpty)
+        #expect(second.failure == .corrupt)
+        // Who had read it before knows better.
+        #expect(content(first) == ["a": "v"])
+        set(second, "b")
+        second.flush()
+        #expect(second.failure == nil)
+        #expect(content(store) == ["b": "v"])
+    }
+
+    @Test("what a killed writer left half written is ignored, and swept up")
+    func leftovers() throws {
+        let first = store
+        set(first, "a")
+        first.flush()
+        try Data("{\"version\":1,\"coo".utf8).write(to: URL(filePath: folder.file.path + ".new-99999"))
+        let second = store
+        #expect(content(second) == ["a": "v"])
+        set(second, "b")
+        second.flush()
+        #expect(folder.names == ["jar.json", "jar.json.lock"])
+        #expect(content(store) == ["a": "v", "b": "v"])
+    }
+
+    @Test("a folder that cannot be made is a failure told, and cookies live in memory")
+    func unwritable() throws {
+        let store = CookieStore(file: CookieFile(path: "/dev/null/no/jar.json"))
+        set(store, "a")
+        store.flush()
+        #expect(content(store) == ["a": "v"])
+        guard case .system = store.failure else {
+            Issue.record("no failure")
+            return
+        }
+    }
+
+    @Test("a lock that somebody keeps is waited for no longer than said, and nothing is lost")
+    func locked() throws {
+        let store = store
+        set(store, "a")
+        try folder.file.locked(upTo: .seconds(1)) { () throws(CookieFile.Failure) in
+            store.flush(upTo: .zero)
+            #expect(store.failure == .busy)
+        }
+        store.flush()
+        #expect(store.failure == nil)
+        #expect(content(self.store) == ["a": "v"])
+    }
+
+    @Test("what expired while nobody ran is not there any more")
+    func expired() throws {
+        var entry = CookieJar.Entry(
+            cookie: Cookie(name: "old", value: "v", domain: "h.test", isHostOnly: true, path: "/"),
+            creation: 0,
+            lastAccess: 0
+        )
+        entry.cookie.expires = 5
+        let file = folder.file
+        _ = try file.locked(upTo: .seconds(1)) { () throws(CookieFile.Failure) in try file.write([entry]) }
+        #expect(content(store).isEmpty)
+    }
+}

@@ -1,0 +1,218 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import URLLoading
+
+@Suite("HTTPCookieStorage")
+struct HTTPCookieStorageTests {
+    private let storage = HTTPCookieStorage.ephemeral()
+    private let url = URL(string: "https://www.shop.test/dir/")!
+
+    private func cookie(
+        _ name: String,
+        _ value: String = "v",
+        _ more: [HTTPCookiePropertyKey: Any] = [:]
+    ) throws -> HTTPCookie {
+        let properties: [HTTPCookiePropertyKey: Any] = [
+            .name: name, .value: value, .path: "/", .domain: "www.shop.test",
+        ]
+        return try #require(HTTPCookie(properties: properties.merging(more) { $1 }))
+    }
+
+    private func receive(_ lines: [String], document: String? = nil, policy: HTTPCookie.AcceptPolicy = .always) throws {
+        storage.store(
+            setCookieLines: lines,
+            from: try #require(CookieScope(url)),
+            mainDocumentURL: document.flatMap { URL(string: $0) },
+            policy: policy
+        )
+    }
+
+    private var header: String? { CookieScope(url).flatMap { storage.cookieHeader(for: $0, mainDocumentURL: nil) } }
+
+    @Test("cookies are set, replaced, found, deleted")
+    func lifeCycle() throws {
+        #expect(storage.cookies == [])
+        storage.setCookie(try cookie("a"))
+        storage.setCookie(try cookie("a", "w"))
+        storage.setCookie(try cookie("b", "x", [.path: "/dir"]))
+        #expect(storage.cookies(for: url)?.map(\.value) == ["x", "w"])
+        #expect(storage.cookies?.count == 2)
+        #expect(storage.cookies(for: URL(filePath: "/etc")) == nil)
+        #expect(try storage.cookies(for: #require(URL(string: "https://other.test"))) == [])
+        storage.deleteCookie(try cookie("a", "any value"))
+        #expect(header == "b=x")
+        storage.setCookie(try cookie("b", "x", [.path: "/dir", .expires: Date.distantPast]))
+        #expect(storage.cookies == [])
+    }
+
+    @Test("what the loader stores is what the loader sends, and what the program sees")
+    func loader() throws {
+        #expect(header == nil)
+        try receive(["a=1; Path=/; Secure; HttpOnly", "b=2; Domain=shop.test", "c=3; Domain=other.test", "", "d\0=4"])
+        #expect(header == "b=2; a=1")
+        #expect(Set(storage.cookies?.map(\.domain) ?? []) == ["www.shop.test", ".shop.test"])
+        let copy = HTTPCookieStorage.ephemeral()
+        copy.setCookies(storage.cookies ?? [], for: url, mainDocumentURL: nil)
+        #expect(Set(copy.cookies ?? []) == Set(storage.cookies ?? []))
+    }
+
+    @Test("of one response's fields fifty are looked at")
+    func manyLines() throws {
+        try receive((0..<60).map { "c\($0)=1" })
+        #expect(storage.cookies?.count == 50)
+    }
+
+    @Test("setCookies refuses what the URL may not set")
+    func setCookies() throws {
+        let cookies = try [
+            cookie("own"), cookie("parent", "v", [.domain: ".shop.test"]),
+            cookie("other", "v", [.domain: "other.test"]),
+            cookie("below", "v", [.domain: ".a.www.shop.test"]), cookie("safe", "v", [.secure: true]),
+            cookie("__Host-x", "v"), cookie("sibling", "v", [.domain: "img.shop.test"]),
+        ]
+        storage.setCookies(cookies, for: nil, mainDocumentURL: nil)
+        #expect(storage.cookies == [])
+        storage.setCookies(cookies, for: URL(string: "http://www.shop.test/"), mainDocumentURL: nil)
+        #expect(Set(storage.cookies?.map(\.name) ?? []) == ["own", "parent"])
+        storage.setCookies(cookies, for: url, mainDocumentURL: nil)
+        #expect(Set(storage.cookies?.map(\.name) ?? []) == ["own", "parent", "safe"])
+    }
+
+    @Test("policies: all, none, and those of the main document's site")
+    func policies() throws {
+        storage.cookieAcceptPolicy = .never
+        storage.setCookie(try cookie("a"))
+        storage.setCookies([try cookie("a")], for: url, mainDocumentURL: nil)
+        try receive(["a=1"])
+        #expect(storage.cookies == [])
+        storage.cookieAcceptPolicy = .onlyFromMainDocumentDomain
+        try receive(["a=1"], document: "https://other.test/")
+        storage.setCookies([try cookie("a")], for: url, mainDocumentURL: URL(string: "https://evilwww.shop.test/"))
+        #expect(storage.cookies == [])
+        try receive(["a=1"], document: "http://shop.test/")
+        try receive(["b=1"])
+        #expect(storage.cookies?.count == 2)
+        storage.cookieAcceptPolicy = .always
+        try receive(["c=1"], document: "https://other.test/", policy: .onlyFromMainDocumentDomain)
+        try receive(["c=1"], policy: .never)
+        #expect(storage.cookies?.count == 2)
+        try receive(["c=1"], document: "https://other.test/")
+        #expect(storage.cookies?.count == 3)
+    }
+
+    @Test("cookies made after a date can be removed, older ones stay")
+    func removeSince() throws {
+        try receive(["old=1"])
+        let created = try #require(storage.store.all().first?.creation)
+        storage.removeCookies(since: Date(timeIntervalSince1970: created))
+        #expect(storage.cookies?.count == 1)
+        storage.removeCookies(since: Date(timeIntervalSince1970: created - 1))
+        #expect(storage.cookies == [])
+        try receive(["old=1"])
+        storage.removeCookies(since: .distantPast)
+        #expect(storage.cookies == [])
+    }
+
+    @Test("a task's cookies are those of its current request and main document")
+    func tasks() throws {
+        let session = URLSession(configuration: .ephemeral)
+        defer { session.invalidateAndCancel() }
+        var request = URLRequest(url: url)
+        let task = session.dataTask(with: request)
+        request.mainDocumentURL = URL(string: "https://elsewhere.test/")
+        let foreign = session.dataTask(with: request)
+        storage.cookieAcceptPolicy = .onlyFromMainDocumentDomain
+        storage.storeCookies([try cookie("foreign")], for: foreign)
+        storage.storeCookies([try cookie("a"), try cookie("b", "v", [.sameSitePolicy: "strict"])], for: task)
+        let found = Mutex<[String]>([])
+        storage.getCookiesFor(task) { cookies in found.withLock { $0 = cookies?.map(\.name) ?? ["nil"] } }
+        #expect(found.withLock { $0 } == ["a", "b"])
+        storage.getCookiesFor(foreign) { cookies in found.withLock { $0 = cookies?.map(\.name) ?? ["nil"] } }
+        #expect(found.withLock { $0 } == ["a"])
+    }
+
+    @Test("cookies come sorted by what is asked for")
+    func sorted() throws {
+        try receive(["b=1", "c=2", "a=3"])
+        let byName = storage.sortedCookies(using: [NSSortDescriptor(keyPath: \HTTPCookie.name, ascending: true)])
+        #expect(byName.map(\.name) == ["a", "b", "c"])
+        let byValue = storage.sortedCookies(using: [NSSortDescriptor(keyPath: \HTTPCookie.value, ascending: false)])
+        #expect(byValue.map(\.value) == ["3", "2", "1"])
+    }
+
+    /// Counts a storage's notifications.
+    private final class Counter: Sendable {
+        private let count = Mutex(0)
+        var value: Int { count.withLock { $0 } }
+        func add() { count.withLock { $0 += 1 } }
+    }
+
+    @Test("each change is told once, on the thread that made it, and what changes nothing is not told")
+    func notifications() throws {
+        let counter = Counter()
+        let center = NotificationCenter.default
+        let tokens = [Notification.Name.NSHTTPCookieManagerCookiesChanged, .NSHTTPCookieManagerAcceptPolicyChanged].map
+        {
+            center.addObserver(forName: $0, object: storage, queue: nil) { _ in counter.add() }
+        }
+        defer { tokens.forEach(center.removeObserver) }
+        storage.setCookie(try cookie("a"))
+        #expect(counter.value == 1)
+        storage.setCookie(try cookie("a"))
+        storage.deleteCookie(try cookie("b"))
+        #expect(counter.value == 1)
+        storage.deleteCookie(try cookie("a"))
+        #expect(counter.value == 2)
+        storage.removeCookies(since: .distantPast)
+        storage.cookieAcceptPolicy = .always
+        #expect(counter.value == 2)
+        storage.cookieAcceptPolicy = .never
+        #expect(counter.value == 3)
+        HTTPCookieStorage.ephemeral().setCookie(try cookie("a"))
+        #expect(counter.value == 3)
+    }
+
+    @Test("what comes from the network is told on another thread, where observers may ask the storage")
+    func networkNotification() async throws {
+        let (changes, tell) = AsyncStream.makeStream(of: Int.self)
+        let storage = storage
+        let token = NotificationCenter.default.addObserver(
+            forName: .NSHTTPCookieManagerCookiesChanged,
+            object: storage,
+            queue: nil
+        ) { [weak storage] _ in
+            tell.yield(storage?.cookies?.count ?? -1)
+        }
+        try receive(["a=1"])
+        for await count in changes {
+            #expect(count == 1)
+            break
+        }
+        NotificationCenter.default.removeObserver(token)
+    }
+
+    @Test("the shared one is one, and groups have one each")
+    func shared() {
+        #expect(HTTPCookieStorage.shared === HTTPCookieStorage.shared)
+        let group = HTTPCookieStorage.sharedCookieStorage(forGroupContainerIdentifier: "test.group")
+        #expect(group === HTTPCookieStorage.sharedCookieStorage(forGroupContainerIdentifier: "test.group"))
+        #expect(group !== HTTPCookieStorage.shared)
+        #expect(!HTTPCookieStorage.shared.store.isEphemeral)
+        #expect(storage.description == "Ephemeral<NSHTTPCookieStorage cookies count:0>")
+    }
+
+    @Test("files lie in a folder below the user's data, whatever a group calls itself")
+    func paths() {
+        let shared = CookieStorages.path("shared", nil)
+        #expect(shared.hasSuffix("/\(ProcessInfo.processInfo.processName)/cookies.shared.json"))
+        for identifier in ["../../etc", "..", ".", "", "a/b"] {
+            let path = CookieStorages.path("group", identifier)
+            let base = path.split(separator: "/").dropLast(2)
+            #expect(base.elementsEqual(shared.split(separator: "/").dropLast(2)), "\(path)")
+            #expect(!path.contains("/../") && !path.contains("/./") && !path.contains("//"))
+        }
+        #expect(CookieStorages.path("group", "a/b") != CookieStorages.path("group", "a%2Fb"))
+    }
+}

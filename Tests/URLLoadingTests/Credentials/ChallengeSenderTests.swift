@@ -1,0 +1,73 @@
+import Synchronization
+import Testing
+
+@testable import URLLoading
+
+@Suite("Answering challenges")
+struct ChallengeSenderTests {
+    private final class Answers: Sendable {
+        private let all = Mutex<[String]>([])
+        var list: [String] { all.withLock { $0 } }
+
+        func add(_ answer: ChallengeAnswer) {
+            let word =
+                switch answer {
+                case .use(let credential): "use \(credential.user ?? "")"
+                case .continueWithoutCredential: "continue"
+                case .cancel: "cancel"
+                case .performDefaultHandling: "default"
+                case .rejectProtectionSpace: "reject"
+                }
+            all.withLock { $0.append(word) }
+        }
+    }
+
+    private func challenge(_ sender: ChallengeSender) -> URLAuthenticationChallenge {
+        URLAuthenticationChallenge(
+            protectionSpace: URLProtectionSpace(
+                host: "h",
+                port: 80,
+                protocol: "http",
+                realm: nil,
+                authenticationMethod: nil
+            ),
+            proposedCredential: nil,
+            previousFailureCount: 2,
+            failureResponse: nil,
+            error: nil,
+            sender: sender
+        )
+    }
+
+    private let credential = URLCredential(user: "u", password: "p", persistence: .none)
+
+    @Test("the first answer counts, by whichever method; later ones do nothing", arguments: 0..<5)
+    func once(first: Int) {
+        let answers = Answers()
+        let sender = ChallengeSender { answers.add($0) }
+        let challenge = challenge(sender)
+        let methods: [() -> Void] = [
+            { challenge.sender?.use(credential, for: challenge) },
+            { challenge.sender?.continueWithoutCredential(for: challenge) },
+            { challenge.sender?.cancel(challenge) },
+            { challenge.sender?.performDefaultHandling(for: challenge) },
+            { challenge.sender?.rejectProtectionSpaceAndContinue(with: challenge) },
+        ]
+        methods[first]()
+        for method in methods { method() }
+        #expect(answers.list == [["use u", "continue", "cancel", "default", "reject"][first]])
+    }
+
+    @Test("a challenge passed on asks the same of another sender")
+    func passedOn() {
+        let answers = Answers()
+        let original = challenge(ChallengeSender { _ in })
+        let copy = URLAuthenticationChallenge(
+            authenticationChallenge: original,
+            sender: ChallengeSender { answers.add($0) }
+        )
+        #expect(copy.previousFailureCount == 2 && copy.protectionSpace == original.protectionSpace)
+        copy.sender?.cancel(copy)
+        #expect(answers.list == ["cancel"])
+    }
+}

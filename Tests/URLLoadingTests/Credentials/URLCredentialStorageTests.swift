@@ -1,0 +1,88 @@
+import Synchronization
+import Testing
+
+@testable import URLLoading
+
+@Suite("URLCredentialStorage")
+struct URLCredentialStorageTests {
+    private let folder = TemporaryFolder()
+    private var shared: URLCredentialStorage {
+        URLCredentialStorage(file: CredentialFile(path: folder.path + "/credentials.json"))
+    }
+    private let space = URLProtectionSpace(host: "h", port: 80, protocol: "http", realm: "r", authenticationMethod: nil)
+
+    private func credential(_ user: String, _ persistence: URLCredential.Persistence = .forSession) -> URLCredential {
+        URLCredential(user: user, password: "p", persistence: persistence)
+    }
+
+    @Test("credentials are found by space and user, and gone when removed")
+    func storing() {
+        let storage = URLCredentialStorage()
+        #expect(storage.credentials(for: space) == nil && storage.allCredentials.isEmpty)
+        storage.set(credential("a"), for: space)
+        storage.setDefaultCredential(credential("b"), for: space)
+        #expect(storage.credentials(for: space) == ["a": credential("a"), "b": credential("b")])
+        #expect(storage.allCredentials == [space: ["a": credential("a"), "b": credential("b")]])
+        #expect(storage.defaultCredential(for: space) == credential("b"))
+        storage.remove(credential("b"), for: space)
+        storage.remove(
+            credential("a"),
+            for: space,
+            options: [NSURLCredentialStorageRemoveSynchronizableCredentials: NSNumber(true)]
+        )
+        #expect(storage.credentials(for: space) == nil && storage.defaultCredential(for: space) == nil)
+    }
+
+    @Test("permanent ones are another storage's on the same file, at once; others are not")
+    func permanence() {
+        let first = shared
+        let second = shared
+        first.set(credential("session"), for: space)
+        first.setDefaultCredential(credential("kept", .permanent), for: space)
+        #expect(second.credentials(for: space) == ["kept": credential("kept", .permanent)])
+        #expect(first.credentials(for: space)?.count == 2)
+        #expect(second.defaultCredential(for: space) == credential("kept", .permanent))
+        second.remove(credential("kept", .permanent), for: space)
+        #expect(first.credentials(for: space) == ["session": credential("session")])
+    }
+
+    @Test("a storage without a file writes none")
+    func privateStorage() {
+        let storage = URLCredentialStorage()
+        storage.set(credential("a", .permanent), for: space)
+        #expect(storage.credentials(for: space)?.count == 1)
+        #expect(shared.credentials(for: space) == nil)
+    }
+
+    @Test("a disk that takes nothing loses nothing of this process")
+    func noDisk() {
+        let storage = URLCredentialStorage(file: CredentialFile(path: "/proc/no/such/file"))
+        storage.set(credential("a", .permanent), for: space)
+        #expect(storage.defaultCredential(for: space) == credential("a", .permanent))
+        storage.remove(credential("a", .permanent), for: space)
+        #expect(storage.defaultCredential(for: space) == nil)
+    }
+
+    @Test("a change is announced, by the storage it was made to, and what changes nothing is not")
+    func notification() {
+        let storage = URLCredentialStorage()
+        let count = Mutex(0)
+        let observer = NotificationCenter.default.addObserver(
+            forName: .NSURLCredentialStorageChanged,
+            object: storage,
+            queue: nil
+        ) { note in
+            // Nobody holds a lock here: asking back must be possible.
+            _ = (note.object as? URLCredentialStorage)?.allCredentials
+            count.withLock { $0 += 1 }
+        }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        storage.set(credential("a"), for: space)
+        storage.set(credential("a"), for: space)
+        storage.set(credential("b", .none), for: space)
+        storage.setDefaultCredential(credential("a"), for: space)
+        storage.remove(credential("z"), for: space)
+        storage.remove(credential("a"), for: space)
+        #expect(count.withLock { $0 } == 3)
+    }
+}

@@ -1,0 +1,66 @@
+import Testing
+
+@testable import URLLoading
+
+@Suite("URLProtectionSpace")
+struct URLProtectionSpaceTests {
+    private func space(
+        _ host: String = "h.example",
+        _ port: Int = 80,
+        _ name: String? = "http",
+        _ realm: String? = "r",
+        _ method: String? = NSURLAuthenticationMethodHTTPBasic
+    ) -> URLProtectionSpace {
+        URLProtectionSpace(host: host, port: port, protocol: name, realm: realm, authenticationMethod: method)
+    }
+
+    @Test("it holds what it was given; without a method it is the default one's")
+    func holding() {
+        let server = space("H.example", 8080, "https", nil, nil)
+        #expect(server.host == "H.example" && server.port == 8080 && server.protocol == "https" && server.realm == nil)
+        #expect(server.authenticationMethod == NSURLAuthenticationMethodDefault)
+        #expect(!server.isProxy() && server.proxyType == nil && server.serverTrust == nil)
+        let proxy = URLProtectionSpace(
+            proxyHost: "p",
+            port: 1,
+            type: NSURLProtectionSpaceHTTPProxy,
+            realm: "r",
+            authenticationMethod: nil
+        )
+        #expect(proxy.isProxy() && proxy.proxyType == NSURLProtectionSpaceHTTPProxy && proxy.protocol == nil)
+        #expect(proxy.copy() as AnyObject === proxy)
+    }
+
+    @Test("equal ones are one key; the host's case and the protocol's spelling do not matter")
+    func equality() {
+        #expect(space() == space("H.Example") && space().hash == space("H.Example").hash)
+        #expect(space("h", 443, "https") == space("h", 443, NSURLProtectionSpaceHTTPS))
+        #expect(space("h", 443, "https").hash == space("h", 443, NSURLProtectionSpaceHTTPS).hash)
+        let others = [
+            space("other"), space("h.example", 81), space("h.example", 80, "https"),
+            space("h.example", 80, "http", "R"),
+            space("h.example", 80, "http", nil), space("h.example", 80, "http", "r", nil),
+            URLProtectionSpace(
+                proxyHost: "h.example",
+                port: 80,
+                type: "http",
+                realm: "r",
+                authenticationMethod: NSURLAuthenticationMethodHTTPBasic
+            ),
+        ]
+        for other in others { #expect(space() != other, "\(other)") }
+        #expect(!space().isEqual("x"))
+    }
+
+    @Test("a password is safe over TLS alone")
+    func security() {
+        #expect(space("h", 443, "https").receivesCredentialSecurely)
+        #expect(space("h", 443, NSURLProtectionSpaceHTTPS).receivesCredentialSecurely)
+        #expect(!space().receivesCredentialSecurely && !space("h", 1, nil).receivesCredentialSecurely)
+    }
+
+    @Test("its description says all of it")
+    func description() {
+        #expect(space().description.contains("Host:h.example") && space().description.contains("Realm:r"))
+    }
+}

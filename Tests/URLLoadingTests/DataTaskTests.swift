@@ -1,0 +1,283 @@
+import Foundation
+import TestServer
+import Testing
+import URLLoading
+
+@Suite("Data tasks", .timeLimit(.minutes(1)))
+struct DataTaskTests {
+    private let server: TestServer
+
+    init() throws { server = try TestServer.start() }
+
+    private func url(_ path: String) -> URL { URL(string: server.url(path))! }
+
+    @Test("a function that waits gets content and response")
+    func awaited() async throws {
+        let session = URLSession(configuration: .isolated)
+        let (data, response) = try await session.data(from: url("/bytes/1000"))
+        #expect(data.count == 1000)
+        #expect((response as? HTTPURLResponse)?.statusCode == 200)
+        #expect(response.expectedContentLength == 1000)
+    }
+
+    @Test("a status that says no is an answer, not an error")
+    func notFound() async throws {
+        let (_, response) = try await URLSession(configuration: .isolated).data(from: url("/status/404"))
+        #expect((response as? HTTPURLResponse)?.statusCode == 404)
+    }
+
+    @Test("a completion handler gets the whole, on the delegate queue; the task says it is over")
+    func handler() async throws {
+        let queue = OperationQueue()
+        let session = URLSession(configuration: .isolated, delegate: nil, delegateQueue: queue)
+        let target = url("/bytes/100000")
+        let (count, isQueue) = await withCheckedContinuation { continuation in
+            session.dataTask(with: target) { data, _, _ in
+                continuation.resume(returning: (data?.count, OperationQueue.current === queue))
+            }.resume()
+        }
+        #expect(count == 100_000)
+        #expect(isQueue)
+    }
+
+    @Test("a delegate is told in order: response, data, cache, metrics, end")
+    func delegate() async throws {
+        let recorder = Recorder()
+        let session = URLSession(configuration: .isolated, delegate: recorder, delegateQueue: nil)
+        let task = session.dataTask(with: url("/cache/60"))
+        #expect(task.state == .suspended)
+        task.resume()
+        await recorder.end()
+        #expect(recorder.events == ["created", "response 200", "data", "cache", "metrics", "end"])
+        #expect(task.state == .completed)
+        #expect(task.countOfBytesReceived == Int64(recorder.told.data.count))
+        let transaction = try #require(recorder.told.metrics?.transactionMetrics.first)
+        #expect(transaction.networkProtocolName == "http/1.1")
+        #expect(transaction.remotePort == String(server.port))
+        #expect(transaction.localPort != nil)
+        #expect(transaction.connectStartDate != nil && transaction.responseEndDate != nil)
+        session.finishTasksAndInvalidate()
+    }
+
+    @Test("the disposition counts: cancel ends the task, and no content is told")
+    func cancelledByDisposition() async throws {
+        var answers = Recorder.Answers()
+        answers.disposition = .cancel
+        let recorder = Recorder(answers)
+        let session = URLSession(configuration: .isolated, delegate: recorder, delegateQueue: nil)
+        session.dataTask(with: url("/bytes/5000000")).resume()
+        await recorder.end()
+        #expect(recorder.events == ["created", "response 200", "metrics", "end -999"])
+    }
+
+    @Test("a task becomes a download by its disposition, and keeps its number")
+    func becomesDownload() async throws {
+        var answers = Recorder.Answers()
+        answers.disposition = .becomeDownload
+        let recorder = Recorder(answers)
+        let session = URLSession(configuration: .isolated, delegate: recorder, delegateQueue: nil)
+        session.dataTask(with: url("/bytes/300000")).resume()
+        await recorder.end()
+        #expect(
+            recorder.events.filter { $0 != "wrote" } == [
+                "created", "response 200", "became download", "metrics", "file", "end",
+            ]
+        )
+        #expect(recorder.told.file?.count == 300_000)
+    }
+
+    @Test("a refused connection is an error with both failing URLs and a reason in words")
+    func refused() async throws {
+        let closed = try TestServer.start()
+        let target = URL(string: closed.url("/"))!
+        closed.stop(within: .zero)
+        do {
+            _ = try await URLSession(configuration: .isolated).data(from: target)
+            Issue.record("answered by nobody")
+        } catch let error as URLError {
+            #expect(error.code == .cannotConnectToHost)
+            #expect(error.failingURL == target)
+            #expect(error.userInfo[NSURLErrorFailingURLStringErrorKey] as? String == target.absoluteString)
+            let reason = (error.userInfo[NSUnderlyingErrorKey] as? NSError)?.localizedDescription
+            #expect(reason?.contains("refused") == true)
+        }
+    }
+
+    @Test("schemes nobody loads are unsupported URLs", arguments: ["ftp://127.0.0.1/", "foo:bar", "/relative"])
+    func unsupported(text: String) async throws {
+        await #expect(throws: URLError.self) {
+            _ = try await URLSession(configuration: .isolated).data(from: URL(string: text)!)
+        }
+    }
+
+    @Test("cancelling the Swift task cancels the load")
+    func cancelled() async throws {
+        let session = URLSession(configuration: .isolated)
+        let target = url("/delay/30")
+        let task = Task { try await session.data(from: target) }
+        while await session.allTasks.isEmpty { await Task.yield() }
+        task.cancel()
+        let error = await #expect(throws: URLError.self) { try await task.value }
+        #expect(error?.code == .cancelled)
+        #expect(await session.allTasks.isEmpty)
+    }
+
+    @Test("redirects are followed; a delegate's nil takes the redirect for the answer")
+    func redirects() async throws {
+        let (_, response) = try await URLSession(configuration: .isolated).data(from: url("/redirect/3"))
+        #expect((response as? HTTPURLResponse)?.statusCode == 200)
+        #expect(response.url?.path == "/get")
+        var answers = Recorder.Answers()
+        answers.redirect = { _ in nil }
+        let recorder = Recorder(answers)
+        let session = URLSession(configuration: .isolated, delegate: recorder, delegateQueue: nil)
+        session.dataTask(with: url("/redirect/1")).resume()
+        await recorder.end()
+        #expect(recorder.events.first { $0.hasPrefix("response") } == "response 302")
+    }
+
+    @Test("Basic: the delegate is asked once, and the next request carries the answer unasked")
+    func basic() async throws {
+        var answers = Recorder.Answers()
+        answers.challenge = { _ in
+            (.useCredential, URLCredential(user: "user", password: "pass", persistence: .forSession))
+        }
+        let recorder = Recorder(answers)
+        let session = URLSession(configuration: .isolated, delegate: recorder, delegateQueue: nil)
+        let (_, first) = try await session.data(from: url("/basic-auth/user/pass"))
+        #expect((first as? HTTPURLResponse)?.statusCode == 200)
+        let before = server.requestCount
+        let (_, second) = try await session.data(from: url("/basic-auth/user/pass"))
+        #expect((second as? HTTPURLResponse)?.statusCode == 200)
+        #expect(server.requestCount == before + 1)
+        #expect(recorder.events.filter { $0.hasPrefix("challenge") }.count == 1)
+    }
+
+    @Test("a wrong password is asked for three times, then the 401 is the answer")
+    func wrongPassword() async throws {
+        var answers = Recorder.Answers()
+        answers.challenge = { challenge in
+            (
+                .useCredential,
+                URLCredential(user: "user", password: "\(challenge.previousFailureCount)", persistence: .none)
+            )
+        }
+        let recorder = Recorder(answers)
+        let session = URLSession(configuration: .isolated, delegate: recorder, delegateQueue: nil)
+        let (_, response) = try await session.data(from: url("/basic-auth/user/pass"))
+        #expect((response as? HTTPURLResponse)?.statusCode == 401)
+        #expect(recorder.events.filter { $0.hasPrefix("challenge") }.count == 3)
+    }
+
+    @Test("an answer that may be stored is served from memory the next time")
+    func cached() async throws {
+        let session = URLSession(configuration: .isolated)
+        let (first, _) = try await session.data(from: url("/cache/60"))
+        let before = server.requestCount
+        let (second, response) = try await session.data(from: url("/cache/60"))
+        #expect(first == second)
+        #expect(server.requestCount == before)
+        #expect((response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Age") != nil)
+        var request = URLRequest(url: url("/cache/60"))
+        request.cachePolicy = .reloadIgnoringLocalCacheData
+        _ = try await session.data(for: request)
+        #expect(server.requestCount == before + 1)
+    }
+
+    @Test("cookies of an answer go with the next request")
+    func cookies() async throws {
+        let session = URLSession(configuration: .isolated)
+        let (data, _) = try await session.data(from: url("/cookies/set?taste=sweet"))
+        #expect(String(decoding: data, as: UTF8.self).contains("sweet"))
+    }
+
+    @Test("uploads from memory, from a file and from a stream arrive whole")
+    func uploads() async throws {
+        let session = URLSession(configuration: .isolated)
+        var request = URLRequest(url: url("/upload"))
+        request.httpMethod = "POST"
+        let content = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0) })
+        let (answer, _) = try await session.upload(for: request, from: content)
+        #expect(String(decoding: answer, as: UTF8.self).contains("300000"))
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try content.write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let (second, _) = try await session.upload(for: request, fromFile: file)
+        #expect(second == answer)
+        request.httpBodyStream = InputStream(data: content)
+        let (third, _) = try await session.data(for: request)
+        #expect(third == answer)
+    }
+
+    @Test("a download goes to a file")
+    func download() async throws {
+        let (file, _) = try await URLSession(configuration: .isolated).download(from: url("/bytes/1000000"))
+        defer { try? FileManager.default.removeItem(at: file) }
+        #expect(try Data(contentsOf: file).count == 1_000_000)
+    }
+
+    @Test("bytes and lines come as they are read")
+    func bytes() async throws {
+        let session = URLSession(configuration: .isolated)
+        let (bytes, response) = try await session.bytes(from: url("/stream/5"))
+        #expect((response as? HTTPURLResponse)?.statusCode == 200)
+        var lines = 0
+        for try await line in bytes.lines {
+            #expect(line.hasPrefix("{"))
+            lines += 1
+        }
+        #expect(lines == 5)
+    }
+
+    @Test("data: and file: URLs are loaded from here")
+    func local() async throws {
+        let session = URLSession(configuration: .isolated)
+        let (text, response) = try await session.data(
+            from: URL(string: "data:text/plain;charset=utf-8;base64,aGVsbG8=")!
+        )
+        #expect(String(decoding: text, as: UTF8.self) == "hello")
+        #expect(response.mimeType == "text/plain")
+        #expect(response.textEncodingName == "utf-8")
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString + ".json")
+        try Data("{}".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let (json, about) = try await session.data(from: file)
+        #expect(json == Data("{}".utf8))
+        #expect(about.mimeType == "application/json")
+    }
+
+    @Test("a suspended task stops, and goes on without a byte lost or doubled")
+    func suspended() async throws {
+        let recorder = Recorder()
+        let session = URLSession(configuration: .isolated, delegate: recorder, delegateQueue: nil)
+        let task = session.dataTask(with: url("/bytes/10000000"))
+        task.resume()
+        while recorder.told.data.isEmpty { await Task.yield() }
+        task.suspend()
+        #expect(task.state == .suspended)
+        task.suspend()
+        task.resume()
+        #expect(task.state == .suspended)
+        task.resume()
+        await recorder.end()
+        #expect(recorder.told.data.count == 10_000_000)
+        #expect(recorder.events.filter { $0.hasPrefix("response") }.count == 1)
+    }
+
+    @Test("an invalidated session's tasks fail; the delegate is told, and let go of")
+    func invalidated() async throws {
+        weak var weakly: Recorder?
+        do {
+            let recorder = Recorder()
+            weakly = recorder
+            let session = URLSession(configuration: .isolated, delegate: recorder, delegateQueue: nil)
+            _ = try await session.data(from: url("/get"))
+            session.finishTasksAndInvalidate()
+            await #expect(throws: URLError.self) { _ = try await session.data(from: url("/get")) }
+            while recorder.events.last != "invalid" { await Task.yield() }
+            while session.delegate != nil { await Task.yield() }
+        }
+        for _ in 0..<100_000 where weakly != nil { await Task.yield() }
+        #expect(weakly == nil)
+    }
+}

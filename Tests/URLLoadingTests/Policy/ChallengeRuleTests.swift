@@ -1,0 +1,101 @@
+import HTTP1
+import HTTPEngine
+import Testing
+
+@testable import URLLoading
+
+@Suite("Challenges")
+struct ChallengeRuleTests {
+    private func questions(
+        _ lines: String...,
+        status: Int = 401,
+        at place: String = "https://H.example/a"
+    ) throws
+        -> [ChallengeQuestion]
+    {
+        var all = HTTPFields()
+        for line in lines { try all.append("WWW-Authenticate", line) }
+        return ChallengeRule.questions(status: status, fields: all, url: try url(place))
+    }
+
+    private static let digest = #"Digest realm="r", nonce="n", qop="auth", algorithm="#
+
+    @Test("the strongest question comes first, whatever the server's order (row 97)")
+    func order() throws {
+        let asked = try questions(
+            #"Negotiate, Basic realm="b""#,
+            Self.digest + "MD5",
+            Self.digest + "SHA-256, NTLM",
+            Self.digest + "SHA-512-256"
+        )
+        #expect(
+            asked.map { $0.challenge.parameters["algorithm"] ?? $0.challenge.scheme }
+                == ["SHA-256", "SHA-512-256", "MD5", "basic", "negotiate", "ntlm"]
+        )
+        #expect(asked.map(\.isAnswerable) == [true, true, true, true, false, false])
+    }
+
+    @Test("schemes have the names that delegates know; unknown ones ask nobody")
+    func methods() throws {
+        #expect(
+            try questions(#"Basic realm="b", Digest realm="d", nonce="n", NTLM, Negotiate abc=="#).map(\.space.method)
+                == [
+                    NSURLAuthenticationMethodHTTPDigest, NSURLAuthenticationMethodHTTPBasic,
+                    NSURLAuthenticationMethodNTLM,
+                    NSURLAuthenticationMethodNegotiate,
+                ]
+        )
+        #expect(try questions(#"Bearer realm="x", error="invalid_token""#, "Hawk").isEmpty)
+    }
+
+    @Test("a Digest that nobody can answer is told of, not answered")
+    func unanswerable() throws {
+        let asked = try questions(#"Digest realm="d", nonce="n", algorithm=WHIRLPOOL"#, #"Basic realm="b""#)
+        #expect(asked.map(\.space.method) == [NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest])
+        #expect(asked.map(\.isAnswerable) == [true, false])
+    }
+
+    @Test("the space is the server's, with its port and realm (row 99)")
+    func space() throws {
+        let asked = try #require(try questions(#"Basic realm="a, b""#).first).space
+        #expect(
+            URLProtectionSpace(asked)
+                == URLProtectionSpace(
+                    host: "h.example",
+                    port: 443,
+                    protocol: NSURLProtectionSpaceHTTPS,
+                    realm: "a, b",
+                    authenticationMethod: NSURLAuthenticationMethodHTTPBasic
+                )
+        )
+        #expect(asked.isSecure)
+        let other = try #require(try questions("Basic realm=x", at: "http://h.example:8080/").first).space
+        #expect(other.port == 8080 && !other.isSecure && !other.isProxy)
+    }
+
+    @Test("other statuses ask nothing", arguments: [200, 400, 403, 407, 500])
+    func otherStatuses(status: Int) throws {
+        #expect(try questions("Basic realm=x", status: status).isEmpty)
+    }
+
+    @Test("a proxy's questions are about the proxy (row 98)")
+    func proxies() throws {
+        let challenges = AuthenticationChallenge.all(
+            in: fields(("Proxy-Authenticate", "Basic realm=p")),
+            "Proxy-Authenticate"
+        )
+        let asked = try #require(
+            ChallengeRule.questions(ofProxy: challenges, host: "p", port: 3128, kind: NSURLProtectionSpaceHTTPProxy)
+                .first
+        )
+        #expect(asked.side == .proxy && asked.space.isProxy && asked.space.host == "p" && asked.space.port == 3128)
+    }
+
+    @Test("default handling tries what is stored, once (row 99)")
+    func defaultHandling() {
+        let stored = Credential(proof: .password(user: "u", password: "p"), persistence: .forSession)
+        #expect(ChallengeRule.defaultCredential(stored, failures: 0) == stored)
+        #expect(ChallengeRule.defaultCredential(stored, failures: 1) == nil)
+        #expect(ChallengeRule.defaultCredential(nil, failures: 0) == nil)
+    }
+}
