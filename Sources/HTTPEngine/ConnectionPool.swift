@@ -6,7 +6,7 @@
 ///                └no─▶ queue (+ dial)     └▶ idle (nobody waits)       └▶ idle (nobody waits)
 /// ```
 /// - Idle connections are used last in, first out: the warmest first, and the tail runs into its idle limit.
-/// - Waiters are served first come, first served, by whichever connection comes free first, new or used.
+/// - Waiters are served by priority, and first come, first served, by whichever connection comes free first, new or used.
 /// - A dial belongs to the pool, not to the waiter that caused it; there are never more dials than waiters
 ///   at the time one is started, and never more connections than `limit`.
 struct ConnectionPool {
@@ -22,10 +22,7 @@ struct ConnectionPool {
         case nothing
     }
 
-    /// A place in the queue. Leaving it costs nothing but a mark.
-    struct Ticket: Hashable {
-        fileprivate let number: UInt64
-    }
+    typealias Ticket = WaitingLines.Ticket
 
     let limit: Int
 
@@ -33,16 +30,14 @@ struct ConnectionPool {
     private var queueDials = 0
     private var retryDials = 0
     private(set) var busy = 0
-    private(set) var waiting = 0
     private var idle: [ConnectionID] = []
-    private var queue: [ExchangeID?] = []
-    private var head = 0
-    private var firstTicket: UInt64 = 0
+    private var lines = WaitingLines()
 
     init(limit: Int) { self.limit = max(1, limit) }
 
     /// Places in the queue's storage, those of leavers included.
-    var queued: Int { queue.count }
+    var queued: Int { lines.stored }
+    var waiting: Int { lines.count }
     var idleCount: Int { idle.count }
     var dialling: Int { queueDials + retryDials }
     var total: Int { dialling + busy + idle.count }
@@ -57,23 +52,15 @@ struct ConnectionPool {
     }
 
     /// Queues a waiter for whom no idle connection was found.
-    mutating func wait(_ waiter: ExchangeID) -> (Ticket, Step) {
-        let ticket = Ticket(number: firstTicket + UInt64(queue.count - head))
-        queue.append(waiter)
-        waiting += 1
+    ///
+    /// - Parameter priority: those with more are served first.
+    mutating func wait(_ waiter: ExchangeID, priority: UInt8 = WaitingLines.usual) -> (Ticket, Step) {
+        let ticket = lines.append(waiter, priority)
         return (ticket, dialIfNeeded())
     }
 
     /// The waiter gives up. A dial under way for it goes on and parks, for the next.
-    mutating func leave(_ ticket: Ticket) {
-        guard ticket.number >= firstTicket else { return }
-        let index = head + Int(ticket.number - firstTicket)
-        guard index < queue.count, queue[index] != nil else { return }
-        queue[index] = nil
-        waiting -= 1
-        // Who gives up in order, as timeouts do, leaves nothing behind, though nobody may be served for long.
-        while head < queue.count, queue[head] == nil { dropFirst() }
-    }
+    mutating func leave(_ ticket: Ticket) { lines.leave(ticket) }
 
     mutating func dialled(_ connection: ConnectionID) -> Step {
         queueDials -= 1
@@ -150,29 +137,7 @@ struct ConnectionPool {
     }
 
     /// Who is served next.
-    var firstWaiter: ExchangeID? { queue[head...].lazy.compactMap { $0 }.first }
+    var firstWaiter: ExchangeID? { lines.first }
 
-    private mutating func nextWaiter() -> ExchangeID? {
-        while head < queue.count {
-            let waiter = queue[head]
-            dropFirst()
-            if let waiter {
-                waiting -= 1
-                return waiter
-            }
-        }
-        return nil
-    }
-
-    private mutating func dropFirst() {
-        head += 1
-        firstTicket += 1
-        if head == queue.count {
-            queue.removeAll(keepingCapacity: true)
-            head = 0
-        } else if head >= 1024, head * 2 > queue.count {
-            queue.removeFirst(head)
-            head = 0
-        }
-    }
+    private mutating func nextWaiter() -> ExchangeID? { lines.removeFirst() }
 }

@@ -85,8 +85,14 @@ internal import TLS
     // MARK: Exchanges
 
     /// Starts an exchange; its outcome comes once, never before this call has returned.
+    ///
+    /// - Parameter priority: among those that wait for a connection to the same host, who has more comes first.
     @discardableResult
-    public func start(_ request: EngineRequest, delegate: any ExchangeDelegate) -> ExchangeID {
+    public func start(
+        _ request: EngineRequest,
+        delegate: any ExchangeDelegate,
+        priority: UInt8 = Engine.usualPriority
+    ) -> ExchangeID {
         let exchange = freeExchanges.popLast().map { exchanges[Int($0)] } ?? growExchanges()
         exchange.begin(request, delegate, request.spans ?? spans, at: loop.now)
         guard case .open = life else {
@@ -107,10 +113,13 @@ internal import TLS
         if let connection = takeIdle(host) {
             assign(connection, to: exchange)
         } else {
-            enqueue(exchange, host)
+            enqueue(exchange, host, priority)
         }
         return id
     }
+
+    /// In the middle of what there is.
+    public static let usualPriority: UInt8 = 128
 
     /// Ends an exchange with `.cancelled`, in whatever state; an id whose outcome has come is ignored.
     public func cancel(_ id: ExchangeID) {

@@ -42,8 +42,8 @@ extension Engine {
         return nil
     }
 
-    func enqueue(_ exchange: Exchange, _ host: Host) {
-        let (ticket, step) = host.pool.wait(exchange.id)
+    func enqueue(_ exchange: Exchange, _ host: Host, _ priority: UInt8) {
+        let (ticket, step) = host.pool.wait(exchange.id, priority: priority)
         exchange.phase = .waiting(host, ticket, since: loop.now)
         observe(.waiting(exchange.id, host.destination.origin))
         exchange.watch(at: loop.now)

@@ -57,7 +57,13 @@ public final class ConnectionRecord: Sendable {
     /// This end; nil unless ``EngineConfiguration/recordsLocalAddress``.
     public let localAddress: SocketAddress?
 
-    init(_ timings: ConnectTimings, _ handshake: HandshakeTimings, _ security: TLSInfo?, _ proxy: Proxy?, _ local: SocketAddress?) {
+    init(
+        _ timings: ConnectTimings,
+        _ handshake: HandshakeTimings,
+        _ security: TLSInfo?,
+        _ proxy: Proxy?,
+        _ local: SocketAddress?
+    ) {
         localAddress = local
         self.timings = timings
         self.handshake = handshake

@@ -40,6 +40,22 @@ struct ConnectionPoolTests {
         #expect(pool.waiting == 10)
     }
 
+    @Test("who asks for more priority is served first; among equals, who came first")
+    func priorities() {
+        var pool = ConnectionPool(limit: 1)
+        _ = pool.wait(waiter(0))
+        _ = pool.wait(waiter(1))
+        _ = pool.wait(waiter(2), priority: 200)
+        let (leaver, _) = pool.wait(waiter(3), priority: 255)
+        _ = pool.wait(waiter(4), priority: 10)
+        _ = pool.wait(waiter(5), priority: 200)
+        pool.leave(leaver)
+        var served = [pool.dialled(connection(0))]
+        for _ in 0..<4 { served.append(pool.released(connection(0))) }
+        #expect(served == [2, 5, 0, 1, 4].map { .assign(connection(0), to: waiter($0)) })
+        #expect(pool.waiting == 0)
+    }
+
     @Test("a waiter that leaves is passed over, and its dial parks for the next")
     func leaving() {
         var pool = ConnectionPool(limit: 4)

@@ -281,3 +281,15 @@ struct DataTaskTests {
         #expect(weakly == nil)
     }
 }
+
+@Suite("Contents of URLs", .timeLimit(.minutes(1)))
+struct RemoteContentsTests {
+    @Test("Data and String are read from http URLs; an answer that says no is an error")
+    func contents() throws {
+        let server = try TestServer.start()
+        #expect(try Data(contentsOf: URL(string: server.url("/bytes/5000"))!).count == 5000)
+        let text = try String(contentsOf: URL(string: server.url("/encoding/utf8"))!, encoding: .utf8)
+        #expect(!text.isEmpty)
+        #expect(throws: CocoaError.self) { try Data(contentsOf: URL(string: server.url("/status/404"))!) }
+    }
+}

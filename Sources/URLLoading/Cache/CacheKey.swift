@@ -37,6 +37,22 @@ struct CacheKey: Hashable, Sendable {
 }
 
 extension CacheKey {
+    /// FNV-1a, 64 bits: the same in every process, and nothing is allocated for it.
+    var quickDigest: UInt64 {
+        var digest: UInt64 = 0xCBF2_9CE4_8422_2325
+        for byte in method.utf8 { digest = (digest ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
+        for byte in url.utf8 { digest = (digest ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
+        return digest
+    }
+
+    /// For whoever only knows requests.
+    var request: URLRequest? {
+        guard let url = URL(string: url) else { return nil }
+        var request = URLRequest(url: url)
+        request.httpMethod = method
+        return request
+    }
+
     init?(_ request: URLRequest) {
         guard let url = request.url else { return nil }
         self.init(method: request.values.httpMethod, url: url)

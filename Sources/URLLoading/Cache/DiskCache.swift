@@ -66,7 +66,7 @@ final class DiskCache: Sendable {
             guard let key = key() else { return .no }
             if let entry = state.waiting[key] { return .waiting(entry) }
             if state.index.state != found { return .maybe }
-            return state.index.entries[Self.name(of: key)] == nil ? .no : .maybe
+            return state.index.mayHold(key.quickDigest) ? .maybe : .no
         }
     }
 
@@ -122,6 +122,7 @@ final class DiskCache: Sendable {
     }
 
     func remove(_ key: CacheKey) {
+        if case .no = holds(key) { return }
         forget(key)
         remove(names: [Self.name(of: key)])
     }
@@ -245,12 +246,17 @@ final class DiskCache: Sendable {
         state.withLock { $0.index = index }
     }
 
-    /// 128 bits of SHA-256: nobody can make a URL that takes another's place, and the key in the file says whose it is.
+    /// A quick digest, to be looked up by, and 64 bits of SHA-256: it takes work to make a URL that takes another's place,
+    /// and the key in the file says whose it is.
     private static func name(of key: CacheKey) -> String {
         let digest = MessageDigest.sha256.hash(Array("\(key.method) \(key.url)".utf8).span) ?? []
-        let digits = Array("0123456789abcdef".utf8)
-        let hex = digest.prefix(16).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-        return String(decoding: hex, as: UTF8.self) + DiskIndex.suffix
+        let rest = digest.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        return hex(key.quickDigest) + hex(rest) + DiskIndex.suffix
+    }
+
+    private static func hex(_ number: UInt64) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - digits.utf8.count) + digits
     }
 
     private static func now() -> Int64 {

@@ -9,6 +9,8 @@ struct DiskIndex: Sendable {
     }
 
     private(set) var entries: [String: Entry] = [:]
+    /// How many names begin with each quick digest: a look-up that finds none here needs no name.
+    private var digests: [UInt64: Int] = [:]
     /// In octets.
     private(set) var usage = 0
     /// The directory's, when it was read; another process that adds or removes a file changes it.
@@ -25,10 +27,13 @@ struct DiskIndex: Sendable {
             && name.utf8.dropLast(suffix.utf8.count).allSatisfy { 0x30...0x39 ~= $0 || 0x61...0x66 ~= $0 }
     }
 
+    func mayHold(_ quickDigest: UInt64) -> Bool { digests[quickDigest] != nil }
+
     mutating func set(_ name: String, _ entry: Entry) {
         remove(name)
         entries[name] = entry
         usage += entry.size
+        digests[Self.quickDigest(of: name), default: 0] += 1
     }
 
     mutating func touch(_ name: String, _ used: Int64) {
@@ -38,7 +43,12 @@ struct DiskIndex: Sendable {
     mutating func remove(_ name: String) {
         guard let old = entries.removeValue(forKey: name) else { return }
         usage -= old.size
+        let digest = Self.quickDigest(of: name)
+        let rest = digests[digest, default: 1] - 1
+        digests[digest] = rest > 0 ? rest : nil
     }
+
+    private static func quickDigest(of name: String) -> UInt64 { UInt64(name.prefix(16), radix: 16) ?? 0 }
 
     /// The names to remove, least recently used first, until what is left takes no more than `capacity`. Once it is
     /// exceeded an eighth more goes, so that not every store has to look for a victim.

@@ -11,7 +11,9 @@ internal import Synchronization
 /// - The disk part is a directory with one file an entry (mode 0600, checksummed), which processes may share. What is
 ///   damaged is as good as not there.
 ///
-/// Any thread. Calls may block for the disk; sessions make theirs where that does no harm.
+/// Any thread. Calls may block for the disk; sessions make theirs where that does no harm. A subclass that overrides
+/// ``cachedResponse(for:)``, ``storeCachedResponse(_:for:)`` or ``removeCachedResponse(for:)`` is called by sessions for each
+/// load, off their loops.
 open class URLCache: NSObject, @unchecked Sendable {
     public enum StoragePolicy: UInt, Sendable {
         case allowed
@@ -65,7 +67,7 @@ open class URLCache: NSObject, @unchecked Sendable {
 
     /// What is stored for the request's method and URL, fresh or not, whatever its fields and its cache policy.
     open func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
-        switch find(request) {
+        switch look(for: request) {
         case .nothing: nil
         case .response(let response): response
         case .onDisk(let key): load(key)
@@ -96,6 +98,27 @@ open class URLCache: NSObject, @unchecked Sendable {
     open func removeCachedResponses(since date: Date) {
         memory.withLock { $0.removeAll(storedSince: date) }
         disk?.removeAll(storedSince: date)
+    }
+
+    // MARK: Tasks
+
+    /// As for the task's current request. The handler is called once, on a thread of its own.
+    open func getCachedResponse(
+        for dataTask: URLSessionDataTask,
+        completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+        let request = dataTask.currentRequest
+        DispatchQueue.global().async { completionHandler(request.flatMap { self.cachedResponse(for: $0) }) }
+    }
+
+    /// As for the task's current request. What sessions call in a subclass.
+    open func storeCachedResponse(_ cachedResponse: CachedURLResponse, for dataTask: URLSessionDataTask) {
+        if let request = dataTask.currentRequest { storeCachedResponse(cachedResponse, for: request) }
+    }
+
+    /// As for the task's current request.
+    open func removeCachedResponse(for dataTask: URLSessionDataTask) {
+        if let request = dataTask.currentRequest { removeCachedResponse(for: request) }
     }
 
     // MARK: Sizes

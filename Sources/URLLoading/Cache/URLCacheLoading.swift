@@ -7,12 +7,27 @@ extension URLCache {
     enum Finding {
         case nothing
         case response(CachedURLResponse)
-        /// Perhaps: ``load(_:)`` says, off the loop.
+        /// Perhaps: ``load(_:_:)`` says, off the loop.
         case onDisk(CacheKey)
     }
 
+    /// A subclass may find and store as it likes; so it is asked for each, by the methods it may have overridden.
+    private var isSubclass: Bool { type(of: self) != URLCache.self }
+
+    /// Where subclasses are told of changes: not on a session's loop, and one after the other.
+    private static let telling = DispatchQueue(label: "URLLoading.URLCache", qos: .utility)
+
     /// Never blocks; costs nothing but a look at the directory while the cache is empty.
     func find(_ request: URLRequest) -> Finding {
+        isSubclass ? CacheKey(request).map(Finding.onDisk) ?? .nothing : look(for: request)
+    }
+
+    func find(_ key: CacheKey) -> Finding {
+        isSubclass ? .onDisk(key) : look(for: key)
+    }
+
+    /// What this class itself knows.
+    func look(for request: URLRequest) -> Finding {
         if memory.withLock({ $0.isEmpty }) {
             switch disk?.holds(CacheKey(request)) {
             case .no, nil: return .nothing
@@ -21,10 +36,10 @@ extension URLCache {
             }
         }
         guard let key = CacheKey(request) else { return .nothing }
-        return find(key)
+        return look(for: key)
     }
 
-    func find(_ key: CacheKey) -> Finding {
+    private func look(for key: CacheKey) -> Finding {
         if let found = memory.withLock({ $0.value(for: key) }) { return .response(found) }
         switch disk?.holds(key) {
         case .no, nil: return .nothing
@@ -34,6 +49,12 @@ extension URLCache {
     }
 
     /// Reads from disk, which blocks. What is found is kept in memory, too.
+    ///
+    /// - Parameter request: for subclasses.
+    func load(_ key: CacheKey, _ request: URLRequest) -> CachedURLResponse? {
+        isSubclass ? cachedResponse(for: request) : load(key)
+    }
+
     func load(_ key: CacheKey) -> CachedURLResponse? {
         guard let found = disk?.read(key) else { return nil }
         memory.withLock { $0.store(found, for: key, now: Date()) }
@@ -41,10 +62,28 @@ extension URLCache {
     }
 
     /// Stores what came from a server, without waiting for the disk.
-    func keep(_ response: CachedURLResponse, for key: CacheKey) {
+    ///
+    /// - Parameter task: that brought it, for subclasses.
+    func keep(_ response: CachedURLResponse, for key: CacheKey, by task: URLSessionDataTask? = nil) {
+        guard !isSubclass else {
+            return Self.telling.async {
+                if let task {
+                    self.storeCachedResponse(response, for: task)
+                } else if let request = key.request {
+                    self.storeCachedResponse(response, for: request)
+                }
+            }
+        }
         let now = Date()
         guard keepInMemory(response, key, now) else { return }
         if let disk, disk.capacity > 0 { disk.storeLater(response, for: key, now: now) }
+    }
+
+    /// What is stored is no longer good.
+    func discard(_ key: CacheKey) {
+        guard isSubclass else { return remove(key) }
+        guard let request = key.request else { return }
+        Self.telling.async { self.removeCachedResponse(for: request) }
     }
 
     func remove(_ key: CacheKey) {

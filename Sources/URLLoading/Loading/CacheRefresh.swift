@@ -36,7 +36,7 @@ final class CacheRefresh: ExchangeDelegate {
         let now = Transaction.now
         guard head.status != 304 else {
             let fresh = CacheValidation.freshened(stored, by: head.fields, requested: sent, received: now)
-            if let fresh, let updated = cached.updated(fresh) { cache.keep(updated, for: key) }
+            if let fresh { cache.keep(cached.updated(fresh), for: key) }
             return
         }
         let permitted = CacheStorage.permitted(
@@ -46,16 +46,14 @@ final class CacheRefresh: ExchangeDelegate {
             response: head.fields
         )
         guard permitted != .forbidden, !isTooLarge else { return }
-        let response = HTTPURLResponse(url: url, status: head.status, fields: CacheStorage.kept(head.fields))
-        let record = CacheRecord(
-            varying: VaryRule.select(fields, varying: head.fields),
+        let entry = CachedURLResponse(
+            HTTPURLResponse(url: url, head: head, isDecoded: head.contains(.contentEncoding)),
+            data: content,
+            storage: permitted,
+            request: fields,
             requested: sent,
             received: now
         )
-        let policy: URLCache.StoragePolicy = permitted == .everywhere ? .allowed : .allowedInMemoryOnly
-        cache.keep(
-            CachedURLResponse(response: response, data: content, userInfo: nil, storagePolicy: policy, record: record),
-            for: key
-        )
+        cache.keep(entry, for: key)
     }
 }

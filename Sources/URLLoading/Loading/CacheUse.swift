@@ -17,15 +17,16 @@ struct CacheUse {
 
 /// An answer on its way into the cache.
 struct CacheEntry {
-    let record: CacheRecord
     let storage: CacheStorage
+    /// When the head came, in seconds since 1970.
+    let received: Int64
     private let limit: Int
     /// Of answers that are not kept in memory anyway. Nil once it has become too large.
     private var copy: Data? = Data()
 
-    init(_ record: CacheRecord, _ storage: CacheStorage, limit: Int) {
-        self.record = record
+    init(_ storage: CacheStorage, received: Int64, limit: Int) {
         self.storage = storage
+        self.received = received
         self.limit = limit
     }
 
@@ -41,27 +42,5 @@ struct CacheEntry {
         case .delegate: copy
         case .none, .file, .bytes: nil
         }
-    }
-}
-
-extension CachedURLResponse {
-    /// The same content under fields that a 304 or a HEAD has brought up to date.
-    func updated(_ fresh: StoredExchange) -> CachedURLResponse? {
-        guard let url = response.url else { return nil }
-        return CachedURLResponse(
-            response: HTTPURLResponse(url: url, status: fresh.status, fields: fresh.fields),
-            data: data,
-            userInfo: userInfo,
-            storagePolicy: storagePolicy,
-            record: fresh.record
-        )
-    }
-}
-
-extension URLResponse {
-    /// Without the fields that are of one hop only.
-    var forCache: URLResponse {
-        guard let http = self as? HTTPURLResponse, let url else { return self }
-        return HTTPURLResponse(url: url, status: http.statusCode, fields: CacheStorage.kept(http.fields.list))
     }
 }

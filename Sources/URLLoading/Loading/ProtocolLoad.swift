@@ -32,10 +32,15 @@ final class ProtocolLoad: @unchecked Sendable {
     /// Whether the answer may be stored, by the class's word.
     private(set) var storagePolicy = URLCache.StoragePolicy.notAllowed
 
-    /// Nil where no classes are to be asked.
-    init?(for load: TaskLoad) {
-        classes = load.engine.settings.protocolClasses + URLProtocol.registeredClasses
-        guard !classes.isEmpty else { return nil }
+    /// Nil where no classes are to be asked, which is nearly always: nothing is made then.
+    static func make(for load: TaskLoad) -> ProtocolLoad? {
+        let own = load.engine.settings.protocolClasses
+        guard !own.isEmpty || URLProtocol.hasRegisteredClasses else { return nil }
+        return ProtocolLoad(for: load, own + URLProtocol.registeredClasses)
+    }
+
+    private init(for load: TaskLoad, _ classes: [URLProtocol.Type]) {
+        self.classes = classes
         self.load = load
         task = load.task
         request = load.request

@@ -95,6 +95,7 @@ final class TaskLoad {
     var transactions: [URLSessionTaskTransactionMetrics] = []
     let clock: WallClock?
     private let started: Date?
+    var connectivity = ConnectivityWait()
 
     init(_ task: URLSessionTask, _ session: URLSession, _ engine: SessionEngine) {
         self.task = task
@@ -261,7 +262,7 @@ final class TaskLoad {
 }
 
 /// A timer that runs a closure.
-private final class Alarm: TimerHandler {
+final class Alarm: TimerHandler {
     private let ring: () -> Void
 
     init(_ ring: @escaping () -> Void) { self.ring = ring }

@@ -26,10 +26,11 @@ extension TaskLoad {
     /// Files are read off the loop; the load asks nobody meanwhile.
     private func read(_ key: CacheKey, _ cache: URLCache, _ url: URL) {
         let question = ask()
+        let request = request
         let home = LoopBound(self, on: engine.loop)
         do throws(BlockingPool.Refusal) {
             try SharedLoops.blocking.run(on: engine.loop) {
-                cache.load(key)
+                cache.load(key, request)
             } then: { found in
                 home.value.answered(question) { _ in
                     home.value.phase = .starting(nil)
@@ -88,9 +89,7 @@ extension TaskLoad {
 
     private func serve(_ found: CachedURLResponse, age: Int64) {
         isFromCache = true
-        var response = found.response
-        if let http = response as? HTTPURLResponse { response = http.withAge(age) }
-        load(from: LocalLoad(response, found.data, self))
+        load(from: LocalLoad(found.served(age: age), found.data, self))
     }
 
     /// Brings the cache up to date behind the answer's back (RFC 5861 §3).
@@ -117,12 +116,13 @@ extension TaskLoad {
             let question = ask()
             answered(question) { [self] held in
                 settle(held)
-                guard let fresh, let cached = use.cached.updated(fresh) else {
+                guard let fresh else {
                     // The 304 speaks of another one than ours.
-                    engine.settings.cache?.remove(key)
+                    engine.settings.cache?.discard(key)
                     validation = nil
                     return exchange(transaction.url)
                 }
+                let cached = use.cached.updated(fresh)
                 engine.settings.cache?.keep(cached, for: key)
                 serve(cached, age: 0)
             }
@@ -164,7 +164,7 @@ extension TaskLoad {
             status: response.statusCode,
             response: fields
         ) {
-            cache.remove(CacheKey(method: "GET", url: url))
+            cache.discard(CacheKey(method: "GET", url: url))
         }
         if method == "HEAD" { return noteHead(response, transaction, cache) }
         guard isStorable else { return }
@@ -175,12 +175,7 @@ extension TaskLoad {
             response: fields
         )
         guard permitted != .forbidden, response.expectedContentLength <= cache.contentLimit else { return }
-        let record = CacheRecord(
-            varying: VaryRule.select(transaction.fields, varying: fields),
-            requested: transaction.sent,
-            received: Transaction.now
-        )
-        storing = CacheEntry(record, permitted, limit: cache.contentLimit)
+        storing = CacheEntry(permitted, received: Transaction.now, limit: cache.contentLimit)
     }
 
     /// Answers that go to files and streams are not kept, as on Apple's platforms: they are large, and have been kept already.
@@ -204,40 +199,38 @@ extension TaskLoad {
         )
         switch effect {
         case .none: break
-        case .update(let fresh): if let cached = cached.updated(fresh) { cache.keep(cached, for: key) }
-        case .remove: cache.remove(key)
+        case .update(let fresh): cache.keep(cached.updated(fresh), for: key)
+        case .remove: cache.discard(key)
         }
     }
 
     /// The answer is complete: it is stored, after a delegate has had its say. True if he is being asked.
     func isStoring() -> Bool {
-        guard let entry = storing, let cache = engine.settings.cache, let url = transaction?.url, let response else {
-            return false
-        }
+        guard let entry = storing, let cache = engine.settings.cache, let transaction,
+            let response = response as? HTTPURLResponse
+        else { return false }
         storing = nil
         guard let data = entry.content(of: sink) else { return false }
-        let policy: URLCache.StoragePolicy =
-            entry.storage == .everywhere && url.scheme != "https" || entry.storage == .everywhere
-            ? .allowed : .allowedInMemoryOnly
         let cached = CachedURLResponse(
-            response: response.forCache,
+            response,
             data: data,
-            userInfo: nil,
-            storagePolicy: policy,
-            record: entry.record
+            storage: entry.storage,
+            request: transaction.fields,
+            requested: transaction.sent,
+            received: entry.received
         )
-        let key = CacheKey(method: "GET", url: url)
+        let key = CacheKey(method: "GET", url: transaction.url)
         guard case .delegate = order.receiver, listener is any URLSessionDataDelegate,
             let dataTask = task as? URLSessionDataTask
         else {
-            cache.keep(cached, for: key)
+            cache.keep(cached, for: key, by: task as? URLSessionDataTask)
             return false
         }
         ask(otherwise: Optional(cached)) { session, _, delegate, answer in
             guard let delegate = delegate as? any URLSessionDataDelegate else { return answer.give(cached) }
             delegate.urlSession(session, dataTask: dataTask, willCacheResponse: cached) { answer.give($0) }
         } _: { [self] answer, _ in
-            if let answer { cache.keep(answer.record == nil ? answer.with(entry.record) : answer, for: key) }
+            if let answer { cache.keep(cached.record.map(answer.with) ?? answer, for: key, by: dataTask) }
             end(nil)
         }
         return true

@@ -36,7 +36,7 @@ extension TaskLoad {
         let length = content.length
         task.snapshot.withLock { $0.counts.expectedToSend = length }
         sent = 0
-        if let load = ProtocolLoad(for: self) {
+        if let load = ProtocolLoad.make(for: self) {
             phase = .loading(.classLoad(load))
             return load.begin()
         }
@@ -82,7 +82,7 @@ extension TaskLoad {
                 sent: Transaction.now,
                 authorized: space
             )
-            let id = network.start(plan.request, delegate: self)
+            let id = network.start(plan.request, delegate: self, priority: priority)
             // Content in memory may leave within that call, and be told; nothing else is before it has returned.
             switch phase {
             case .new, .starting, .asking: phase = .loading(.exchange(id))
@@ -114,6 +114,9 @@ extension TaskLoad {
         if builder.extra.isEmpty, content.isEmpty { engine.lastPlan = plan }
         return (plan, authorization?.space)
     }
+
+    /// As the engine counts it: 0.5, the default, is its usual one.
+    private var priority: UInt8 { UInt8(clamping: Int(task.snapshot.withLock { $0.priority } * 256)) }
 
     /// The jar's, unless the request has its own or wants none.
     private func cookieField(_ scope: CookieScope) -> String? {

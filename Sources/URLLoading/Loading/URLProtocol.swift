@@ -87,6 +87,8 @@ open class URLProtocol: NSObject {
         }
     }
 
+    static var hasRegisteredClasses: Bool { registered.withLock { !$0.isEmpty } }
+
     static var registeredClasses: [URLProtocol.Type] { registered.withLock { $0.reversed() } }
 }
 

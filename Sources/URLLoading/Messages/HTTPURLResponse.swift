@@ -40,28 +40,6 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         )
     }
 
-    /// What the rules of caching have made of a response.
-    convenience init(url: URL, status: Int, fields: HTTPFields) {
-        let fields = ResponseFields.received(fields)
-        self.init(
-            values: ResponseValues(
-                url: url,
-                expectedContentLength: fields["Content-Encoding"] == nil ? fields.contentLength : -1,
-                details: .derived,
-                http: ResponseValues.HTTP(status: status, fields: fields)
-            ),
-            status: status
-        )
-    }
-
-    /// The same with the Age that a cache tells (RFC 9111 §5.1).
-    func withAge(_ age: Int64) -> HTTPURLResponse {
-        guard let url else { return self }
-        var list = fields.list
-        try? list.replace("Age", String(age))
-        return HTTPURLResponse(url: url, status: statusCode, fields: list)
-    }
-
     /// What a cache kept of a response.
     init(values: ResponseValues, status: Int) {
         statusCode = status

@@ -5,7 +5,10 @@ internal import HTTP1
 enum CacheInvalidation {
     /// RFC 9110 §9.2.1. A method that is not known may do anything.
     static func isSafe(_ method: String) -> Bool {
-        ["GET", "HEAD", "OPTIONS", "TRACE"].contains(method)
+        switch method {
+        case "GET", "HEAD", "OPTIONS", "TRACE": true
+        default: false
+        }
     }
 
     /// The URLs whose stored responses are no longer good after this response. None for an error: nothing has changed.

@@ -34,7 +34,10 @@ enum CacheStorage: Hashable, Sendable {
 
     /// RFC 9110 §15.1.
     static func isHeuristic(_ status: Int) -> Bool {
-        [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501].contains(status)
+        switch status {
+        case 200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501: true
+        default: false
+        }
     }
 
     /// Whose meaning for caches is known here (§5.2.2.3): all final ones that RFC 9110 defines, 206 and 304 left out.

@@ -29,7 +29,9 @@ enum ResumeRule {
         switch status {
         case 206:
             guard let range = contentRange.flatMap(ContentRange.init), range.first == received else { return .askAgain }
-            guard let total = range.total, expected < 0 || total == expected, range.last == total - 1 else { return .askAgain }
+            guard let total = range.total, expected < 0 || total == expected, range.last == total - 1 else {
+                return .askAgain
+            }
             guard contentLength < 0 || contentLength == total - received else { return .askAgain }
             if let entityTag, validator.hasPrefix("\""), entityTag != validator { return .askAgain }
             return .append(total: total)
@@ -45,7 +47,9 @@ enum ResumeRule {
     /// What to send as If-Range; nil where nothing tells the content apart for sure. A date counts only if it is a minute older
     /// than the answer: within the same second, content may have changed twice (RFC 9110 §8.8.2.2).
     static func validator(entityTag: String?, lastModified: String?, date: Date?) -> String? {
-        if let entityTag, entityTag.count >= 2, entityTag.hasPrefix("\""), entityTag.hasSuffix("\"") { return entityTag }
+        if let entityTag, entityTag.count >= 2, entityTag.hasPrefix("\""), entityTag.hasSuffix("\"") {
+            return entityTag
+        }
         guard let lastModified, let changed = HTTPDateText.date(lastModified), let date else { return nil }
         return date.timeIntervalSince(changed) >= 60 ? lastModified : nil
     }

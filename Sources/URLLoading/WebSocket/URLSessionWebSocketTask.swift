@@ -1,2 +1,5 @@
 public import Foundation
-open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable { public enum CloseCode: Int, Sendable { case invalid = 0 } }
+
+open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
+    public enum CloseCode: Int, Sendable { case invalid = 0 }
+}

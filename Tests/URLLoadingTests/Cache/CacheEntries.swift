@@ -42,12 +42,15 @@ enum CacheEntries {
         -> CachedURLResponse
     {
         CachedURLResponse(
-            HTTPURLResponse(url: try url(text), head: try ResponseHead(status: 200, fields: fields)),
+            response: HTTPURLResponse(url: try url(text), head: try ResponseHead(status: 200, fields: fields)),
             data: data,
-            storage: .everywhere,
-            request: URLLoadingTests.fields(("Accept", "a, b")),
-            requested: 100,
-            received: 101
+            userInfo: nil,
+            storagePolicy: .allowed,
+            record: CacheRecord(
+                varying: VaryRule.select(URLLoadingTests.fields(("Accept", "a, b")), varying: fields),
+                requested: 100,
+                received: 101
+            )
         )
     }
 }

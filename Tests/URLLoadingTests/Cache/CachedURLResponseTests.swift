@@ -17,33 +17,22 @@ struct CachedURLResponseTests {
         #expect(!plain.isEqual("x"))
     }
 
-    @Test("what a session stores lacks the fields of the hop, and knows what it varies by")
-    func received() throws {
-        let entry = try CacheEntries.received(fields(("Connection", "close"), ("Vary", "Accept"), ("ETag", "\"a\"")))
-        let response = try #require(entry.response as? HTTPURLResponse)
-        #expect(response.value(forHTTPHeaderField: "Connection") == nil)
-        #expect(entry.exchange?.record.varying == [VaryingField(name: "accept", value: "a,b")])
+    @Test("only what came by HTTP, and is in a cache, is there for the rules of HTTP caching")
+    func exchange() throws {
+        let received = try CacheEntries.received(fields(("Vary", "Accept"), ("ETag", "\"a\"")))
+        #expect(received.exchange?.record.varying == [VaryingField(name: "accept", value: "a,b")])
+        #expect(received.exchange?.status == 200 && received.exchange?.fields["etag"] == "\"a\"")
+        let made = try CacheEntries.entry()
+        #expect(made.exchange == nil)
+        let kept = made.with(CacheRecord(varying: [], requested: 1, received: 2))
+        #expect(kept == made && kept.exchange?.record.received == 2)
     }
 
-    @Test("a served response says how old it is (RFC 9111 §4)")
-    func age() throws {
-        let entry = try CacheEntries.received(fields(("Age", "1"), ("ETag", "\"a\"")))
-        let served = try #require(entry.served(age: 17) as? HTTPURLResponse)
-        #expect(served.value(forHTTPHeaderField: "Age") == "17")
-        #expect((entry.response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Age") == "1")
-    }
-
-    @Test("after a 304 the content is the old one, the fields are the new ones")
-    func updated() throws {
-        let entry = try CacheEntries.received(fields(("ETag", "\"a\""), ("X-Old", "1")))
-        let old = try #require(entry.exchange)
-        let news = fields(("ETag", "\"a\""), ("X-New", "1"))
-        let new = entry.updated(try #require(CacheValidation.freshened(old, by: news, requested: 5, received: 6)))
-        let response = try #require(new.response as? HTTPURLResponse)
-        #expect(new.data == entry.data && response.statusCode == 200)
-        #expect(
-            response.value(forHTTPHeaderField: "x-new") == "1" && response.value(forHTTPHeaderField: "x-old") == "1"
-        )
-        #expect(new.record?.received == 6)
+    @Test("what it costs in memory is more than its content")
+    func cost() throws {
+        let small = try CacheEntries.entry("http://h/", 10)
+        #expect(small.cost > 10)
+        #expect(try CacheEntries.entry("http://h/", 1010).cost == small.cost + 1000)
+        #expect(try CacheEntries.entry(userInfo: ["a": 1]).cost > small.cost)
     }
 }

@@ -149,4 +149,47 @@ struct URLCacheTests {
         }
         #expect(cache.currentDiskUsage <= 40_000)
     }
+
+    /// Answers and notes what it is asked, as users' subclasses do.
+    private final class Subclass: URLCache, @unchecked Sendable {
+        let stored = DispatchSemaphore(value: 0)
+
+        override func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
+            guard request.value(forHTTPHeaderField: "X-Ask") != nil else { return nil }
+            return super.cachedResponse(for: request)
+        }
+
+        override func storeCachedResponse(_ cachedResponse: CachedURLResponse, for request: URLRequest) {
+            super.storeCachedResponse(cachedResponse, for: request)
+            stored.signal()
+        }
+    }
+
+    @Test("a session asks a subclass by the methods that it overrides, with the request as it is")
+    func subclass() throws {
+        let cache = Subclass(memoryCapacity: 1 << 20, diskCapacity: 0, diskPath: folder.path)
+        var request = try CacheEntries.request("http://h/")
+        let key = try #require(CacheKey(request))
+        cache.keep(try CacheEntries.received(fields(("ETag", "\"a\""))), for: key)
+        #expect(cache.stored.wait(timeout: .now() + 60) == .success)
+        guard case .onDisk(key) = cache.find(request) else { return #expect(Bool(false)) }
+        #expect(cache.load(key, request) == nil)
+        request.setValue("1", forHTTPHeaderField: "X-Ask")
+        #expect(cache.load(key, request) != nil)
+    }
+
+    @Test("by a task is by its current request")
+    func tasks() async throws {
+        let session = URLSession(configuration: .ephemeral)
+        defer { session.invalidateAndCancel() }
+        let task = session.dataTask(with: try CacheEntries.request("http://h/"))
+        let cache = cache()
+        cache.storeCachedResponse(try CacheEntries.entry(), for: task)
+        let found = await withCheckedContinuation { next in
+            cache.getCachedResponse(for: task) { next.resume(returning: $0) }
+        }
+        #expect(found == (try CacheEntries.entry()))
+        cache.removeCachedResponse(for: task)
+        #expect(cache.cachedResponse(for: try CacheEntries.request("http://h/")) == nil)
+    }
 }

@@ -1,0 +1,18 @@
+import Driver
+import Foundation
+import FoundationNetworking
+
+@main
+enum Main {
+    static func main() async throws {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpMaximumConnectionsPerHost = 64
+        configuration.urlCache = nil
+        let session = URLSession(configuration: configuration)
+        let url = URL(string: CommandLine.arguments.dropFirst().first ?? "")
+        try await Driver.run { text in
+            let (data, _) = try await session.data(from: url ?? URL(string: text)!)
+            return data.count
+        }
+    }
+}

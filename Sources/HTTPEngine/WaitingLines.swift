@@ -1,0 +1,104 @@
+/// Those who wait for a connection to one host: a line for each priority that somebody has asked for, the highest first, and
+/// within a line first come, first served. Nearly always there is one line, and most of the time nobody in it.
+struct WaitingLines {
+    /// A place in a line. Leaving it costs nothing but a mark.
+    struct Ticket: Hashable {
+        fileprivate let priority: UInt8
+        fileprivate let number: UInt64
+    }
+
+    private var lines = [WaitingLine(priority: WaitingLines.usual)]
+    private(set) var count = 0
+
+    /// Of who names none.
+    static let usual = Engine.usualPriority
+
+    /// Places in storage, those of leavers included.
+    var stored: Int { lines.reduce(0) { $0 + $1.stored } }
+
+    /// Who is served next.
+    var first: ExchangeID? {
+        for line in lines { if let first = line.first { return first } }
+        return nil
+    }
+
+    mutating func append(_ waiter: ExchangeID, _ priority: UInt8) -> Ticket {
+        count += 1
+        let index = index(of: priority)
+        return Ticket(priority: priority, number: lines[index].append(waiter))
+    }
+
+    mutating func leave(_ ticket: Ticket) {
+        guard let index = lines.firstIndex(where: { $0.priority == ticket.priority }) else { return }
+        if lines[index].leave(ticket.number) { count -= 1 }
+    }
+
+    mutating func removeFirst() -> ExchangeID? {
+        for index in lines.indices {
+            guard let waiter = lines[index].removeFirst() else { continue }
+            count -= 1
+            return waiter
+        }
+        return nil
+    }
+
+    private mutating func index(of priority: UInt8) -> Int {
+        if let index = lines.firstIndex(where: { $0.priority <= priority }) {
+            if lines[index].priority != priority { lines.insert(WaitingLine(priority: priority), at: index) }
+            return index
+        }
+        lines.append(WaitingLine(priority: priority))
+        return lines.count - 1
+    }
+}
+
+/// One line: first come, first served.
+private struct WaitingLine {
+    let priority: UInt8
+    private var queue: [ExchangeID?] = []
+    private var head = 0
+    private var firstNumber: UInt64 = 0
+
+    init(priority: UInt8) { self.priority = priority }
+
+    var stored: Int { queue.count }
+    var first: ExchangeID? { queue[head...].lazy.compactMap { $0 }.first }
+
+    /// The place's number.
+    mutating func append(_ waiter: ExchangeID) -> UInt64 {
+        defer { queue.append(waiter) }
+        return firstNumber + UInt64(queue.count - head)
+    }
+
+    /// False: the place had been left already.
+    mutating func leave(_ number: UInt64) -> Bool {
+        guard number >= firstNumber else { return false }
+        let index = head + Int(number - firstNumber)
+        guard index < queue.count, queue[index] != nil else { return false }
+        queue[index] = nil
+        // Who gives up in order, as timeouts do, leaves nothing behind, though nobody may be served for long.
+        while head < queue.count, queue[head] == nil { dropFirst() }
+        return true
+    }
+
+    mutating func removeFirst() -> ExchangeID? {
+        while head < queue.count {
+            let waiter = queue[head]
+            dropFirst()
+            if let waiter { return waiter }
+        }
+        return nil
+    }
+
+    private mutating func dropFirst() {
+        head += 1
+        firstNumber += 1
+        if head == queue.count {
+            queue.removeAll(keepingCapacity: true)
+            head = 0
+        } else if head >= 1024, head * 2 > queue.count {
+            queue.removeFirst(head)
+            head = 0
+        }
+    }
+}

@@ -1,0 +1,50 @@
+internal import Dispatch
+internal import Foundation
+@_spi(SwiftCorelibsFoundation) internal import FoundationEssentials
+internal import Synchronization
+
+/// `Data(contentsOf:)` and `String(contentsOf:)` for URLs that are no files: Foundation leaves a place for whoever can load them.
+extension Data {
+    /// Blocks. An answer that says no is an error by Cocoa's names for files.
+    @_dynamicReplacement(for:init(_contentsOfRemote:options:))
+    private init(_contentsOfRemoteByURLLoading url: URL, options: Data.ReadingOptions = []) throws {
+        self = try RemoteContents.load(url)
+    }
+}
+
+enum RemoteContents {
+    private static let session = URLSession(configuration: .default)
+
+    static func load(_ url: URL) throws -> Data {
+        let result = Mutex<Result<Data, any Error>?>(nil)
+        let done = DispatchSemaphore(value: 0)
+        let task = session.dataTask(with: url) { data, response, error in
+            result.withLock { $0 = outcome(url, data, response, error) }
+            done.signal()
+        }
+        task.resume()
+        done.wait()
+        guard let outcome = result.withLock({ $0 }) else { throw CocoaError(.fileReadUnknown) }
+        return try outcome.get()
+    }
+
+    private static func outcome(
+        _ url: URL,
+        _ data: Data?,
+        _ response: URLResponse?,
+        _ error: (any Error)?
+    ) -> Result<Data, any Error> {
+        if let error { return .failure(error) }
+        guard let status = (response as? HTTPURLResponse)?.statusCode, status >= 400 else {
+            return .success(data ?? Data())
+        }
+        let code: CocoaError.Code =
+            switch status {
+            case 404, 410: .fileReadNoSuchFile
+            case 401, 403, 407: .fileReadNoPermission
+            default: .fileReadUnknown
+            }
+        let cause = ErrorTranslation.urlError(.badServerResponse, url, "the server answered \(status)")
+        return .failure(CocoaError(code, userInfo: [NSURLErrorKey: url, NSUnderlyingErrorKey: cause]))
+    }
+}

@@ -1,0 +1,51 @@
+import HTTP1
+import Testing
+
+@testable import URLLoading
+
+@Suite("Making cached responses")
+struct CachedResponseMakingTests {
+    private func received(_ response: HTTPFields, _ storage: CacheStorage = .everywhere) throws -> CachedURLResponse {
+        CachedURLResponse(
+            HTTPURLResponse(url: try url("http://h/"), head: try ResponseHead(status: 200, fields: response)),
+            data: Data("body".utf8),
+            storage: storage,
+            request: fields(("Accept", "a, b")),
+            requested: 100,
+            received: 101
+        )
+    }
+
+    @Test("what came from a server is kept without the fields of the hop, and with what it varies by (rows 110, 115)")
+    func making() throws {
+        let entry = try received(fields(("Connection", "close"), ("Vary", "Accept"), ("ETag", "\"a\"")))
+        let response = try #require(entry.response as? HTTPURLResponse)
+        #expect(response.value(forHTTPHeaderField: "Connection") == nil && response.statusCode == 200)
+        let varying = [VaryingField(name: "accept", value: "a,b")]
+        #expect(entry.record == CacheRecord(varying: varying, requested: 100, received: 101))
+        #expect(entry.storagePolicy == .allowed)
+        #expect(try received(fields(), .inMemory).storagePolicy == .allowedInMemoryOnly)
+        #expect(try received(fields(), .forbidden).storagePolicy == .notAllowed)
+    }
+
+    @Test("a served response says how old it is (RFC 9111 §4)")
+    func age() throws {
+        let entry = try received(fields(("Age", "1"), ("ETag", "\"a\"")))
+        let served = try #require(entry.served(age: 17) as? HTTPURLResponse)
+        #expect(served.value(forHTTPHeaderField: "Age") == "17")
+        #expect((entry.response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Age") == "1")
+    }
+
+    @Test("after a 304 the content is the old one, the fields are the new ones (row 113)")
+    func updated() throws {
+        let entry = try received(fields(("ETag", "\"a\""), ("X-Old", "1")))
+        let old = try #require(entry.exchange)
+        let news = fields(("ETag", "\"a\""), ("X-New", "1"))
+        let new = entry.updated(try #require(CacheValidation.freshened(old, by: news, requested: 5, received: 6)))
+        let response = try #require(new.response as? HTTPURLResponse)
+        #expect(new.data == entry.data && response.statusCode == 200)
+        #expect(response.value(forHTTPHeaderField: "x-new") == "1")
+        #expect(response.value(forHTTPHeaderField: "x-old") == "1")
+        #expect(new.record?.received == 6)
+    }
+}
