@@ -248,12 +248,17 @@ struct DataTaskTests {
 
     @Test("a suspended task stops, and goes on without a byte lost or doubled")
     func suspended() async throws {
-        let recorder = Recorder()
+        let gate = DispatchSemaphore(value: 0)
+        var answers = Recorder.Answers()
+        // It holds the delegate queue until the task has been suspended; further signals are there already.
+        answers.onData = { _ in gate.wait() }
+        let recorder = Recorder(answers)
         let session = URLSession(configuration: .isolated, delegate: recorder, delegateQueue: nil)
         let task = session.dataTask(with: url("/bytes/10000000"))
         task.resume()
-        while recorder.told.data.isEmpty { await Task.yield() }
+        while task.countOfBytesReceived == 0 { await Task.yield() }
         task.suspend()
+        for _ in 0..<10_000 { gate.signal() }
         #expect(task.state == .suspended)
         task.suspend()
         task.resume()

@@ -83,6 +83,7 @@ enum Routes {
         "cookies": get(CookieRoutes.cookies),
         "basic-auth": get(AuthRoutes.basic),
         "hidden-basic-auth": get(AuthRoutes.hiddenBasic),
+        "digest-auth": get(DigestRoutes.digest),
         "bearer": get(AuthRoutes.bearer),
         "cache": get(ConditionalRoutes.cache),
         "etag": get(ConditionalRoutes.etag),
@@ -114,6 +115,7 @@ enum Routes {
         "delay": taking(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"], StreamRoutes.delay),
         "trailers": get(StreamRoutes.trailers),
         "close": get(StreamRoutes.closeDelimited),
+        "websocket": get(WebSocketRoutes.echo),
         // Faults.
         "hints": get(FaultRoutes.hints),
         "headers-large": get(FaultRoutes.largeHeaders),
