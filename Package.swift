@@ -83,6 +83,13 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        // For the linkage check; no product.
+        .executableTarget(
+            name: "OneRequest",
+            dependencies: ["URLLoading"],
+            path: "Tests/OneRequest",
+            swiftSettings: testing
+        ),
         // What tests of several rooms need; no product.
         .target(name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport", swiftSettings: testing),
         .testTarget(name: "HTTP1Tests", dependencies: ["HTTP1", "TestSupport"], swiftSettings: testing),

@@ -15,7 +15,8 @@ struct RoomTests {
         "HTTPEngine": ["Reactor", "HTTP1", "TLS", "WebSocket", "CZlib", "CLinux", "Synchronization"],
         // Foundation's loading classes: the one room that speaks Foundation.
         "URLLoading": [
-            "Foundation", "Dispatch", "HTTPEngine", "HTTP1", "Reactor", "TLS", "WebSocket", "Glibc", "Synchronization",
+            "Foundation", "FoundationEssentials", "Dispatch", "HTTPEngine", "HTTP1", "Reactor", "TLS", "WebSocket",
+            "Glibc", "Synchronization",
         ],
         // Never the engine: a client must not be tested against itself.
         "TestServer": [

@@ -1,4 +1,4 @@
-/// Routes behind credentials (RFC 7617, RFC 6750). Digest comes with the client's own digest.
+/// Routes behind credentials (RFC 7617, RFC 6750); ``DigestRoutes`` has the rest.
 enum AuthRoutes {
     static func basic(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         check(request, rest) {
@@ -31,7 +31,7 @@ enum AuthRoutes {
     }
 
     /// What follows the scheme's name in Authorization; the name's case does not matter (RFC 9110 §11.1).
-    private static func credentials(_ scheme: String, _ request: RouteRequest) -> String? {
+    static func credentials(_ scheme: String, _ request: RouteRequest) -> String? {
         guard let value = request.field("authorization") else { return nil }
         let parts = value.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, String(parts[0]).equalsIgnoringCase(scheme) else { return nil }

@@ -107,7 +107,11 @@ struct CookieFile: Sendable {
         _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
         if unsafe mkdir(folder, 0o700) != 0, errno != EEXIST {
-            try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            try? FileManager.default.createDirectory(
+                atPath: folder,
+                withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700]
+            )
         }
         let lock = unsafe open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard lock >= 0 else { throw .system("open", errno) }

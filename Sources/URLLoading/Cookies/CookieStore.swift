@@ -105,8 +105,10 @@ final class CookieStore: Sendable {
         guard !admitted.isEmpty else { return false }
         return change { jar, now in
             var isChanged = false
-            for cookie in admitted where scope.isSecure || !jar.overlaysSecure(cookie) {
-                if jar.set(cookie, creation: now, now: now) { isChanged = true }
+            for (index, cookie) in admitted.enumerated() where scope.isSecure || !jar.overlaysSecure(cookie) {
+                // Those of one response are of different age too, or nothing would tell their order.
+                let creation = now + Double(index) * 1e-6
+                if jar.set(cookie, creation: creation, now: now) { isChanged = true }
                 jar.evict(after: cookie.domain, now: now)
             }
             return isChanged

@@ -121,7 +121,7 @@ extension TaskLoad {
     private var priority: UInt8 { UInt8(clamping: Int(task.snapshot.withLock { $0.priority } * 256)) }
 
     /// The jar's, unless the request has its own or wants none.
-    private func cookieField(_ scope: CookieScope) -> String? {
+    func cookieField(_ scope: CookieScope) -> String? {
         let settings = engine.settings
         guard settings.setsCookies, let cookies = settings.cookies, request.httpShouldHandleCookies else { return nil }
         if let own = request.values.fields, own.contains("Cookie") { return nil }

@@ -10,10 +10,10 @@ open class URLProtocol: NSObject {
     private let given: (request: URLRequest, cachedResponse: CachedURLResponse?)
 
     /// Who is told what comes back; any thread may tell it.
-    open internal(set) var client: (any URLProtocolClient)?
+    open var client: (any URLProtocolClient)?
 
     /// The task this is loaded for; nil for an instance that somebody made by hand.
-    open internal(set) var task: URLSessionTask?
+    open var task: URLSessionTask?
 
     public required init(request: URLRequest, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?) {
         given = (request, cachedResponse)

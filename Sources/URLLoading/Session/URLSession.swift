@@ -26,20 +26,44 @@ open class URLSession: NSObject, @unchecked Sendable {
         case invalid
     }
 
+    /// What is fixed when a session is made.
+    private struct Parts {
+        let configuration: URLSessionConfiguration
+        let settings: SessionSettings
+        let security: SessionSecurity
+        /// The session's part on its loop, or why there is none.
+        let home: Result<LoopBound<SessionEngine>, Errno>
+        let queue: OperationQueue
+
+        init(_ configuration: URLSessionConfiguration, _ queue: OperationQueue?, asksDelegate: Bool) {
+            let copy = (configuration.copy() as? URLSessionConfiguration) ?? .default
+            let settings = SessionSettings(copy)
+            let security = SessionSecurity(settings, asksDelegate: asksDelegate)
+            self.configuration = copy
+            self.settings = settings
+            self.security = security
+            self.queue = queue ?? Parts.serialQueue()
+            home = Result { () throws(Errno) in
+                let loop = try SharedLoops.next()
+                return LoopBound(SessionEngine(on: loop, settings, security), on: loop)
+            }
+        }
+
+        private static func serialQueue() -> OperationQueue {
+            let queue = OperationQueue()
+            queue.name = "URLLoading.URLSession"
+            queue.maxConcurrentOperationCount = 1
+            return queue
+        }
+    }
+
     private let state: Mutex<State>
-    private let copied: URLSessionConfiguration
-    let settings: SessionSettings
-    let security: SessionSecurity
-    /// The session's part on its loop, or why there is none.
-    private let home: Result<LoopBound<SessionEngine>, Errno>
+    private let parts: Parts
+    var settings: SessionSettings { parts.settings }
 
     /// Where the delegate is called. One operation at a time, unless it is the user's own and of another kind; for one task
     /// calls are in order in any case.
-    open internal(set) var delegateQueue: OperationQueue {
-        get { queue }
-        set {}
-    }
-    private let queue: OperationQueue
+    open var delegateQueue: OperationQueue { parts.queue }
 
     private static let standard = URLSession(configuration: .default)
 
@@ -47,8 +71,9 @@ open class URLSession: NSObject, @unchecked Sendable {
     open class var shared: URLSession { standard }
 
     /// A session without a delegate.
-    public convenience init(configuration: URLSessionConfiguration) {
-        self.init(configuration: configuration, delegate: nil, delegateQueue: nil)
+    public init(configuration: URLSessionConfiguration) {
+        parts = Parts(configuration, nil, asksDelegate: false)
+        state = Mutex(State(delegates: SessionDelegates(nil)))
     }
 
     /// - Parameters:
@@ -60,35 +85,21 @@ open class URLSession: NSObject, @unchecked Sendable {
         delegate: (any URLSessionDelegate)?,
         delegateQueue queue: OperationQueue?
     ) {
-        copied = (configuration.copy() as? URLSessionConfiguration) ?? .default
-        let settings = SessionSettings(copied)
-        let security = SessionSecurity(settings, asksDelegate: delegate != nil)
-        self.settings = settings
-        self.security = security
-        self.queue = queue ?? URLSession.serialQueue()
+        parts = Parts(configuration, queue, asksDelegate: delegate != nil)
         state = Mutex(State(delegates: SessionDelegates(delegate)))
-        home = Result { () throws(Errno) in
-            let loop = try SharedLoops.next()
-            return LoopBound(SessionEngine(on: loop, settings, security), on: loop)
-        }
         super.init()
-        if delegate != nil { security.setJudge(TrustQuestion.judge(of: self)) }
+        if delegate != nil { parts.security.setJudge(TrustQuestion.judge(of: self)) }
     }
 
     deinit {
         // Tasks keep their session: whoever comes here has none left.
-        if case .success(let home) = home { home.loop.post { home.value.shutDown() } }
-    }
-
-    private static func serialQueue() -> OperationQueue {
-        let queue = OperationQueue()
-        queue.name = "URLLoading.URLSession"
-        queue.maxConcurrentOperationCount = 1
-        return queue
+        if case .success(let home) = parts.home { home.loop.post { home.value.shutDown() } }
     }
 
     /// A copy.
-    open var configuration: URLSessionConfiguration { (copied.copy() as? URLSessionConfiguration) ?? copied }
+    open var configuration: URLSessionConfiguration {
+        (parts.configuration.copy() as? URLSessionConfiguration) ?? parts.configuration
+    }
 
     /// Nil once the session is invalid.
     open var delegate: (any URLSessionDelegate)? { delegates.session }
@@ -328,7 +339,7 @@ open class URLSession: NSObject, @unchecked Sendable {
                 defer { state.delegates = SessionDelegates(nil) }
                 return state.delegates
             }
-            security.setJudge(nil)
+            parts.security.setJudge(nil)
             _ = consume old
         }
     }
@@ -370,7 +381,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     /// False where there is no loop: `call` will not run.
     @discardableResult
     func post(_ call: @escaping @Sendable (SessionEngine) -> Void) -> Bool {
-        guard case .success(let home) = home else { return false }
+        guard case .success(let home) = parts.home else { return false }
         return home.loop.post { call(home.value) }
     }
 
@@ -380,7 +391,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         for task: URLSessionTask
     ) {
         guard has(task) else { return fail(task, "the session has been invalidated") }
-        switch home {
+        switch parts.home {
         case .success(let home): home.loop.post { call(home.value, self, task) }
         case .failure(let error): fail(task, "no event loop can be had: \(error)")
         }

@@ -45,10 +45,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     }
 
     /// Unique among the tasks of its session.
-    open internal(set) var taskIdentifier: Int {
-        get { snapshot.withLock { $0.identifier } }
-        set { snapshot.withLock { $0.identifier = newValue } }
-    }
+    open var taskIdentifier: Int { snapshot.withLock { $0.identifier } }
 
     /// Nil only where the task was not made from a request.
     open var originalRequest: URLRequest? { snapshot.withLock { $0.originalRequest } }

@@ -1,0 +1,61 @@
+internal import TLS
+
+/// `/digest-auth/QOP/USER/PASSWORD[/ALGORITHM]` (RFC 7616): QOP is auth or auth-int, ALGORITHM MD5 or SHA-256. One nonce for all: who
+/// reuses it with a count that goes up is right to.
+enum DigestRoutes {
+    private static let realm = "Fake Realm"
+    private static let nonce = "dcd98b7102dd2f0e8b11d0f600bfb0c093"
+
+    static func digest(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
+        guard (3...4).contains(rest.count), ["auth", "auth-int"].contains(rest[0]) else { return .notFound }
+        let algorithm = rest.count == 4 ? rest[3].uppercased() : "MD5"
+        guard algorithm == "MD5" || algorithm == "SHA-256" else { return .notFound }
+        if let sent = AuthRoutes.credentials("digest", request),
+            isRight(parameters(sent), request, qop: rest[0], user: rest[1], password: rest[2], algorithm)
+        {
+            return .json(["authenticated": .bool(true), "user": .string(rest[1])])
+        }
+        let challenge =
+            "Digest realm=\"\(realm)\", nonce=\"\(nonce)\", qop=\"\(rest[0])\", algorithm=\(algorithm), opaque=\"5ccc\""
+        return RouteResponse(401, .bytes([]), [Pair(name: "WWW-Authenticate", value: challenge)])
+    }
+
+    /// RFC 7616 §3.4.1.
+    private static func isRight(
+        _ sent: [String: String],
+        _ request: RouteRequest,
+        qop: String,
+        user: String,
+        password: String,
+        _ algorithm: String
+    ) -> Bool {
+        guard sent["username"] == user, sent["realm"] == realm, sent["nonce"] == nonce, sent["qop"] == qop else {
+            return false
+        }
+        guard let uri = sent["uri"], let count = sent["nc"], let own = sent["cnonce"] else { return false }
+        func hash(_ text: [UInt8]) -> String {
+            hexadecimal((algorithm == "MD5" ? MessageDigest.md5 : .sha256).hash(text.span) ?? [])
+        }
+        let secret = hash(Array("\(user):\(realm):\(password)".utf8))
+        var action = "\(request.method):\(uri)"
+        if qop == "auth-int" { action += ":" + hash(request.body) }
+        let proof = "\(secret):\(nonce):\(count):\(own):\(qop):\(hash(Array(action.utf8)))"
+        return sent["response"] == hash(Array(proof.utf8))
+    }
+
+    /// name=value or name="value", apart by commas; no value of ours holds one.
+    private static func parameters(_ text: String) -> [String: String] {
+        var result: [String: String] = [:]
+        for part in text.split(separator: ",") {
+            let halves = part.split(separator: "=", maxSplits: 1)
+            guard halves.count == 2 else { continue }
+            let name = halves[0].filter { $0 != " " }
+            result[String(name)] = String(halves[1].drop { $0 == " " || $0 == "\"" }.prefix { $0 != "\"" })
+        }
+        return result
+    }
+
+    private static func hexadecimal(_ octets: [UInt8]) -> String {
+        octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+}
