@@ -2,8 +2,8 @@
 ///
 /// `/echo` · `/pieces`: what comes goes back, whole or in fragments of seven · `/close/CODE/REASON` closes after the first message ·
 /// `/ping` pings, waits for the pong, and says so · `/big/COUNT` · `/abort` resets after the first message · `/remember` waits
-/// for the client's close, which `/tell` then tells · `/quiet` reads nothing for as long as the test runs ·
-/// `/headers` says what the request's fields were.
+/// for the client's close, which `/tell` then tells · `/quiet` reads nothing for as long as the test runs, and `/pester` pings
+/// meanwhile · `/headers` says what the request's fields were.
 public enum WebSocketPeer {
     /// - Parameters:
     ///   - extensions: of the server, as Python writes them; nil for its usual permessage-deflate, `[]` for none.
@@ -56,6 +56,10 @@ public enum WebSocketPeer {
                 await ws.send(await closes.get())
             elif what == "quiet":
                 ws.transport.pause_reading()
+                await asyncio.Future()
+            elif what == "pester":
+                ws.transport.pause_reading()
+                for _ in range(400): ws.transport.write((b"\\x89\\x7d" + b"5" * 125) * 500)
                 await asyncio.Future()
             elif what == "headers":
                 await ws.send("\\n".join(f"{n}: {v}" for n, v in ws.request_headers.raw_items()))

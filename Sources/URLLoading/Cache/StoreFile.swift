@@ -132,7 +132,8 @@ enum StoreFile {
     /// What tells one state of a file or directory from the next; nil if it is not there. No allocation.
     static func state(_ path: String) -> State? {
         var found = stat()
-        guard unsafe stat(path, &found) == 0 else { return nil }
+        // Handed over as an argument, a string would be copied first.
+        guard unsafe path.withCString({ unsafe stat($0, &found) }) == 0 else { return nil }
         return State(
             inode: UInt64(found.st_ino),
             size: Int64(found.st_size),

@@ -194,7 +194,7 @@ final class WebSocketChannel: Sendable {
         if case .receive(_, let reply) = wish { call(reply, .success(message)) }
     }
 
-    private func call<Value>(_ reply: WebSocketReply<Value>, _ result: Result<Value, any Error>) {
+    func call<Value>(_ reply: WebSocketReply<Value>, _ result: Result<Value, any Error>) {
         switch reply {
         case .awaited(let call): call(result)
         case .handler(let call):

@@ -21,7 +21,8 @@ final class WebSocketLoad {
     /// What a message takes besides its content, so that empty ones count too.
     private static let overhead = 64
 
-    private let load: TaskLoad
+    /// Until it is over.
+    private var load: TaskLoad?
     private let channel: WebSocketChannel
     private var connection: WebSocketConnection?
     private var state = State.talking
@@ -56,7 +57,8 @@ final class WebSocketLoad {
     func take(_ wish: WebSocketWish) {
         switch state {
         case .talking: fulfil(wish)
-        case .closing: fail(wish)
+        case .closing:
+            if case .unsent(let reply) = wish { unsent.append(reply) } else { fail(wish) }
         // It was on its way when the load stopped.
         case .stopped: channel.ask(wish)
         }
@@ -67,7 +69,7 @@ final class WebSocketLoad {
         case .send(let message, let reply):
             count(sent: message.size)
             connection?.send(message) { [self] hasLeft in
-                if hasLeft { answer(reply, .success(())) } else { unsent.append(reply) }
+                if hasLeft { answer(reply, .success(())) } else { take(.unsent(reply)) }
             }
         case .unsent(let reply):
             unsent.append(reply)
@@ -131,9 +133,11 @@ final class WebSocketLoad {
             + pings.map { WebSocketWish.ping($0.number, $0.reply) } + unsent.map { WebSocketWish.unsent($0) }
         channel.giveBack(wishes, left: messages)
         (receivers, pings, messages, unsent) = ([], [], [], [])
-        // Nothing, where the end came from there.
-        connection?.close(CloseReason(1001) ?? .none)
-        connection = nil
+        load = nil
+        // Nothing, where the end came from there. What the server does not read, it would not read in time.
+        guard let connection else { return }
+        self.connection = nil
+        if connection.queuedBytes > 0 { connection.abort() } else { connection.close(CloseReason(1001) ?? .none) }
     }
 
     // MARK: For the user
@@ -141,12 +145,14 @@ final class WebSocketLoad {
     private func answer<Value: Sendable>(_ reply: WebSocketReply<Value>, _ result: Result<Value, any Error>) {
         switch reply {
         case .awaited(let call): call(result)
-        case .handler(let call): load.callbacks.add(on: load.session.delegateQueue) { call(result) }
+        case .handler(let call):
+            guard let load else { return channel.call(reply, result) }
+            load.callbacks.add(on: load.session.delegateQueue) { call(result) }
         }
     }
 
     private func count(sent: Int = 0, received: Int = 0) {
-        load.task.snapshot.withLock { snapshot in
+        load?.task.snapshot.withLock { snapshot in
             snapshot.counts.sent += Int64(sent)
             snapshot.counts.received += Int64(received)
         }
@@ -179,7 +185,8 @@ extension WebSocketLoad: WebSocketConnectionDelegate {
     }
 
     func webSocket(_ connection: WebSocketConnection, didEnd ending: WebSocketEnding) {
-        guard state != .stopped else { return }
+        guard let load, state != .stopped else { return }
+        self.connection = nil
         switch ending {
         case .closed(let reason):
             channel.closed(Int(reason.code ?? 1005), reason.text)

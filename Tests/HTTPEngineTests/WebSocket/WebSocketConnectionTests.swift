@@ -272,22 +272,6 @@ struct WebSocketConnectionTests {
         await expectNothingLeft(talk.engine)
     }
 
-    @Test("a peer that pings and does not read gets the last pong, and fills no memory")
-    func pingFlood() async throws {
-        let payload = [UInt8](repeating: 5, count: 125)
-        let server = try server([.flood((0..<100).flatMap { _ in frame(.ping, payload) })])
-        let talk = try await open(server)
-        // The server never reads: its window and our socket fill, then our queue, up to its room.
-        let room = 64 << 10
-        var most = 0
-        for _ in 0..<20_000 where most <= room { most = max(most, await talk.on { $0.queuedBytes }) }
-        #expect(most > room)
-        for _ in 0..<20 { most = max(most, await talk.on { $0.queuedBytes }) }
-        #expect(most <= room + 131)
-        await talk.on { $0.abort() }
-        await expectNothingLeft(talk.engine)
-    }
-
     @Test("nothing is sent after a close, and who asks is told")
     func afterClose() async throws {
         let server = try server([.receive(.bytes(6)), .send(close(1000)), .close])

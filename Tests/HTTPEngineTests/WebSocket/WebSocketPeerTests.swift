@@ -137,11 +137,28 @@ struct WebSocketPeerTests {
         let talk = try await open(peer, "/big/8388608", ClientHandshake())
         await talk.ear.messages.reaches(1)
         guard case .binary(let bytes)? = talk.ear.heard.messages.first else { return #expect(Bool(false)) }
-        #expect(bytes.count == 8 << 20 && bytes.indices.allSatisfy { bytes[$0] == UInt8(truncatingIfNeeded: $0) })
+        #expect(bytes.count == 8 << 20)
+        #expect(stride(from: 0, to: bytes.count, by: 997).allSatisfy { bytes[$0] == UInt8(truncatingIfNeeded: $0) })
         await talk.closes()
         let small = try await Talk.open(talk.engine, "ws://127.0.0.1:\(peer.port)/big/8388608", ClientHandshake())
         await small.ear.ends.reaches(1)
         #expect(small.ear.heard.endings == [.failed(.violation(.messageTooBig(limit: 1 << 20)))])
+    }
+
+    @Test("a peer that pings and does not read is owed the last pong, and fills no memory")
+    func pester() async throws {
+        let peer = try await WebSocketPeer.start()
+        defer { peer.stop() }
+        let talk = try await open(peer, "/pester", ClientHandshake())
+        // Its window fills, then our socket, then our queue, up to its room and a pong.
+        let room = 64 << 10
+        var most = 0
+        while most <= room { most = max(most, await talk.on { $0.queuedBytes }) }
+        for _ in 0..<20 { most = max(most, await talk.on { $0.queuedBytes }) }
+        #expect(most <= room + 131)
+        await talk.on { $0.abort() }
+        await talk.engine.shutdown()
+        #expect(await talk.engine.remains == Remains())
     }
 
     @Test("a server that aborts is noticed")

@@ -334,6 +334,24 @@ struct WebSocketTaskPeerTests {
         larger.cancel()
     }
 
+    @Test("a message that the server does not read fails when its task is cancelled")
+    func unread() async throws {
+        let peer = try await WebSocketPeer.start()
+        defer { peer.stop() }
+        let task = session().webSocketTask(with: url(peer, "/quiet"))
+        task.resume()
+        try await task.send(.string("first"))
+        // More than all buffers of a connection hold; of what cannot be compressed.
+        var random = SplitMix(seed: 1)
+        let piece = Data((0..<1 << 16).map { _ in UInt8(truncatingIfNeeded: random.next()) })
+        let noise = (0..<16).reduce(into: Data()) { all, _ in all.append(piece) }
+        let waiting = (0..<20).map { _ in Task { await code { try await task.send(.data(noise)) } } }
+        while task.countOfBytesSent < 20 << 20 { await Task.yield() }
+        task.cancel()
+        #expect(await waiting[19].value == .cancelled)
+        for one in waiting { _ = await one.value }
+    }
+
     @Test("a server that goes without a word is an error, and the close is abnormal")
     func aborted() async throws {
         let peer = try await WebSocketPeer.start()
