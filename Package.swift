@@ -98,17 +98,19 @@ let package = Package(
         .testTarget(name: "TLSTests", dependencies: ["TLS", "TestServer", "TestSupport"], swiftSettings: testing),
         .testTarget(
             name: "HTTPEngineTests",
-            dependencies: ["HTTPEngine", "TLS", "TestServer", "TestSupport"],
+            dependencies: ["HTTPEngine", "WebSocket", "TLS", "TestServer", "TestSupport"],
             swiftSettings: testing
         ),
         .testTarget(
             name: "URLLoadingTests",
-            dependencies: ["URLLoading", "HTTPEngine", "Reactor", "HTTP1", "TLS", "TestServer", "TestSupport"],
+            dependencies: [
+                "URLLoading", "HTTPEngine", "WebSocket", "Reactor", "HTTP1", "TLS", "TestServer", "TestSupport",
+            ],
             swiftSettings: testing
         ),
         .testTarget(
             name: "TestServerTests",
-            dependencies: ["TestServer", "TLS", "Reactor", "HTTP1", "httpbin", "TestSupport"],
+            dependencies: ["TestServer", "TLS", "Reactor", "HTTP1", "WebSocket", "httpbin", "TestSupport"],
             swiftSettings: testing
         ),
         .testTarget(

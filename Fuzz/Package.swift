@@ -14,6 +14,8 @@ let package = Package(
         .executableTarget(name: "FuzzContentDecoder", dependencies: ["ContentDecoderProperty"]),
         .target(name: "MessageProperty", dependencies: [.product(name: "URLLoading", package: "uncurl")]),
         .executableTarget(name: "FuzzMessages", dependencies: ["MessageProperty"]),
+        .target(name: "WebSocketProperty", dependencies: [.product(name: "WebSocket", package: "uncurl")]),
+        .executableTarget(name: "FuzzWebSocket", dependencies: ["WebSocketProperty"]),
         // No fuzzer: a long walk through every fault (./dev soak, ./dev bench stale).
         .executableTarget(
             name: "Soak",

@@ -9,12 +9,14 @@ extension Connection {
         let heldBack = layer.waitsForInput
         let opened = buffer.withBytes(count) { layer.decrypt($0) }
         flushSecure()
+        // First: a consumer that pauses for what came stops what comes, not what goes.
+        if heldBack { updateInterest(reading: true, writing: !queue.isEmpty) }
         // No request may follow, however the response ends that is being read.
         if layer.ending != nil { peerFinished = true }
         if opened > 0 {
             guard layer.withPlaintext(opened, { pass($0, exchange) }) else { return false }
         }
-        if heldBack || layer.hasUnsent { updateInterest(reading: true, writing: !queue.isEmpty) }
+        if layer.hasUnsent { updateInterest(reading: true, writing: !queue.isEmpty) }
         guard layer.ending != nil else { return true }
         secureEnded(exchange, layer)
         return false

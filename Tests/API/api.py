@@ -7,9 +7,10 @@
 OPTIONs go to swift-symbolgraph-extract, as `-I FOLDER`. Tests/API/foundationnetworking.tsv was made by
 `api.py list FoundationNetworking` with the toolchain that its first line names.
 
-One line a declaration: path, kind, access, the declaration as the compiler prints it, what it conforms to. What a
-module has besides, a wider access (`open` for `public`) and a deprecation less are no differences: no source that
-compiles with the one fails with the other.
+One line a declaration: path, kind, access, the declaration as the compiler prints it, what it conforms to. Whether a
+property can be set is what the compiler says of an assignment: it prints `{ get set }` for setters that are not public,
+too. What a module has besides, a wider access (`open` for `public`, a setter more) and a deprecation less are no
+differences: no source that compiles with the one fails with the other.
 """
 import collections
 import json
@@ -60,7 +61,37 @@ def text(symbol):
     return re.sub(r"\s+", " ", words).removesuffix(" { get set }")
 
 
+def settable(module, options, properties):
+    """Of these, (path, whether it is the type's own), the paths that a program may assign to."""
+    lines = [f"import Foundation; import {module}"]
+    for path, is_static in properties:
+        owner, _, name = path.rpartition(".")
+        value, parameters = (owner, "") if is_static else ("value", f"_ value: inout {owner}")
+        lines.append(f"func assign{len(lines)}({parameters}) {{ let other = {value}.`{name}`; {value}.`{name}` = other }}")
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, "main.swift")
+        file.write_text("\n".join(lines))
+        options = [*options, "-swift-version", "5", "-suppress-warnings"]
+        command = ["swiftc", "-typecheck", "-parse-as-library", str(file)] + options
+        said = subprocess.run(command, capture_output=True, text=True).stderr
+    refused = {int(line) for line in re.findall(r"main\.swift:(\d+):\d+: error:", said)}
+    if 1 in refused or ("error:" in said and not refused):
+        sys.exit(said)
+    return {path for number, (path, _) in enumerate(properties, start=2) if number not in refused}
+
+
 def declarations(module, options):
+    found = list(printed(module, options))
+    properties = sorted({
+        (one.path, one.kind == "type.property") for one in found
+        if one.kind.endswith("property") and "let " not in one.text and not one.text.endswith("{ get }")})
+    may_be_set = settable(module, options, properties)
+    for one in found:
+        is_fixed = (one.path, one.kind == "type.property") in properties and one.path not in may_be_set
+        yield one._replace(text=one.text + " { get }") if is_fixed else one
+
+
+def printed(module, options):
     for graph in symbol_graphs(module, options):
         known = conformances(graph)
         for symbol in graph["symbols"]:
@@ -88,7 +119,8 @@ def by_path(listed):
 
 
 def satisfies(have, wanted):
-    return (have.kind == wanted.kind and have.text == wanted.text and have.conformances >= wanted.conformances
+    return (have.kind == wanted.kind and have.text in (wanted.text, wanted.text.removesuffix(" { get }"))
+            and have.conformances >= wanted.conformances
             and (have.access == wanted.access or have.access == "open"))
 
 

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 
 /// Another program, run as a daemon for one test: with a configuration and a port of its own, in a folder of its own,
 /// and ended by its process id.

@@ -302,6 +302,12 @@ import Testing
         try side.receive(bytes) { $0 + 1 + random.below(random.below(8) == 0 ? 40_000 : 90) }
     }
 
+    /// Of one, three and all octets.
+    private static let noises: [[UInt8]] = [1, 3, 256].map { alphabet in
+        var random = SplitMix(seed: 11)
+        return (0...0x1_0000).map { _ in UInt8(truncatingIfNeeded: random.below(alphabet)) }
+    }
+
     @Test("what one end sends the other hears, whoever it is and whatever was agreed on", arguments: 0..<12)
     func conversation(seed: Int) throws {
         var random = SplitMix(seed: UInt64(seed))
@@ -317,20 +323,19 @@ import Testing
             let speaker = Side(sender, deflate: deflate)
             let listener = Side(sender == .client ? .server : .client, deflate: deflate)
             var expected: [WebSocketMachine.Event] = []
-            for _ in 0..<40 {
-                let length = random.pick([0, 1, 5, 63, 64, 125, 126, 127, 1_000, 0xFFFF, 0x1_0000, 200_000])
+            for _ in 0..<30 {
+                let length = random.pick([0, 1, 5, 63, 64, 125, 126, 127, 1_000, 0xFFFF, 0x1_0000])
                 switch random.below(4) {
                 case 0:
                     let payload = (0..<min(length, 125)).map { UInt8(truncatingIfNeeded: $0) }
                     #expect(speaker.ping(payload))
                     expected.append(.ping(payload))
                 case 1:
-                    let text = String((0..<length / 2).map { _ in random.pick(Array("abcdé€😀")) })
+                    let text = String(repeating: "abcdé€😀", count: length / 20)
                     #expect(speaker.send(.text(text)))
                     expected.append(.message(.text(text)))
                 default:
-                    let alphabet = random.pick([1, 3, 256])
-                    let bytes = (0..<length).map { _ in UInt8(truncatingIfNeeded: random.below(alphabet)) }
+                    let bytes = Array(random.pick(Self.noises)[..<length])
                     #expect(speaker.send(.binary(bytes)))
                     expected.append(.message(.binary(bytes)))
                 }

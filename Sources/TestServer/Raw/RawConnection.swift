@@ -154,6 +154,8 @@ final class RawConnection: ReadinessHandler, TimerHandler {
             finishStep()
         case .keyUpdate(let asks): state = .sending(security?.updateKeys(askingPeer: asks) ?? [], from: 0)
         case .ticket: state = .sending(security?.sendTicket() ?? [], from: 0)
+        case .ticketBeginning: state = .sending(security?.beginTicket() ?? [], from: 0)
+        case .ticketEnd: state = .sending(security?.endTicket() ?? [], from: 0)
         case .closeNotify: state = .sending(security?.closeNotify() ?? [], from: 0)
         case .pause(let span):
             state = .pausing

@@ -57,6 +57,11 @@ public enum RawStep: Sendable {
     case keyUpdate(askingPeer: Bool)
     /// One more ticket, as late as one likes (TLS 1.3).
     case ticket
+    /// The same, but its first record alone; the others come with ``ticketEnd``. A ticket needs several if it holds the
+    /// client's certificates and ``TLSServerConfiguration/recordSize`` is small.
+    case ticketBeginning
+    /// What ``ticketBeginning`` has kept back.
+    case ticketEnd
     /// Says that nothing follows (RFC 8446 §6.1). The transport stays open.
     case closeNotify
     /// Sends the same bytes again and again for as long as the peer takes them; the last step that does anything.

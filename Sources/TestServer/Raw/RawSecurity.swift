@@ -5,6 +5,8 @@ internal import TLS
     let session: TLSSession
     private let output = CiphertextBuffer()
     private(set) var isOpen = false
+    /// Records of a ticket whose first has been sent.
+    private var ticketRest: [UInt8] = []
 
     /// What a read gave.
     struct Incoming {
@@ -69,6 +71,21 @@ internal import TLS
     func sendTicket() -> [UInt8] {
         _ = session.sendTicket()
         return output.take()
+    }
+
+    /// The first record of a ticket: five octets of header, the last two of them the length of what follows
+    /// (RFC 8446 §5.1).
+    func beginTicket() -> [UInt8] {
+        let ticket = sendTicket()
+        guard ticket.count > 5 else { return ticket }
+        let end = min(5 + Int(ticket[3]) << 8 + Int(ticket[4]), ticket.count)
+        ticketRest = Array(ticket[end...])
+        return Array(ticket[..<end])
+    }
+
+    func endTicket() -> [UInt8] {
+        defer { ticketRest = [] }
+        return ticketRest
     }
 
     /// Handshake messages, answers to key updates, alerts: what has to go out without having been asked for.

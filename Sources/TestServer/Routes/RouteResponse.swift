@@ -1,3 +1,5 @@
+internal import WebSocket
+
 /// What a route answers: a description, which the connection turns into bytes and time.
 struct RouteResponse: Sendable {
     var status = 200
@@ -8,6 +10,8 @@ struct RouteResponse: Sendable {
     /// Waited before the head.
     var delay = Duration.zero
     var fate = Fate.normal
+    /// With 101: what is spoken from here on.
+    var upgrade: Agreement?
 
     enum Body: Sendable {
         /// Neither body nor Content-Length: 204 and 304 (RFC 9110 §8.6).

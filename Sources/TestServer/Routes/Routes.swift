@@ -115,6 +115,7 @@ enum Routes {
         "delay": taking(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"], StreamRoutes.delay),
         "trailers": get(StreamRoutes.trailers),
         "close": get(StreamRoutes.closeDelimited),
+        "websocket": get(WebSocketRoutes.echo),
         // Faults.
         "hints": get(FaultRoutes.hints),
         "headers-large": get(FaultRoutes.largeHeaders),

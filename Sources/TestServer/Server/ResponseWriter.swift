@@ -62,6 +62,7 @@ enum ResponseWriter {
     /// The phrases of the IANA registry for statuses this server has a use for; the rest have none.
     static func reason(_ status: Int) -> String {
         switch status {
+        case 101: "Switching Protocols"
         case 200: "OK"
         case 201: "Created"
         case 202: "Accepted"
@@ -86,6 +87,7 @@ enum ResponseWriter {
         case 416: "Range Not Satisfiable"
         case 417: "Expectation Failed"
         case 418: "I'm a teapot"
+        case 426: "Upgrade Required"
         case 429: "Too Many Requests"
         case 431: "Request Header Fields Too Large"
         case 500: "Internal Server Error"

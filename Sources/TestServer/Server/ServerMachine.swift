@@ -6,6 +6,7 @@ internal import HTTP1
 ///       │  └─▶ echoing ─────────────────▶ head          the response goes along with the request's body
 ///       │         answering ──▶ waiting ──▶ answering   a delay, a pause between pieces, /freeze
 ///       │         answering ──▶ silent                  /never
+///       │         answering ──▶ talking ──▶ over        /websocket: no more HTTP
 ///       └──▶ over                                       a refusal, a last response, a fault on demand; nothing follows
 ///
 /// `answering` begins only when the request was read to its end, so a pipelined request is never parsed before its
@@ -42,6 +43,7 @@ struct ServerMachine: ~Copyable {
         case waiting(ServerExchange, RouteResponse)
         case answering(ServerExchange, BodyProducer)
         case silent
+        case talking(ServerTalk)
         case over(Ending)
     }
 
@@ -55,8 +57,12 @@ struct ServerMachine: ~Copyable {
 
     /// Nothing of a request has come and no response is due.
     var isIdle: Bool {
-        if case .head = state { return parser.isBetweenMessages }
-        return false
+        switch state {
+        case .head: parser.isBetweenMessages
+        // Nobody waits for an answer.
+        case .talking: true
+        case .collecting, .echoing, .waiting, .answering, .silent, .over: false
+        }
     }
 
     // MARK: Events
@@ -97,7 +103,7 @@ struct ServerMachine: ~Copyable {
         switch state {
         case .head where !parser.isBetweenMessages, .collecting:
             return refuse(408, "the request did not come to its end in time", shared)
-        case .head, .echoing, .waiting, .answering, .silent, .over:
+        case .head, .echoing, .waiting, .answering, .silent, .talking, .over:
             return .end(.close)
         }
     }
@@ -124,6 +130,8 @@ struct ServerMachine: ~Copyable {
                 need = produce(exchange, producer, shared)
             case .silent:
                 need = .nothing
+            case .talking(let talk):
+                need = talk.take(input, &position, shared)
             case .over(.close):
                 // The peer sent more than we will answer: see `linger`.
                 need = .end(position < input.count ? .linger : .close)
@@ -234,7 +242,7 @@ struct ServerMachine: ~Copyable {
             MessageSerializer.appendChunk(octets, to: &shared.output)
         case .echoing(_, chunked: false):
             shared.output.append(octets)
-        case .head, .waiting, .answering, .silent, .over:
+        case .head, .waiting, .answering, .silent, .talking, .over:
             break
         }
         return nil
@@ -247,7 +255,7 @@ struct ServerMachine: ~Copyable {
         case .echoing(let exchange, let chunked):
             if chunked { shared.output.append("0\r\n\r\n") }
             finish(exchange, shared)
-        case .head, .waiting, .answering, .silent, .over:
+        case .head, .waiting, .answering, .silent, .talking, .over:
             break
         }
         return nil
@@ -299,6 +307,7 @@ struct ServerMachine: ~Copyable {
         case .none:
             try ResponseWriter.appendHead(response, .none, exchange, shared)
             finish(exchange, shared)
+            if let agreement = response.upgrade { state = .talking(ServerTalk(agreement)) }
         case .bytes(let octets):
             let hasBody = response.status != 204 && response.status != 304
             let framing = hasBody ? ResponseWriter.Framing.length(UInt64(octets.count)) : .none
@@ -367,7 +376,7 @@ struct ServerMachine: ~Copyable {
         switch state {
         case .head, .collecting:
             return refuse(error.responseStatus, error.description, shared)
-        case .echoing, .waiting, .answering, .silent, .over:
+        case .echoing, .waiting, .answering, .silent, .talking, .over:
             // A response is already under way: cut short, it says that something went wrong.
             state = .over(.linger)
             return .end(.linger)

@@ -25,8 +25,12 @@ open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {
         self.record = record
     }
 
-    public convenience init(response: URLResponse, data: Data) {
-        self.init(response: response, data: data, userInfo: nil, storagePolicy: .allowed)
+    public init(response: URLResponse, data: Data) {
+        kept = response
+        content = data
+        notes = nil
+        policy = .allowed
+        record = nil
     }
 
     /// - Parameter userInfo: kept in memory as it is. A cache writes it to disk if it is made of strings, numbers, dates,

@@ -2,6 +2,7 @@ internal import Foundation
 internal import HTTP1
 internal import HTTPEngine
 internal import Reactor
+internal import WebSocket
 
 /// Turns a `URLRequest` into the engine's: fields in the order a browser's user would expect, Host first, the request's own
 /// before the session's before ours.
@@ -14,6 +15,8 @@ struct RequestBuilder {
     var extra: [(name: String, value: String)] = []
     /// Nil: those the engine was made with.
     var proxies: ProxyConfiguration?
+    /// A WebSocket's.
+    var handshake: ClientHandshake?
 
     init(settings: SessionSettings, request: URLRequest, url: URL, content: UploadContent) {
         self.settings = settings
@@ -58,6 +61,16 @@ struct RequestBuilder {
             throw ErrorTranslation.urlError(.badURL, url, error)
         }
         do throws(EngineError) {
+            if let handshake {
+                let request = try EngineRequest(
+                    webSocket: handshake,
+                    origin: place.origin,
+                    target: place.target,
+                    fields: fields,
+                    options: options
+                )
+                return (request, fields)
+            }
             let request = try EngineRequest(
                 method: values.httpMethod,
                 origin: place.origin,
@@ -104,6 +117,7 @@ struct RequestBuilder {
                 try fields.append(name, "close")
             }
             guard !RequestBuilder.derived.contains(lowercased) else { continue }
+            guard handshake == nil || !WebSocketOpening.derived.contains(lowercased) else { continue }
             try fields.append(name, other.value(at: index))
         }
     }

@@ -33,6 +33,7 @@ final class TaskLoad {
         case exchange(ExchangeID)
         case classLoad(ProtocolLoad)
         case local(LocalLoad)
+        case socket(WebSocketLoad)
     }
 
     /// What stands still behind a question.
@@ -73,6 +74,8 @@ final class TaskLoad {
     /// The order's stream is used up: whoever needs the content again asks for another.
     var hasReadStream = false
     var challenges = ChallengeProgress()
+    /// A WebSocket's handshake under way.
+    var opening: WebSocketOpening?
     /// What is on the network now, or was last.
     var transaction: Transaction?
     var validation: CacheUse?
@@ -187,6 +190,7 @@ final class TaskLoad {
         case .exchange(let id): if isHeld { engine.engine.pause(id) } else { engine.engine.resume(id) }
         case .classLoad(let load): load.hold(isHeld)
         case .local(let load): load.hold(isHeld)
+        case .socket(let load): load.hold(isHeld)
         }
     }
 
@@ -196,6 +200,7 @@ final class TaskLoad {
         case .exchange(let id): engine.engine.cancel(id)
         case .classLoad(let load): load.stop()
         case .local(let load): load.stop()
+        case .socket(let load): load.stop()
         }
     }
 

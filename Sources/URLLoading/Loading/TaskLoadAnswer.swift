@@ -20,7 +20,7 @@ extension TaskLoad {
         return isResumption(response, source)
     }
 
-    private func keepCookies(_ response: HTTPURLResponse) {
+    func keepCookies(_ response: HTTPURLResponse) {
         let settings = engine.settings
         guard let cookies = settings.cookies, let transaction, request.httpShouldHandleCookies else { return }
         let lines = response.fields.setCookieLines
@@ -42,6 +42,7 @@ extension TaskLoad {
             return snapshot.progress.map { ($0, snapshot.progressCounts) }
         }
         if let (progress, counts) = progress { counts.show(on: progress) }
+        if isSocket { return refusedSocket(response) }
         switch order.receiver {
         case .data, .awaitedData: sink = .memory(Data())
         case .download, .awaitedFile: beginFile()

@@ -46,7 +46,7 @@ extension TaskLoad {
 
     private func decide(_ found: CachedURLResponse?, _ url: URL) {
         if found == nil, request.values.fields == nil, policy == .useProtocolCachePolicy { return exchange(url) }
-        let fields = requestFields
+        let fields = fields(for: found, url)
         let decision = CacheRule.decide(
             method: request.values.httpMethod,
             request: fields,
@@ -76,7 +76,17 @@ extension TaskLoad {
         }
     }
 
-    /// The fields as far as the cache's rules care: the request's and the session's own.
+    /// The fields as far as the cache's rules care; if a stored answer was selected by some, those as they would be sent
+    /// (RFC 9111 §4.1): what an answer varies by is mostly what nobody has set by hand.
+    private func fields(for found: CachedURLResponse?, _ url: URL) -> HTTPFields {
+        guard found?.record?.varying.isEmpty == false else { return requestFields }
+        var builder = RequestBuilder(settings: engine.settings, request: request, url: url, content: content)
+        guard let place = try? builder.place() else { return requestFields }
+        if let cookies = cookieField(CookieScope(place)) { builder.extra.append(("Cookie", cookies)) }
+        return (try? builder.build(to: place).1) ?? requestFields
+    }
+
+    /// The request's and the session's own.
     private var requestFields: HTTPFields {
         guard let own = request.values.fields else { return engine.settings.fields }
         var all = own

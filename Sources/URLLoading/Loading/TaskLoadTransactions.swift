@@ -45,6 +45,7 @@ extension TaskLoad {
 
     /// By this module: from here, from the cache, or over the network.
     func loadItself() {
+        if isSocket { return beginSocket() }
         guard let url = request.url else {
             return end(ErrorTranslation.urlError(.badURL, nil, "the request has no URL"))
         }
@@ -98,20 +99,21 @@ extension TaskLoad {
         _ url: URL,
         _ conditions: [(name: String, value: String)]
     ) throws(URLError) -> (RequestPlan, ProtectionSpace?) {
-        let last = engine.lastPlan.flatMap { $0.serves(request, url) ? $0 : nil }
+        let last = isSocket ? nil : engine.lastPlan.flatMap { $0.serves(request, url) ? $0 : nil }
         var builder = RequestBuilder(settings: engine.settings, request: request, url: url, content: content)
         let place: HTTPURL
         if let last { place = last.place } else { place = try builder.place() }
         let scope = last?.scope ?? CookieScope(place)
         builder.extra = conditions + resumptionFields()
         builder.proxies = engine.proxies
+        builder.handshake = opening?.handshake
         if let cookies = cookieField(scope) { builder.extra.append(("Cookie", cookies)) }
         let authorization = try authorization(url, place)
         if let authorization { builder.extra.append(("Authorization", authorization.value)) }
         if builder.extra.isEmpty, let last { return (last, nil) }
         let (made, fields) = try builder.build(to: place)
         let plan = RequestPlan(made, fields, to: place, scope, for: request, url)
-        if builder.extra.isEmpty, content.isEmpty { engine.lastPlan = plan }
+        if builder.extra.isEmpty, content.isEmpty, !isSocket { engine.lastPlan = plan }
         return (plan, authorization?.space)
     }
 
@@ -119,7 +121,7 @@ extension TaskLoad {
     private var priority: UInt8 { UInt8(clamping: Int(task.snapshot.withLock { $0.priority } * 256)) }
 
     /// The jar's, unless the request has its own or wants none.
-    private func cookieField(_ scope: CookieScope) -> String? {
+    func cookieField(_ scope: CookieScope) -> String? {
         let settings = engine.settings
         guard settings.setsCookies, let cookies = settings.cookies, request.httpShouldHandleCookies else { return nil }
         if let own = request.values.fields, own.contains("Cookie") { return nil }

@@ -19,7 +19,7 @@ enum URLText {
         return URL(string: text[..<colon].lowercased() + text[colon...])
     }
 
-    /// An http or https URL taken apart. User information stays out: it is a credential, not part of the place (RFC 9110
+    /// An http or https URL taken apart; for ws and wss where their handshake is sent to. User information stays out: it is a credential, not part of the place (RFC 9110
     /// §4.2.4), and whoever wants it asks the URL.
     static func http(_ url: URL) throws(HTTPURL.Problem) -> HTTPURL {
         let text = url.absoluteString
@@ -27,7 +27,8 @@ enum URLText {
             return try HTTPURL(text)
         } catch {
             // The common way first: the rest of this is for one URL in a thousand.
-            return try HTTPURL(mended(url, text))
+            let other = WebSocketOpening.place(of: url) ?? url
+            return try HTTPURL(mended(other, other.absoluteString))
         }
     }
 

@@ -292,6 +292,19 @@ open class URLSession: NSObject, @unchecked Sendable {
         add { URLSessionDownloadTask(self, $0, ResumeData.order(resumeData, .download(completionHandler))) }
     }
 
+    /// A WebSocket; subprotocols are offered in the request's Sec-WebSocket-Protocol field.
+    open func webSocketTask(with request: URLRequest) -> URLSessionWebSocketTask {
+        add { WebSocketOpening.task(self, $0, request) }
+    }
+
+    /// A WebSocket, without a subprotocol.
+    open func webSocketTask(with url: URL) -> URLSessionWebSocketTask { webSocketTask(with: URLRequest(url: url)) }
+
+    /// A WebSocket that offers these subprotocols, the preferred first.
+    open func webSocketTask(with url: URL, protocols: [String]) -> URLSessionWebSocketTask {
+        webSocketTask(with: WebSocketOpening.request(url, protocols))
+    }
+
     // MARK: Its end
 
     /// No more tasks; when those there are have ended, the session is invalid and lets go of its delegate.

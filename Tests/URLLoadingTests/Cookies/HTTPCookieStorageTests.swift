@@ -58,6 +58,14 @@ struct HTTPCookieStorageTests {
         #expect(Set(copy.cookies ?? []) == Set(storage.cookies ?? []))
     }
 
+    @Test("those of one response are sent in its order, whatever their domains")
+    func order() throws {
+        try receive([
+            "d=1; Path=/", "a=2; Domain=shop.test; Path=/", "c=3; Path=/", "b=4; Domain=www.shop.test; Path=/",
+        ])
+        #expect(header == "d=1; a=2; c=3; b=4")
+    }
+
     @Test("of one response's fields fifty are looked at")
     func manyLines() throws {
         try receive((0..<60).map { "c\($0)=1" })

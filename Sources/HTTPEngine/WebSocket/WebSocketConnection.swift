@@ -1,0 +1,301 @@
+public import Reactor
+public import WebSocket
+
+/// Hears a WebSocket: on its loop, which must not be blocked. Every call may send, pause or close.
+public protocol WebSocketConnectionDelegate: AnyObject {
+    func webSocket(_ connection: WebSocketConnection, didReceive message: WebSocketMessage)
+
+    /// An answer to a ping, with its payload, or one that nobody asked for (RFC 6455 §5.5.3).
+    func webSocket(_ connection: WebSocketConnection, didReceivePong payload: [UInt8])
+
+    /// The last call. Not made to who has called ``WebSocketConnection/abort()``.
+    func webSocket(_ connection: WebSocketConnection, didEnd ending: WebSocketEnding)
+}
+
+/// A client's WebSocket on the connection that its handshake has won: messages, pings and the closing handshake.
+///
+/// ```
+///   held ──start──▶ open ──close──▶ closing ──┐
+///                    └────────────────────────┴── the peer's Close, a broken rule ──▶ lingering ──▶ over
+/// ```
+/// held: nothing is read. closing: our Close is on its way, and the peer's must come within a limit; messages are passed over.
+/// lingering: the delegate has heard of the end; the transport is left to the server to close (RFC 6455 §7.1.1), for a moment.
+/// A lost connection leads from anywhere to over. Pings are answered in every state that may.
+///
+/// Loop-confined. Kept alive by its connection until that has ended.
+public final class WebSocketConnection {
+    public struct Options: Hashable, Sendable {
+        /// In octets, fragments put together and decompressed. The peer is told 1009.
+        public var maximumMessageSize = 1 << 20
+        /// From our Close to the peer's.
+        public var closeTimeout = Duration.seconds(5)
+
+        public init() {}
+    }
+
+    private enum State {
+        case held(any WebSocketConnectionDelegate)
+        case open(any WebSocketConnectionDelegate)
+        case closing(any WebSocketConnectionDelegate, TimerID)
+        case lingering(TimerID)
+        case over
+    }
+
+    /// For the server to close the transport, once it is agreed that there is nothing to say.
+    private static let lingerTime = Duration.seconds(2)
+    /// Pongs wait while so much of ours has not left, and of several only the last remains (RFC 6455 §5.5.3): a peer that pings and does
+    /// not read fills no memory.
+    private static let pongRoom = 64 << 10
+
+    private let connection: UpgradedConnection
+    private let options: Options
+    private var machine: WebSocketMachine
+    private var state: State
+    private var isPaused = false
+    /// Octets are being taken just now; who resumes meanwhile need do nothing.
+    private var isTaking = false
+    /// What was read and not taken when the delegate paused: at most one read.
+    private var held: [UInt8] = []
+    private var owedPong: [UInt8]?
+    private var departures = Departures()
+
+    /// - Parameters:
+    ///   - connection: not started yet.
+    ///   - agreement: what ``ClientHandshake/check(_:)`` made of the 101.
+    ///   - delegate: held until the end.
+    public init(
+        _ connection: UpgradedConnection,
+        _ agreement: Agreement,
+        options: Options = Options(),
+        delegate: any WebSocketConnectionDelegate
+    ) {
+        self.connection = connection
+        self.options = options
+        machine = WebSocketMachine(
+            .client,
+            deflate: agreement.deflate,
+            maximumMessageSize: options.maximumMessageSize
+        )
+        state = .held(delegate)
+    }
+
+    public var loop: EventLoop { connection.loop }
+
+    /// Octets that the kernel has not taken yet. To hold a fast sender to its reader: send again when this is small.
+    public var queuedBytes: Int { connection.queuedBytes }
+
+    /// Holds from the next frame on.
+    public var maximumMessageSize: Int {
+        get { machine.maximumMessageSize }
+        set { machine.maximumMessageSize = newValue }
+    }
+
+    // MARK: For its owner
+
+    /// Begins to read, from the next turn on.
+    public func start() {
+        guard case .held(let delegate) = state else { return }
+        state = .open(delegate)
+        connection.start(self)
+    }
+
+    /// Stops delivery, behind the message just being delivered, and soon the peer. Its pings and its Close wait, too.
+    public func pause() {
+        guard !isPaused, isOpen else { return }
+        isPaused = true
+        connection.pause()
+    }
+
+    /// Goes on. What was read already is delivered before this returns, if it is not called from a delivery.
+    public func resume() {
+        guard isPaused else { return }
+        isPaused = false
+        if !isTaking, !held.isEmpty {
+            var bytes: [UInt8] = []
+            swap(&bytes, &held)
+            take(bytes.span)
+        }
+        if !isPaused { connection.resume() }
+    }
+
+    /// Queued without limit, and sent in this turn or the next.
+    ///
+    /// - Parameter left: called once, with true when the kernel has taken all of it, with false when it never will.
+    public func send(_ message: WebSocketMessage, then left: ((Bool) -> Void)? = nil) {
+        guard isOpen, machine.send(message) else {
+            left?(false)
+            return
+        }
+        flush(left)
+    }
+
+    /// - Parameters:
+    ///   - payload: at most 125 octets; more are not sent.
+    ///   - left: as in ``send(_:then:)``.
+    public func ping(_ payload: [UInt8], then left: ((Bool) -> Void)? = nil) {
+        guard isOpen, machine.ping(payload) else {
+            left?(false)
+            return
+        }
+        flush(left)
+    }
+
+    /// Begins the closing handshake. Messages that come from here on are passed over, even if the delegate had paused.
+    public func close(_ reason: CloseReason) {
+        switch state {
+        case .held(let delegate), .open(let delegate):
+            if case .held = state { connection.start(self) }
+            guard machine.close(reason) else { return }
+            state = .closing(delegate, loop.arm(at: loop.now.advanced(by: options.closeTimeout), self))
+            flush()
+            resume()
+        case .closing, .lingering, .over:
+            break
+        }
+    }
+
+    /// At once, with RST; what is queued is lost. The delegate hears nothing more.
+    public func abort() {
+        _ = leave()
+        state = .over
+        connection.close(abruptly: true)
+        tellTheRest()
+    }
+
+    private var isOpen: Bool {
+        switch state {
+        case .held, .open: true
+        case .closing, .lingering, .over: false
+        }
+    }
+
+    private func flush(_ left: ((Bool) -> Void)? = nil) {
+        let bytes = machine.takeOutput()
+        guard !bytes.isEmpty else { return }
+        departures.append(bytes.count, left)
+        connection.write(bytes)
+    }
+
+    // MARK: Octets in
+
+    private func take(_ bytes: Span<UInt8>) {
+        isTaking = true
+        defer { isTaking = false }
+        var position = 0
+        while !isPaused {
+            do throws(WebSocketError) {
+                guard let event = try machine.receive(bytes, &position) else { return }
+                handle(event)
+            } catch {
+                flush()
+                connection.finishWriting()
+                return linger(.failed(.violation(error)))
+            }
+        }
+        let rest = bytes.extracting(droppingFirst: position)
+        unsafe rest.withUnsafeBufferPointer { unsafe held.append(contentsOf: $0) }
+    }
+
+    private func handle(_ event: WebSocketMachine.Event) {
+        switch event {
+        case .message(let message):
+            if case .open(let delegate) = state { delegate.webSocket(self, didReceive: message) }
+        case .ping(let payload):
+            owedPong = payload
+            payPong()
+        case .pong(let payload):
+            if case .open(let delegate) = state { delegate.webSocket(self, didReceivePong: payload) }
+        case .closed(let reason):
+            flush()
+            linger(.closed(reason))
+        }
+    }
+
+    private func payPong() {
+        guard let payload = owedPong, connection.queuedBytes <= WebSocketConnection.pongRoom else { return }
+        owedPong = nil
+        machine.pong(payload)
+        flush()
+    }
+
+    // MARK: Ends
+
+    private func linger(_ ending: WebSocketEnding) {
+        let delegate = leave()
+        state = .lingering(loop.arm(at: loop.now.advanced(by: WebSocketConnection.lingerTime), self))
+        held = []
+        tellTheRest()
+        delegate?.webSocket(self, didEnd: ending)
+    }
+
+    private func lost(_ ending: WebSocketEnding) {
+        let delegate = leave()
+        state = .over
+        held = []
+        tellTheRest()
+        delegate?.webSocket(self, didEnd: ending)
+    }
+
+    /// Nothing leaves any more.
+    private func tellTheRest() {
+        for call in departures.takeAll() { call(false) }
+    }
+
+    /// Lets go of what the state holds.
+    private func leave() -> (any WebSocketConnectionDelegate)? {
+        switch state {
+        case .held(let delegate), .open(let delegate):
+            return delegate
+        case .closing(let delegate, let timer):
+            loop.cancel(timer)
+            return delegate
+        case .lingering(let timer):
+            loop.cancel(timer)
+            return nil
+        case .over:
+            return nil
+        }
+    }
+}
+
+extension WebSocketConnection: UpgradedConnectionDelegate {
+    public func connection(_ connection: UpgradedConnection, didReceive bytes: Span<UInt8>) { take(bytes) }
+
+    public func connection(_ connection: UpgradedConnection, didSend count: Int) {
+        departures.left(count)
+        while let call = departures.takeNext() { call(true) }
+        payPong()
+    }
+
+    public func connectionDidFinishReading(_ connection: UpgradedConnection) {
+        switch state {
+        case .held, .open, .closing:
+            // No Close came before it (RFC 6455 §7.1.5: 1006).
+            connection.close()
+            lost(.failed(.lost(nil)))
+        case .lingering:
+            connection.finishWriting()
+        case .over:
+            break
+        }
+    }
+
+    public func connection(_ connection: UpgradedConnection, didClose error: EngineError?) {
+        lost(.failed(.lost(error)))
+    }
+}
+
+extension WebSocketConnection: TimerHandler {
+    public func timerFired(_ id: TimerID) {
+        switch state {
+        case .closing(_, id):
+            connection.close(abruptly: true)
+            lost(.failed(.closeTimedOut))
+        case .lingering(id):
+            connection.close()
+            state = .over
+        case .held, .open, .closing, .lingering, .over:
+            break
+        }
+    }
+}

@@ -1,0 +1,229 @@
+internal import Foundation
+internal import HTTPEngine
+internal import Reactor
+internal import Synchronization
+internal import WebSocket
+
+/// A task's WebSocket on its session's loop, from the handshake on: brings together messages and those who ask for them.
+/// Loop-confined.
+///
+/// ```
+///   talking ──close──▶ closing ──┐
+///      └─────────────────────────┴──▶ stopped
+/// ```
+/// closing: the user wants no more; only sent messages are still told of. stopped: the load is over, and the connection sees to its own
+/// end.
+final class WebSocketLoad {
+    private enum State { case talking, closing, stopped }
+
+    /// Read ahead of who asks for messages, in bytes: enough that the next one mostly is there.
+    private static let ahead = 64 << 10
+    /// What a message takes besides its content, so that empty ones count too.
+    private static let overhead = 64
+
+    /// Until it is over.
+    private var load: TaskLoad?
+    private let channel: WebSocketChannel
+    private var connection: WebSocketConnection?
+    private var state = State.talking
+    /// Those who ask before there is a message; empty where ``messages`` are not.
+    private var receivers: [(number: UInt64, reply: WebSocketReply<WebSocketMessage>)] = []
+    private var messages: [WebSocketMessage] = []
+    private var weight = 0
+    /// Reading stands still until half of what is held has been taken.
+    private var isFull = false
+    /// By the user's word.
+    private var isHeld = false
+    private var pings: [(number: UInt64, reply: WebSocketReply<Void>)] = []
+    private var unsent: [WebSocketReply<Void>] = []
+
+    init(_ load: TaskLoad, _ channel: WebSocketChannel) {
+        self.load = load
+        self.channel = channel
+    }
+
+    func begin(_ upgraded: UpgradedConnection, _ agreement: Agreement) {
+        var options = WebSocketConnection.Options()
+        options.maximumMessageSize = channel.facts.maximumMessageSize
+        let connection = WebSocketConnection(upgraded, agreement, options: options, delegate: self)
+        self.connection = connection
+        for wish in channel.open(LoopBound(self, on: upgraded.loop)) { take(wish) }
+        connection.start()
+        updateReading()
+    }
+
+    // MARK: For the task
+
+    func take(_ wish: WebSocketWish) {
+        switch state {
+        case .talking: fulfil(wish)
+        case .closing:
+            if case .unsent(let reply) = wish { unsent.append(reply) } else { fail(wish) }
+        // It was on its way when the load stopped.
+        case .stopped: channel.ask(wish)
+        }
+    }
+
+    private func fulfil(_ wish: WebSocketWish) {
+        switch wish {
+        case .send(let message, let reply):
+            count(sent: message.size)
+            connection?.send(message) { [self] hasLeft in
+                if hasLeft { answer(reply, .success(())) } else { take(.unsent(reply)) }
+            }
+        case .unsent(let reply):
+            unsent.append(reply)
+        case .ping(let number, let reply):
+            pings.append((number, reply))
+            connection?.ping(WebSocketLoad.payload(number))
+        case .receive(let number, let reply):
+            guard !messages.isEmpty else { return receivers.append((number, reply)) }
+            let message = messages.removeFirst()
+            weight -= message.size + WebSocketLoad.overhead
+            answer(reply, .success(message))
+            updateReading()
+        }
+    }
+
+    private func fail(_ wish: WebSocketWish) {
+        let error = channel.cancellation("the WebSocket is being closed")
+        switch wish {
+        case .send(_, let reply), .unsent(let reply), .ping(_, let reply): answer(reply, .failure(error))
+        case .receive(_, let reply): answer(reply, .failure(error))
+        }
+    }
+
+    func takeBack(_ number: UInt64) {
+        if let index = receivers.firstIndex(where: { $0.number == number }) {
+            fail(.receive(number, receivers.remove(at: index).reply))
+        } else if let index = pings.firstIndex(where: { $0.number == number }) {
+            fail(.ping(number, pings.remove(at: index).reply))
+        }
+    }
+
+    func setMaximumMessageSize(_ size: Int) { connection?.maximumMessageSize = size }
+
+    func hold(_ isHeld: Bool) {
+        self.isHeld = isHeld
+        updateReading()
+    }
+
+    private func updateReading() {
+        if weight >= WebSocketLoad.ahead { isFull = true }
+        if weight <= WebSocketLoad.ahead / 2 { isFull = false }
+        if isFull || isHeld { connection?.pause() } else { connection?.resume() }
+    }
+
+    /// The closing handshake, by the user's word.
+    func close(_ reason: CloseReason) {
+        guard case .talking = state else { return }
+        state = .closing
+        for (number, reply) in receivers { fail(.receive(number, reply)) }
+        for (number, reply) in pings { fail(.ping(number, reply)) }
+        (receivers, pings, messages, weight) = ([], [], [], 0)
+        connection?.close(reason)
+    }
+
+    /// The load is over.
+    func stop() {
+        guard state != .stopped else { return }
+        state = .stopped
+        let wishes =
+            receivers.map { WebSocketWish.receive($0.number, $0.reply) }
+            + pings.map { WebSocketWish.ping($0.number, $0.reply) } + unsent.map { WebSocketWish.unsent($0) }
+        channel.giveBack(wishes, left: messages)
+        (receivers, pings, messages, unsent) = ([], [], [], [])
+        load = nil
+        // Nothing, where the end came from there. What the server does not read, it would not read in time.
+        guard let connection else { return }
+        self.connection = nil
+        if connection.queuedBytes > 0 { connection.abort() } else { connection.close(CloseReason(1001) ?? .none) }
+    }
+
+    // MARK: For the user
+
+    private func answer<Value: Sendable>(_ reply: WebSocketReply<Value>, _ result: Result<Value, any Error>) {
+        switch reply {
+        case .awaited(let call): call(result)
+        case .handler(let call):
+            guard let load else { return channel.call(reply, result) }
+            load.callbacks.add(on: load.session.delegateQueue) { call(result) }
+        }
+    }
+
+    private func count(sent: Int = 0, received: Int = 0) {
+        load?.task.snapshot.withLock { snapshot in
+            snapshot.counts.sent += Int64(sent)
+            snapshot.counts.received += Int64(received)
+        }
+    }
+
+    /// Told apart by their number, so that a pong answers its ping and those before it (RFC 6455 §5.5.3).
+    private static func payload(_ number: UInt64) -> [UInt8] {
+        (0..<8).map { UInt8(truncatingIfNeeded: number >> UInt64(8 * $0)) }
+    }
+}
+
+extension WebSocketLoad: WebSocketConnectionDelegate {
+    func webSocket(_ connection: WebSocketConnection, didReceive message: WebSocketMessage) {
+        guard case .talking = state else { return }
+        count(received: message.size)
+        if receivers.isEmpty {
+            messages.append(message)
+            weight += message.size + WebSocketLoad.overhead
+            updateReading()
+        } else {
+            answer(receivers.removeFirst().reply, .success(message))
+        }
+    }
+
+    func webSocket(_ connection: WebSocketConnection, didReceivePong payload: [UInt8]) {
+        guard let index = pings.firstIndex(where: { WebSocketLoad.payload($0.number) == payload }) else { return }
+        let answered = pings[...index]
+        pings.removeFirst(index + 1)
+        for ping in answered { answer(ping.reply, .success(())) }
+    }
+
+    func webSocket(_ connection: WebSocketConnection, didEnd ending: WebSocketEnding) {
+        guard let load, state != .stopped else { return }
+        self.connection = nil
+        switch ending {
+        case .closed(let reason):
+            channel.closed(Int(reason.code ?? 1005), reason.text)
+            load.tellClosed()
+            load.end(nil)
+        case .failed(let failure):
+            channel.closed(failure.status)
+            load.end(state == .closing ? channel.cancellation("\(failure)") : failure.translated(load.socketURL))
+        }
+    }
+}
+
+extension WebSocketMessage {
+    fileprivate var size: Int {
+        switch self {
+        case .text(let text): text.utf8.count
+        case .binary(let bytes): bytes.count
+        }
+    }
+}
+
+extension WebSocketFailure {
+    /// What an application reads as the close code (RFC 6455 §7.1.5): what the server was told, or 1006.
+    fileprivate var status: Int {
+        switch self {
+        case .violation(let error): Int(error.closeCode)
+        case .lost, .closeTimedOut: 1006
+        }
+    }
+
+    fileprivate func translated(_ url: URL?) -> URLError {
+        switch self {
+        case .violation(.messageTooBig): ErrorTranslation.urlError(.dataLengthExceedsMaximum, url, self)
+        case .violation: ErrorTranslation.urlError(.badServerResponse, url, self)
+        case .lost(let error?): ErrorTranslation.error(error, url)
+        case .lost(nil): ErrorTranslation.urlError(.networkConnectionLost, url, self)
+        case .closeTimedOut: ErrorTranslation.urlError(.timedOut, url, self)
+        }
+    }
+}

@@ -1,0 +1,243 @@
+import TestServer
+import Testing
+
+@testable import URLLoading
+
+/// The cache as a session uses it, against a server that says exactly what it is told to.
+@Suite("Sessions and their cache", .timeLimit(.minutes(2)))
+struct TaskLoadCachingTests {
+    private final class World {
+        let server: RawServer
+        let cache: URLCache
+        let session: URLSession
+        let folder = TemporaryFolder()
+
+        /// Answers one request after the other on one connection, then closes it; a second connection is refused an
+        /// answer.
+        init(_ answers: String..., capacity: Int = 1 << 20) throws {
+            let steps = answers.flatMap { [RawStep.receive(.headEnd), .send($0)] } + [.close]
+            server = try RawServer.start([RawScript(steps)], otherwise: [.close])
+            cache = URLCache(memoryCapacity: capacity, diskCapacity: 0, diskPath: folder.path)
+            let configuration = URLSessionConfiguration.isolated
+            configuration.urlCache = cache
+            session = URLSession(configuration: configuration)
+        }
+
+        deinit { session.invalidateAndCancel() }
+
+        func load(
+            _ path: String = "/a",
+            method: String = "GET",
+            policy: URLRequest.CachePolicy = .useProtocolCachePolicy,
+            with fields: [String: String] = [:]
+        ) async throws -> (status: Int, body: String, response: HTTPURLResponse) {
+            var request = URLRequest(url: try url(server.url(path)), cachePolicy: policy)
+            request.httpMethod = method
+            for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
+            let (data, response) = try await session.data(for: request)
+            guard let http = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
+            return (http.statusCode, String(decoding: data, as: UTF8.self), http)
+        }
+
+        /// The heads of the requests that came.
+        var requests: [String] {
+            server.connections.flatMap { $0.receivedText.components(separatedBy: "\r\n\r\n").filter { !$0.isEmpty } }
+        }
+    }
+
+    private static func answer(_ body: String, _ fields: String..., status: String = "200 OK") -> String {
+        let lines = (fields + ["Content-Length: \(body.utf8.count)"]).map { "\($0)\r\n" }.joined()
+        return "HTTP/1.1 \(status)\r\n\(lines)\r\n\(body)"
+    }
+
+    private static func empty(_ status: String, _ fields: String...) -> String {
+        "HTTP/1.1 \(status)\r\n" + fields.map { "\($0)\r\n" }.joined() + "\r\n"
+    }
+
+    @Test("max-age=3600 fetched twice is one request, and the second answer says its age")
+    func fresh() async throws {
+        let world = try World(Self.answer("one", "Cache-Control: max-age=3600"))
+        #expect(try await world.load().body == "one")
+        let second = try await world.load()
+        #expect(second.body == "one" && second.response.value(forHTTPHeaderField: "Age") != nil)
+        #expect(world.requests.count == 1)
+        #expect(world.cache.cachedResponse(for: URLRequest(url: try url(world.server.url("/a")))) != nil)
+    }
+
+    @Test("another query is another answer")
+    func queries() async throws {
+        let kept = "Cache-Control: max-age=3600"
+        let world = try World(Self.answer("one", kept), Self.answer("two", kept))
+        #expect(try await world.load("/q?x=1").body == "one")
+        #expect(try await world.load("/q?x=2").body == "two")
+        #expect(try await world.load("/q?x=1").body == "one")
+        #expect(world.requests.count == 2)
+    }
+
+    @Test("no-store is fetched each time, and so is what ignores the cache")
+    func notStored() async throws {
+        let world = try World(
+            Self.answer("one", "Cache-Control: no-store, max-age=60"),
+            Self.answer("two", "Cache-Control: max-age=60"),
+            Self.answer("three", "Cache-Control: max-age=60")
+        )
+        #expect(try await world.load().body == "one")
+        #expect(try await world.load().body == "two")
+        #expect(try await world.load(policy: .reloadIgnoringLocalCacheData).body == "three")
+        #expect(try await world.load().body == "three")
+    }
+
+    @Test("a stale answer is asked about; 304 makes it the answer, with the new fields")
+    func validated() async throws {
+        let world = try World(
+            Self.answer("one", "Cache-Control: max-age=0", "ETag: \"a\"", "X-Old: 1"),
+            Self.empty("304 Not Modified", "Cache-Control: max-age=60", "ETag: \"a\"", "X-New: 1")
+        )
+        _ = try await world.load()
+        let second = try await world.load()
+        #expect(second.status == 200 && second.body == "one")
+        #expect(second.response.value(forHTTPHeaderField: "X-Old") == "1")
+        #expect(second.response.value(forHTTPHeaderField: "X-New") == "1")
+        #expect(world.requests.last?.contains("If-None-Match: \"a\"") == true)
+        #expect(try await world.load().body == "one")
+        #expect(world.requests.count == 2)
+    }
+
+    @Test("a stale answer that is no longer the one is replaced")
+    func replaced() async throws {
+        let world = try World(
+            Self.answer("one", "Cache-Control: max-age=0", "ETag: \"a\""),
+            Self.answer("two", "Cache-Control: max-age=60", "ETag: \"b\"")
+        )
+        #expect(try await world.load().body == "one")
+        #expect(try await world.load().body == "two")
+        #expect(try await world.load().body == "two")
+    }
+
+    @Test("conditions of the caller's own are his, and so is the 304")
+    func callersConditions() async throws {
+        let world = try World(
+            Self.answer("one", "Cache-Control: max-age=60", "ETag: \"a\""),
+            Self.empty("304 Not Modified", "ETag: \"a\"")
+        )
+        _ = try await world.load()
+        #expect(try await world.load(with: ["If-None-Match": "\"a\""]).status == 304)
+    }
+
+    @Test(
+        "an answer that varies serves the same request again, by fields that nobody set, too",
+        arguments: ["Accept-Language", "Accept", "User-Agent", "Accept-Encoding", "X-Absent"]
+    )
+    func varying(name: String) async throws {
+        let kept = "Cache-Control: max-age=60"
+        let world = try World(Self.answer("one", kept, "Vary: \(name)"), Self.answer("two", kept, "Vary: \(name)"))
+        #expect(try await world.load().body == "one")
+        #expect(try await world.load().body == "one")
+        #expect(try await world.load(with: [name: "other"]).body == "two")
+        #expect(try await world.load(with: [name: "other"]).body == "two")
+        #expect(world.requests.count == 2)
+    }
+
+    @Test("an answer that varies by Cookie is for these cookies only")
+    func varyingCookie() async throws {
+        let kept = "Cache-Control: max-age=60"
+        let world = try World(
+            Self.answer("one", kept, "Vary: Cookie"),
+            Self.answer("set", "Set-Cookie: a=1", "Cache-Control: no-store"),
+            Self.answer("two", kept, "Vary: Cookie")
+        )
+        #expect(try await world.load().body == "one")
+        #expect(try await world.load().body == "one")
+        _ = try await world.load("/set")
+        #expect(try await world.load().body == "two")
+        #expect(try await world.load().body == "two")
+    }
+
+    @Test("a POST that succeeds makes what is stored for its URL no good; one that fails does not")
+    func invalidated() async throws {
+        let world = try World(
+            Self.answer("one", "Cache-Control: max-age=60"),
+            Self.answer("no", status: "500 Oh"),
+            Self.answer("yes"),
+            Self.answer("two", "Cache-Control: max-age=60")
+        )
+        _ = try await world.load()
+        #expect(try await world.load(method: "POST").status == 500)
+        #expect(try await world.load().body == "one")
+        #expect(try await world.load(method: "POST").body == "yes")
+        #expect(try await world.load().body == "two")
+    }
+
+    @Test("stale-if-error: a 503, and a server that is gone, are covered by what is stored")
+    func errors() async throws {
+        let world = try World(
+            Self.answer("one", "Cache-Control: max-age=0, stale-if-error=600", "ETag: \"a\""),
+            Self.answer("no", status: "503 Oh")
+        )
+        #expect(try await world.load().body == "one")
+        #expect(try await world.load().body == "one")
+        #expect(world.requests.count == 2)
+        #expect(try await world.load().body == "one")
+    }
+
+    @Test("without stale-if-error, an error is an error")
+    func plainErrors() async throws {
+        let world = try World(
+            Self.answer("one", "Cache-Control: max-age=0", "ETag: \"a\""),
+            Self.answer("no", status: "503 Oh")
+        )
+        _ = try await world.load()
+        #expect(try await world.load().status == 503)
+    }
+
+    @Test("the policies that take whatever is stored take it; on a miss one fails, and no packet leaves")
+    func policies() async throws {
+        let world = try World(Self.answer("one", "Cache-Control: max-age=0"))
+        await #expect { try await world.load(policy: .returnCacheDataDontLoad) } throws: {
+            ($0 as? URLError)?.code == .resourceUnavailable
+        }
+        #expect(try await world.load(with: ["Cache-Control": "only-if-cached"]).status == 504)
+        #expect(world.server.connections.isEmpty)
+        #expect(try await world.load(policy: .returnCacheDataElseLoad).body == "one")
+        #expect(try await world.load(policy: .returnCacheDataElseLoad).body == "one")
+        #expect(try await world.load(policy: .returnCacheDataDontLoad).body == "one")
+        #expect(world.requests.count == 1)
+    }
+
+    @Test("what ignores remote caches says so to them")
+    func remoteCaches() async throws {
+        let world = try World(Self.answer("one"))
+        _ = try await world.load(policy: .reloadIgnoringLocalAndRemoteCacheData)
+        #expect(world.requests.first?.contains("Cache-Control: no-cache") == true)
+    }
+
+    @Test("an answer that was cut short is not stored")
+    func cut() async throws {
+        let whole = Self.answer("0123456789", "Cache-Control: max-age=60")
+        let world = try World(String(whole.dropLast(5)))
+        await #expect(throws: URLError.self) { try await world.load() }
+        #expect(world.cache.currentMemoryUsage == 0)
+    }
+
+    @Test("an answer larger than a twentieth of the cache is not stored")
+    func large() async throws {
+        let body = String(repeating: "x", count: 1001)
+        let kept = "Cache-Control: max-age=60"
+        let world = try World(Self.answer(body, kept), Self.answer("small", kept), capacity: 20_000)
+        #expect(try await world.load().body == body)
+        #expect(try await world.load().body == "small")
+        #expect(try await world.load().body == "small")
+    }
+
+    @Test("HEAD that shows another answer makes what is stored no good")
+    func head() async throws {
+        let world = try World(
+            Self.answer("one", "Cache-Control: max-age=60", "ETag: \"a\""),
+            Self.empty("200 OK", "ETag: \"b\"", "Content-Length: 3"),
+            Self.answer("two", "Cache-Control: max-age=60", "ETag: \"b\"")
+        )
+        _ = try await world.load()
+        #expect(try await world.load(method: "HEAD").body.isEmpty)
+        #expect(try await world.load().body == "two")
+    }
+}
