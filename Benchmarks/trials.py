@@ -66,25 +66,26 @@ def main():
             print("closing:", run(binary, "closing", url, int(9000 * factor))[0])
         print("sessions:", run(binary, "sessions", base + "/get", int(100_000 * factor))[0])
         print("slow delegate:", run(binary, "slow", f"{base}/bytes/{int(200e6 * factor)}", 30)[0])
+        size = int(4 * GIB * factor)
+        with tempfile.TemporaryDirectory() as folder, peers.file_server(size, 1) as nginx:
+            path, out = os.path.join(folder, "upload"), os.path.join(folder, "out")
+            with open(path, "wb") as f:
+                f.truncate(size)
+            compare("download", lambda: run(binary, "download", nginx.plain + "/file"),
+                    lambda: curl("-o", out, nginx.plain + "/file"))
+            compare("upload", lambda: run(binary, "upload", base + "/upload", path),
+                    lambda: curl("-X", "POST", "-H", "Expect:", "-T", path, base + "/upload"))
     finally:
         server.terminate()
         server.wait()
-    size = int(4 * GIB * factor)
-    with tempfile.TemporaryDirectory() as folder, peers.file_server(size, 1) as nginx:
-        path = os.path.join(folder, "upload")
-        with open(path, "wb") as f:
-            f.truncate(size)
-        for name in ("download", "upload"):
-            ratios = []
-            for _ in range(3):
-                if name == "download":
-                    text, ours = run(binary, "download", nginx.plain + "/file")
-                    theirs = curl("-o", os.path.join(folder, "out"), nginx.plain + "/file")
-                else:
-                    text, ours = run(binary, "upload", nginx.plain + "/", path)
-                    theirs = curl("-T", path, nginx.plain + "/")
-                ratios.append(ours / theirs)
-            print(f"{name}: {text} cpu_s {ours:.2f}, over curl's, median of 3: {peers.median(ratios):.2f}")
+
+
+def compare(name, ours, theirs):
+    ratios, text = [], ""
+    for _ in range(3):
+        text, cpu = ours()
+        ratios.append(cpu / theirs())
+    print(f"{name}: {text}; CPU over curl's, median of 3: {peers.median(ratios):.2f}")
 
 
 if __name__ == "__main__":

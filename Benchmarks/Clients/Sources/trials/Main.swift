@@ -97,7 +97,7 @@ enum Main {
 
     private static func upload(_ url: URL, _ file: URL) async throws {
         var request = URLRequest(url: url)
-        request.httpMethod = "PUT"
+        request.httpMethod = "POST"
         let session = URLSession(configuration: configuration)
         try await warmUp(session, url)
         let before = Footprint.now
