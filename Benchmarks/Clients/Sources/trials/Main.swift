@@ -2,7 +2,8 @@ import Dispatch
 import Synchronization
 import URLLoading
 
-/// One trial a run: `closing URL COUNT`, `sessions URL COUNT`, `slow URL MILLISECONDS`, `download URL`, `upload URL FILE`.
+/// One trial a run: `closing URL COUNT`, `sessions URL COUNT`, `slow URL MILLISECONDS`, `download URL`,
+/// `upload URL FILE`.
 @main
 enum Main {
     static func main() async throws {
@@ -102,7 +103,9 @@ enum Main {
         try await warmUp(session, url)
         let before = Footprint.now
         let (_, response) = try await session.upload(for: request, fromFile: file)
-        print("status \((response as? HTTPURLResponse)?.statusCode ?? 0) growth_kib \(Footprint.peak - before.resident)")
+        print(
+            "status \((response as? HTTPURLResponse)?.statusCode ?? 0) growth_kib \(Footprint.peak - before.resident)"
+        )
     }
 }
 
