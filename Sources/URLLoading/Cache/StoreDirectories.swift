@@ -3,16 +3,18 @@ internal import Foundation
 /// Where the stores of this program lie, by the XDG Base Directory Specification 0.8.
 enum StoreDirectories {
     /// Can be deleted at any time: `$XDG_CACHE_HOME/<program>`, mostly `~/.cache/<program>`.
-    static var cache: String { base("XDG_CACHE_HOME", "/.cache") }
+    static var cache: String { base("XDG_CACHE_HOME", "/.cache") + "/" + program }
 
     /// Is meant to last: `$XDG_DATA_HOME/<program>`, mostly `~/.local/share/<program>`.
-    static var data: String { base("XDG_DATA_HOME", "/.local/share") }
+    static var data: String { data(of: program) }
+
+    /// The same for several programs: `$XDG_DATA_HOME/<folder>`.
+    static func data(of folder: String) -> String { base("XDG_DATA_HOME", "/.local/share") + "/" + folder }
 
     private static func base(_ variable: String, _ usual: String) -> String {
         let environment = ProcessInfo.processInfo.environment
         // "If an implementation encounters a relative path … it should consider the path invalid and ignore it."
-        let root = environment[variable].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? NSHomeDirectory() + usual
-        return root + "/" + program
+        return environment[variable].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? NSHomeDirectory() + usual
     }
 
     /// One folder below: nothing in a name may lead elsewhere.

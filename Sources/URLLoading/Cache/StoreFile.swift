@@ -108,13 +108,23 @@ enum StoreFile {
 
     /// Runs `body` while no other process, and no other thread, runs one with this path. The file is left behind empty:
     /// removing it would let two in. Blocks.
-    static func locked<Result>(_ path: String, _ body: () throws(Fault) -> Result) throws(Fault) -> Result {
+    ///
+    /// - Parameter limit: how long to wait at most, since a stopped process may hold the lock for ever; then it is EBUSY.
+    static func locked<Result>(
+        _ path: String,
+        upTo limit: Duration? = nil,
+        _ body: () throws(Fault) -> Result
+    ) throws(Fault) -> Result {
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, mode_t(0o600))
         if descriptor < 0 { throw Fault(code: errno) }
         // Closing gives the lock up.
         defer { close(descriptor) }
-        while flock(descriptor, LOCK_EX) != 0 {
-            if errno != EINTR { throw Fault(code: errno) }
+        let end = limit.map { ContinuousClock.now + $0 }
+        while flock(descriptor, end == nil ? LOCK_EX : LOCK_EX | LOCK_NB) != 0 {
+            guard errno == EINTR || errno == EWOULDBLOCK else { throw Fault(code: errno) }
+            guard let end else { continue }
+            if ContinuousClock.now >= end { throw Fault(code: EBUSY) }
+            usleep(2_000)
         }
         return try body()
     }
@@ -122,7 +132,8 @@ enum StoreFile {
     /// What tells one state of a file or directory from the next; nil if it is not there. No allocation.
     static func state(_ path: String) -> State? {
         var found = stat()
-        guard unsafe stat(path, &found) == 0 else { return nil }
+        // Handed over as an argument, a string would be copied first.
+        guard unsafe path.withCString({ unsafe stat($0, &found) }) == 0 else { return nil }
         return State(
             inode: UInt64(found.st_ino),
             size: Int64(found.st_size),

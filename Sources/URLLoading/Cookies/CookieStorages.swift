@@ -32,21 +32,10 @@ enum CookieStorages {
         for store in opened.withLock({ $0 }) { store.flush(upTo: CookieStore.exitLockLimit) }
     }
 
-    /// A program's own storage lies in a folder of its name; a group's in one that all programs find. A relative
-    /// XDG_DATA_HOME does not count (XDG Base Directory Specification).
+    /// A program's own storage lies in its folder; a group's in one that all programs find.
     static func path(_ kind: String, _ identifier: String?) -> String {
-        let base: URL
-        if let data = environment("XDG_DATA_HOME"), data.hasPrefix("/") {
-            base = URL(filePath: data)
-        } else {
-            base = FileManager.default.homeDirectoryForCurrentUser.appending(path: ".local/share")
-        }
-        let folder = base.appending(path: name(identifier ?? ProcessInfo.processInfo.processName))
-        return folder.appending(path: "cookies.\(kind).json").path
-    }
-
-    private static func environment(_ name: String) -> String? {
-        unsafe getenv(name).map { unsafe String(cString: $0) }
+        let folder = identifier.map { StoreDirectories.data(of: name($0)) } ?? StoreDirectories.data
+        return "\(folder)/cookies.\(kind).json"
     }
 
     /// As the name of one folder, whatever is in it; never "..", and of different ones never the same.

@@ -12,7 +12,7 @@ final class CookieStore: Sendable {
         var policy = HTTPCookie.AcceptPolicy.always
         var isLoaded: Bool
         /// The file as it was last read or written.
-        var identity: CookieFile.Identity?
+        var fileState: StoreFile.State?
         var isFlushPlanned = false
         /// In seconds since 1970.
         var lastLook = 0.0
@@ -175,12 +175,12 @@ final class CookieStore: Sendable {
         state.lastLook = now
         guard let file else { return }
         do throws(CookieFile.Failure) {
-            let (entries, identity) = try file.read()
-            state.identity = identity
+            let (entries, seen) = try file.read()
+            state.fileState = seen
             _ = state.jar.adopt(entries, except: [], now: now)
         } catch {
             state.failure = error
-            state.identity = file.identity()
+            state.fileState = file.state()
             report(error)
         }
     }
@@ -188,7 +188,7 @@ final class CookieStore: Sendable {
     /// Takes over what another process wrote, where it wrote.
     private func lookAtFile() {
         guard let file else { return }
-        let isCurrent = state.withLock { !$0.isLoaded || $0.identity == file.identity() }
+        let isCurrent = state.withLock { !$0.isLoaded || $0.fileState == file.state() }
         if !isCurrent { flush() }
     }
 
@@ -198,9 +198,9 @@ final class CookieStore: Sendable {
         guard let file else { return }
         let (isLoaded, mine, known) = state.withLock { state in
             state.isFlushPlanned = false
-            return (state.isLoaded, state.jar.takeChanges(), state.identity)
+            return (state.isLoaded, state.jar.takeChanges(), state.fileState)
         }
-        guard isLoaded, !mine.isEmpty || file.identity() != known else { return }
+        guard isLoaded, !mine.isEmpty || file.state() != known else { return }
         do throws(CookieFile.Failure) {
             if mine.isEmpty {
                 try adopt(file, except: mine, known)
@@ -209,8 +209,8 @@ final class CookieStore: Sendable {
                     try adopt(file, except: mine, known)
                     let now = Self.now
                     let entries = state.withLock { $0.jar.all(at: now).filter(\.cookie.isPersistent) }
-                    let identity = try file.write(entries)
-                    state.withLock { $0.identity = identity }
+                    let written = try file.write(entries)
+                    state.withLock { $0.fileState = written }
                 }
             }
             state.withLock { $0.failure = nil }
@@ -229,23 +229,23 @@ final class CookieStore: Sendable {
     private func adopt(
         _ file: CookieFile,
         except mine: Set<Cookie.Key>,
-        _ known: CookieFile.Identity?
+        _ known: StoreFile.State?
     ) throws(CookieFile.Failure) {
         // A file that is gone has nothing to say.
-        guard let identity = file.identity(), identity != known else { return }
+        guard let found = file.state(), found != known else { return }
         let entries: [CookieJar.Entry]
-        let seen: CookieFile.Identity?
+        let seen: StoreFile.State?
         do throws(CookieFile.Failure) {
             (entries, seen) = try file.read()
         } catch .corrupt {
             // Its content is lost; ours need not be.
-            state.withLock { $0.identity = identity }
+            state.withLock { $0.fileState = found }
             report(.corrupt)
             return
         }
         let now = Self.now
         let isChanged = state.withLock { state in
-            state.identity = seen
+            state.fileState = seen
             return state.jar.adopt(entries, except: mine, now: now)
         }
         if isChanged { notifyLater() }

@@ -10,6 +10,17 @@ enum ChallengeAnswer: Sendable {
     case performDefaultHandling
     /// The next kind of challenge, if the response has one.
     case rejectProtectionSpace
+
+    /// What a session's delegate would hand to its completion handler.
+    var reply: (disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?) {
+        switch self {
+        case .use(let credential): (.useCredential, credential)
+        case .continueWithoutCredential: (.useCredential, nil)
+        case .cancel: (.cancelAuthenticationChallenge, nil)
+        case .performDefaultHandling: (.performDefaultHandling, nil)
+        case .rejectProtectionSpace: (.rejectProtectionSpace, nil)
+        }
+    }
 }
 
 /// The sender of a session's own challenges. The first answer counts, whether it comes by one of these methods or by a

@@ -35,6 +35,13 @@ struct Credential: Hashable, Sendable {
         }
     }
 
+    var trust: URLServerTrust? {
+        switch proof {
+        case .trust(let trust): trust
+        case .password, .identity: nil
+        }
+    }
+
     var intermediates: [Data] {
         switch proof {
         case .identity(let identity, let own): own ?? Array(identity.certificates.dropFirst())

@@ -89,16 +89,16 @@ extension TaskLoad {
         let failures = challenges.failures[question.space, default: 0]
         guard failures < ChallengeRule.attemptLimit else { return askNext(response) }
         let proposed = proposedCredential(question.space, failures)
-        let challenge = URLAuthenticationChallenge(
-            protectionSpace: URLProtectionSpace(question.space),
-            proposedCredential: proposed,
-            previousFailureCount: failures,
-            failureResponse: response,
-            error: nil,
-            sender: ChallengeSender { _ in }
-        )
         typealias Reply = (disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?)
         ask(otherwise: Reply(.performDefaultHandling, nil)) { session, task, delegate, answer in
+            let challenge = URLAuthenticationChallenge(
+                protectionSpace: URLProtectionSpace(question.space),
+                proposedCredential: proposed,
+                previousFailureCount: failures,
+                failureResponse: response,
+                error: nil,
+                sender: ChallengeSender { answer.give($0.reply) }
+            )
             delegate.urlSession(session, task: task, didReceive: challenge) { answer.give(Reply($0, $1)) }
         } _: { [self] reply, held in
             switch reply.disposition {

@@ -4,6 +4,8 @@ internal import TLS
 
 /// A server's certificate as a challenge to the session's delegate, or to the delegate of the task that waits for the server.
 enum TrustQuestion {
+    private typealias Reply = (disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?)
+
     static func judge(of session: URLSession) -> SessionSecurity.Judge {
         { [weak session] trust, origin, answer in
             guard let session, session.delegate != nil else { return answer(.builtIn) }
@@ -25,28 +27,32 @@ enum TrustQuestion {
             method: NSURLAuthenticationMethodServerTrust
         )
         place.trust = URLServerTrust(trust)
-        let space = URLProtectionSpace(place)
-        let challenge = URLAuthenticationChallenge(
-            protectionSpace: space,
-            proposedCredential: nil,
-            previousFailureCount: 0,
-            failureResponse: nil,
-            error: nil,
-            sender: ChallengeSender { _ in }
-        )
-        let reply = Answer<URLSession.AuthChallengeDisposition> { disposition in
-            switch disposition {
-            case .useCredential?: answer(.accept)
+        let reply = Answer<Reply> { reply in
+            switch reply?.disposition {
+            // A credential that says nothing of the server's trust, or none, leaves the matter to the session's rules.
+            case .useCredential?: answer(reply?.credential?.value.trust == nil ? .builtIn : .accept)
             case .performDefaultHandling?, .rejectProtectionSpace?: answer(.builtIn)
             case .cancelAuthenticationChallenge?: answer(.reject(reason: "cancelled by the session's delegate"))
             case nil: answer(.reject(reason: "the delegate let go of its completion handler without calling it"))
             }
         }
+        let challenge = URLAuthenticationChallenge(
+            protectionSpace: URLProtectionSpace(place),
+            proposedCredential: nil,
+            previousFailureCount: 0,
+            failureResponse: nil,
+            error: nil,
+            sender: ChallengeSender { reply.give($0.reply) }
+        )
         session.delegateQueue.addOperation {
             let mark = UnansweredMark()
             UnansweredMark.$current.withValue(mark) {
-                session.delegate?.urlSession(session, didReceive: challenge) { disposition, _ in
-                    if mark.isSet { askTask(session, origin, challenge, reply) } else { reply.give(disposition) }
+                session.delegate?.urlSession(session, didReceive: challenge) { disposition, credential in
+                    if mark.isSet {
+                        askTask(session, origin, challenge, reply)
+                    } else {
+                        reply.give((disposition, credential))
+                    }
                 }
             }
         }
@@ -57,11 +63,11 @@ enum TrustQuestion {
         _ session: URLSession,
         _ origin: Origin,
         _ challenge: URLAuthenticationChallenge,
-        _ reply: Answer<URLSession.AuthChallengeDisposition>
+        _ reply: Answer<Reply>
     ) {
         guard let task = session.task(waitingFor: origin), let delegate = task.delegate ?? session.delegates.task else {
-            return reply.give(.performDefaultHandling)
+            return reply.give((.performDefaultHandling, nil))
         }
-        delegate.urlSession(session, task: task, didReceive: challenge) { disposition, _ in reply.give(disposition) }
+        delegate.urlSession(session, task: task, didReceive: challenge) { reply.give(($0, $1)) }
     }
 }

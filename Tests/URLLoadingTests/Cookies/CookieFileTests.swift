@@ -30,6 +30,24 @@ struct CookieFileTests {
         }
     }
 
+    @Test("what the program set last is on disk when it has ended, the shared storage's and a group's")
+    func exits() async throws {
+        try await inFolder { path in
+            let folder = URL(filePath: path).deletingLastPathComponent().path
+            await #expect(processExitsWith: .success) { [folder = folder as String] in
+                setenv("XDG_DATA_HOME", folder, 1)
+                HTTPCookieStorage.shared.setCookie(HTTPCookie(CookieFileTests.cookie("shared", "1"), created: 1))
+                HTTPCookieStorage.sharedCookieStorage(forGroupContainerIdentifier: "a/group")
+                    .setCookie(HTTPCookie(CookieFileTests.cookie("group", "2"), created: 2))
+                exit(EXIT_SUCCESS)
+            }
+            let own = "\(folder)/\(ProcessInfo.processInfo.processName)/cookies.shared.json"
+            let shared = try CookieFile(path: own).read().entries
+            let group = try CookieFile(path: "\(folder)/a%2Fgroup/cookies.group.json").read().entries
+            #expect(shared.map(\.cookie.name) == ["shared"] && group.map(\.cookie.name) == ["group"])
+        }
+    }
+
     @Test("a process that is killed while it writes leaves a whole file")
     func killed() async throws {
         try await inFolder { path in
