@@ -206,12 +206,9 @@ struct DefectTests {
         let task = session.dataTask(with: url("/bytes/60000000"))
         task.resume()
         while seen.value.withLock({ $0 == 0 }) { await Task.yield() }
-        // Nothing more comes once the limit is reached: what was received stands still.
-        var last: Int64 = -1
-        for _ in 0..<200 where task.countOfBytesReceived != last {
-            last = task.countOfBytesReceived
-            try await Task.sleep(for: .milliseconds(20))
-        }
+        while task.countOfBytesReceived < 1 << 20 { await Task.yield() }
+        // The loop that would go on reading serves these meanwhile, one after the other.
+        for _ in 0..<100 { _ = try await session.data(from: url("/status/204")) }
         let peak = task.countOfBytesReceived
         gate.signal()
         await recorder.end()
@@ -219,18 +216,16 @@ struct DefectTests {
         #expect(recorder.told.data.count == 60_000_000)
     }
 
-    @Test("sessions used once and let go of leave no descriptors behind")
+    @Test("sessions used once and invalidated close their connections")
     func manySessions() async throws {
-        func descriptors() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
-        _ = try await session.data(from: url("/get"))
-        for _ in 0..<200 {
+        let server = try RawServer.start(otherwise: .answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
+        let target = URL(string: server.url("/"))!
+        for _ in 0..<50 {
             let session = URLSession(configuration: .isolated)
-            _ = try await session.data(from: url("/get"))
+            _ = try await session.data(from: target)
             session.finishTasksAndInvalidate()
         }
-        // Other tests have theirs at the same time; two hundred sessions would show all the same.
-        for _ in 0..<200 where try descriptors() > 150 { try await Task.sleep(for: .milliseconds(20)) }
-        #expect(try descriptors() <= 150)
+        for index in 0..<50 { try server.wait(for: index, "its end") { $0.isClosed } }
     }
 
     @Test("a session that is let go of goes, however its tasks told their end")
@@ -246,8 +241,7 @@ struct DefectTests {
             _ = try await session.data(from: target)
             session.finishTasksAndInvalidate()
         }
-        for _ in 0..<1_000 where weakly != nil { try await Task.sleep(for: .milliseconds(5)) }
-        #expect(weakly == nil)
+        while weakly != nil { await Task.yield() }
     }
 
     @Test("what a request says goes out as it is said, Host first")

@@ -26,39 +26,8 @@ open class URLSession: NSObject, @unchecked Sendable {
         case invalid
     }
 
-    /// What is fixed when a session is made.
-    private struct Parts {
-        let configuration: URLSessionConfiguration
-        let settings: SessionSettings
-        let security: SessionSecurity
-        /// The session's part on its loop, or why there is none.
-        let home: Result<LoopBound<SessionEngine>, Errno>
-        let queue: OperationQueue
-
-        init(_ configuration: URLSessionConfiguration, _ queue: OperationQueue?, asksDelegate: Bool) {
-            let copy = (configuration.copy() as? URLSessionConfiguration) ?? .default
-            let settings = SessionSettings(copy)
-            let security = SessionSecurity(settings, asksDelegate: asksDelegate)
-            self.configuration = copy
-            self.settings = settings
-            self.security = security
-            self.queue = queue ?? Parts.serialQueue()
-            home = Result { () throws(Errno) in
-                let loop = try SharedLoops.next()
-                return LoopBound(SessionEngine(on: loop, settings, security), on: loop)
-            }
-        }
-
-        private static func serialQueue() -> OperationQueue {
-            let queue = OperationQueue()
-            queue.name = "URLLoading.URLSession"
-            queue.maxConcurrentOperationCount = 1
-            return queue
-        }
-    }
-
     private let state: Mutex<State>
-    private let parts: Parts
+    private let parts: SessionParts
     var settings: SessionSettings { parts.settings }
 
     /// Where the delegate is called. One operation at a time, unless it is the user's own and of another kind; for one task
@@ -72,7 +41,7 @@ open class URLSession: NSObject, @unchecked Sendable {
 
     /// A session without a delegate.
     public init(configuration: URLSessionConfiguration) {
-        parts = Parts(configuration, nil, asksDelegate: false)
+        parts = SessionParts(configuration, nil, asksDelegate: false)
         state = Mutex(State(delegates: SessionDelegates(nil)))
     }
 
@@ -85,7 +54,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         delegate: (any URLSessionDelegate)?,
         delegateQueue queue: OperationQueue?
     ) {
-        parts = Parts(configuration, queue, asksDelegate: delegate != nil)
+        parts = SessionParts(configuration, queue, asksDelegate: delegate != nil)
         state = Mutex(State(delegates: SessionDelegates(delegate)))
         super.init()
         guard delegate != nil else { return }
@@ -158,7 +127,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         return state.withLock { $0.tasks[identifier] === task }
     }
 
-    private var current: [URLSessionTask] {
+    var current: [URLSessionTask] {
         state.withLock { state in state.tasks.sorted { $0.key < $1.key }.map(\.value) }
     }
 
@@ -178,17 +147,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         delegateQueue.addOperation { completionHandler(kinds.0, kinds.1, kinds.2) }
     }
 
-    /// The tasks that have not ended.
-    public var allTasks: [URLSessionTask] {
-        get async { current }
-    }
-
-    /// The same by kind: data, upload, download.
-    public var tasks: ([URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask]) {
-        get async { URLSession.byKind(current) }
-    }
-
-    private static func byKind(
+    static func byKind(
         _ tasks: [URLSessionTask]
     ) -> ([URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask]) {
         let uploads = tasks.compactMap { $0 as? URLSessionUploadTask }
