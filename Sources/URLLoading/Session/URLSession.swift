@@ -147,14 +147,6 @@ open class URLSession: NSObject, @unchecked Sendable {
         delegateQueue.addOperation { completionHandler(kinds.0, kinds.1, kinds.2) }
     }
 
-    static func byKind(
-        _ tasks: [URLSessionTask]
-    ) -> ([URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask]) {
-        let uploads = tasks.compactMap { $0 as? URLSessionUploadTask }
-        let data = tasks.compactMap { $0 is URLSessionUploadTask ? nil : $0 as? URLSessionDataTask }
-        return (data, uploads, tasks.compactMap { $0 as? URLSessionDownloadTask })
-    }
-
     // MARK: Making tasks: each is suspended, and begins with `resume()`
 
     /// Its content goes to the delegate.

@@ -121,18 +121,6 @@ extension URLSession {
     }
 }
 
-extension URLSession {
-    /// The tasks that have not ended.
-    public var allTasks: [URLSessionTask] {
-        get async { current }
-    }
-
-    /// The same by kind: data, upload, download.
-    public var tasks: ([URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask]) {
-        get async { URLSession.byKind(current) }
-    }
-}
-
 extension URLSessionTask {
     /// Resumes the task with somebody waiting for its end. A task cancelled before goes on to its end all the same.
     fileprivate func begin(waiter: TaskContinuation) {
