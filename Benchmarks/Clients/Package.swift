@@ -16,6 +16,11 @@ let package = Package(
             name: "session",
             dependencies: ["Driver", .product(name: "URLLoading", package: "uncurl")]
         ),
+        // What a session must stand, one word a trial; run through trials.py.
+        .executableTarget(
+            name: "trials",
+            dependencies: [.product(name: "URLLoading", package: "uncurl")]
+        ),
         .executableTarget(name: "foundation", dependencies: ["Driver"]),
         .executableTarget(
             name: "ahc",

@@ -71,4 +71,10 @@ static inline int uncurl_x509_count(const STACK_OF(X509) *stack) { return stack 
 static inline int uncurl_x509_name_push(STACK_OF(X509_NAME) *stack, X509_NAME *name) {
     return sk_X509_NAME_push(stack, name);
 }
+static inline int uncurl_x509_name_count(const STACK_OF(X509_NAME) *stack) {
+    return stack ? sk_X509_NAME_num(stack) : 0;
+}
+static inline X509_NAME *uncurl_x509_name_at(const STACK_OF(X509_NAME) *stack, int index) {
+    return sk_X509_NAME_value(stack, index);
+}
 #endif

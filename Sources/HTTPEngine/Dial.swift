@@ -27,6 +27,7 @@ final class Dial: ConnectorDelegate, TimerHandler {
     private var timer: TimerID?
     private var deadline = Instant.never
     private var question: UInt64?
+    private var identityQuestion: UInt64?
     /// What a limit that runs out now runs out on.
     private var phase = TimeoutPhase.connect
     private var timings: ConnectTimings?
@@ -101,19 +102,41 @@ final class Dial: ConnectorDelegate, TimerHandler {
         security = info
     }
 
-    /// A decision that people make may take longer than a network should: another limit holds meanwhile.
     func ask(about trust: PeerTrust, ofProxy isProxy: Bool, then: @escaping (TrustVerdict) -> Void) {
+        let resume = pause()
+        question = engine.ask(about: trust, of: asker(isProxy)) { [weak self] verdict in
+            self?.question = nil
+            if resume() { then(verdict) }
+        }
+    }
+
+    /// A proxy is never shown what is meant for an origin.
+    func ask(about request: IdentityRequest, ofProxy isProxy: Bool, then: @escaping (IdentityAnswer) -> Void) {
+        guard !isProxy else { return then(.configured) }
+        let resume = pause()
+        identityQuestion = engine.ask(about: request, of: asker(isProxy)) { [weak self] answer in
+            self?.identityQuestion = nil
+            if resume() { then(answer) }
+        }
+    }
+
+    private func asker(_ isProxy: Bool) -> Origin {
+        let proxy = isProxy ? host.route.proxy.map { Origin(scheme: .https, host: $0.host, port: $0.port) } : nil
+        return proxy ?? host.destination.origin
+    }
+
+    /// A decision that people make may take longer than a network should: another limit holds meanwhile. The result sets
+    /// things back; false: there is nobody left.
+    private func pause() -> () -> Bool {
         let resumed = (phase: phase, left: deadline.nanoseconds(since: engine.loop.now))
         phase = .trustDecision
         limit(to: engine.loop.now.advanced(by: engine.configuration.trustTimeout))
-        let proxy = isProxy ? host.route.proxy.map { Origin(scheme: .https, host: $0.host, port: $0.port) } : nil
-        question = engine.ask(about: trust, of: proxy ?? host.destination.origin) { [weak self] verdict in
-            guard let self else { return }
-            question = nil
+        return { [weak self] in
+            guard let self else { return false }
             phase = resumed.phase
             // What was left of no limit is none.
             limit(to: engine.loop.now.advanced(byNanoseconds: resumed.left))
-            then(verdict)
+            return true
         }
     }
 
@@ -147,7 +170,9 @@ final class Dial: ConnectorDelegate, TimerHandler {
     private func end() {
         stopTimer()
         if let question { _ = engine.trustQuestions.take(question) }
+        if let identityQuestion { _ = engine.identityQuestions.take(identityQuestion) }
         question = nil
+        identityQuestion = nil
         state = .over
     }
 

@@ -41,7 +41,8 @@ internal import TLS
     /// What TLS works with; nothing in an engine that never speaks it. The second is for TLS inside of TLS.
     var layerBuffers: [TLSBuffers] = []
     var trustWaiters: [ObjectIdentifier: [() -> Void]] = [:]
-    var trustQuestions = TrustQuestions()
+    var trustQuestions = CertificateQuestions<TrustVerdict>()
+    var identityQuestions = CertificateQuestions<IdentityAnswer>()
     /// For what may wait for disks.
     let blocking: BlockingPool
     var probes: [ObjectIdentifier: Probe] = [:]

@@ -125,4 +125,23 @@ extension Engine {
         }
         return number
     }
+
+    /// The same about the certificate that a server wants to see.
+    func ask(
+        about request: IdentityRequest,
+        of origin: Origin,
+        then: @escaping (IdentityAnswer) -> Void
+    ) -> UInt64 {
+        let number = identityQuestions.add(then)
+        let handle = handle
+        let answer: @Sendable (IdentityAnswer) -> Void = { given in
+            handle.post { $0.identityQuestions.take(number)?(given) }
+        }
+        if let evaluator = configuration.trustEvaluator {
+            evaluator.chooseIdentity(for: request, of: origin, answer: answer)
+        } else {
+            answer(.configured)
+        }
+        return number
+    }
 }

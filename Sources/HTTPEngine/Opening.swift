@@ -179,6 +179,12 @@ final class Opening: ReadinessHandler {
                 layer.session.decide(verdict)
                 self?.goOn()
             }
+        case .success(.identity(let request)):
+            wait(holding: rest)
+            dial.ask(about: request, ofProxy: isProxy) { [weak self] answer in
+                layer.session.present(answer)
+                self?.goOn()
+            }
         case .success(.done):
             if !isProxy, let info = layer.session.info { dial.handshakeEnded(info) }
             if wire?.secure == nil { layer.adopt(outbox, from: sent) }

@@ -6,4 +6,22 @@ public protocol TrustEvaluator: AnyObject, Sendable {
     /// Called on the engine's loop, which must not be blocked. `answer` may be called later and from any thread; what
     /// comes after the first answer, or after ``EngineConfiguration/trustTimeout``, is ignored.
     func evaluate(_ trust: PeerTrust, of origin: Origin, answer: @escaping @Sendable (TrustVerdict) -> Void)
+
+    /// Decides what a server is shown that asks for a client certificate, where contexts are told to ask for that. Called
+    /// and answered in the same way. Without it the configuration decides.
+    func chooseIdentity(
+        for request: IdentityRequest,
+        of origin: Origin,
+        answer: @escaping @Sendable (IdentityAnswer) -> Void
+    )
+}
+
+extension TrustEvaluator {
+    public func chooseIdentity(
+        for request: IdentityRequest,
+        of origin: Origin,
+        answer: @escaping @Sendable (IdentityAnswer) -> Void
+    ) {
+        answer(.configured)
+    }
 }

@@ -87,6 +87,14 @@ public struct ClientIdentity: Sendable {
         }
     }
 
+    /// Makes one connection show it. False: OpenSSL does not take it, and says so in its error queue.
+    func install(in ssl: OpaquePointer?) -> Bool {
+        let stack = CertificateStack()
+        for one in chain.dropFirst() { unsafe stack.append(one.pointer) }
+        guard let leaf = chain.first else { return false }
+        return unsafe SSL_use_cert_and_key(ssl, leaf.pointer, key.pointer, stack.handle, 1) == 1
+    }
+
     /// Makes the context show it.
     func install(in context: OwnedContext) throws(TLSError) {
         ERR_clear_error()

@@ -14,6 +14,13 @@ public struct TLSConfiguration: Sendable {
         case asks
     }
 
+    /// Which certificate a server is shown that asks for one.
+    public enum IdentityDecision: Hashable, Sendable {
+        case configured
+        /// A handshake whose server asks stops at ``TLSSession/Handshake/identity(_:)`` until the session is told.
+        case asks
+    }
+
     public var minimumVersion = TLSVersion.v1_2
     public var maximumVersion = TLSVersion.v1_3
     /// In OpenSSL's notation, for TLS 1.2; nil: its defaults at security level 2.
@@ -28,6 +35,8 @@ public struct TLSConfiguration: Sendable {
     public var pins: [Pin] = []
     /// Shown to servers that ask for a client certificate.
     public var identity: ClientIdentity?
+    /// Who has the last word on that.
+    public var identityDecision = IdentityDecision.configured
 
     /// Keeps sessions and resumes them.
     public var resumes = true

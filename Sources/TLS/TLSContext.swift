@@ -60,6 +60,9 @@ public final class TLSContext: Sendable {
         let context = unsafe owned.handle
         unsafe SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
         unsafe SSL_CTX_set_cert_verify_callback(context, { request, _ in unsafe TLSSession.verify(request) }, nil)
+        if configuration.identityDecision == .asks {
+            unsafe SSL_CTX_set_cert_cb(context, { ssl, _ in unsafe TLSSession.chooseIdentity(ssl) }, nil)
+        }
         if configuration.stapling != .ignored {
             unsafe uncurl_ctx_request_staple(context) { ssl, _ in unsafe TLSSession.checkStaple(ssl) }
         }

@@ -20,6 +20,8 @@ internal import COpenSSL
         case needsRoots
         /// ``TLSConfiguration/TrustDecision/asks``: to be called again after ``TLSSession/decide(_:)``.
         case trust(PeerTrust)
+        /// ``TLSConfiguration/IdentityDecision/asks``: to be called again after ``TLSSession/present(_:)``.
+        case identity(IdentityRequest)
         case done
     }
 
@@ -52,6 +54,7 @@ internal import COpenSSL
     let role: Role
     var state = State.handshaking
     var trust = PeerVerdict.unknown
+    var identity = IdentityState.unknown
     /// The verified path, while an OCSP response about its leaf is waited for.
     var pathToStaple: CertificateStack?
     /// The session that the handshake offers to resume.
@@ -145,6 +148,9 @@ internal import COpenSSL
             case .unknown, .decided: return .needsRoots
             case .asked(let question): return .trust(question)
             }
+        case SSL_ERROR_WANT_X509_LOOKUP:
+            guard case .asked(let request) = identity else { throw fail(code) }
+            return .identity(request)
         default:
             throw fail(code)
         }
@@ -303,6 +309,7 @@ internal import COpenSSL
         guard case .handshaking = state else { return .of(entry, code) }
         // What the verifier found says more than the alert made of it.
         if case .decided(.failure(let error)) = trust { return error }
+        if let identityFailure { return identityFailure }
         if let strangeProtocol { return .unexpectedApplicationProtocol(strangeProtocol) }
         let error = TLSError.of(entry, code)
         return error == .plainHTTP ? error : opening.complaint ?? error

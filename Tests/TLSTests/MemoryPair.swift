@@ -101,7 +101,7 @@ final class MemoryPair {
         if !done {
             switch try session.handshake(input.span, from: &offset) {
             case .needsInput: return
-            case .needsRoots, .trust: throw Stopped()
+            case .needsRoots, .trust, .identity: throw Stopped()
             case .done: done = true
             }
         }

@@ -233,6 +233,23 @@ struct DefectTests {
         #expect(try descriptors() <= 150)
     }
 
+    @Test("a session that is let go of goes, however its tasks told their end")
+    func sessionsGo() async throws {
+        weak var weakly: URLSession?
+        do {
+            let session = URLSession(configuration: .isolated)
+            weakly = session
+            let target = url("/get")
+            await withCheckedContinuation { continuation in
+                session.dataTask(with: target) { _, _, _ in continuation.resume() }.resume()
+            }
+            _ = try await session.data(from: target)
+            session.finishTasksAndInvalidate()
+        }
+        for _ in 0..<1_000 where weakly != nil { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(weakly == nil)
+    }
+
     @Test("what a request says goes out as it is said, Host first")
     func requestHead() async throws {
         let server = try raw(["HTTP/1.1 204 No Content\r\n\r\n"])

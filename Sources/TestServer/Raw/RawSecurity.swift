@@ -33,7 +33,7 @@ internal import TLS
         var offset = 0
         if !isOpen {
             switch try session.handshake(input.span, from: &offset) {
-            case .needsInput, .needsRoots, .trust: return
+            case .needsInput, .needsRoots, .trust, .identity: return
             case .done: isOpen = true
             }
         }

@@ -29,7 +29,7 @@ internal import TLS
     func receive(_ input: Span<UInt8>, _ session: TLSSession) throws(TLSError) -> Incoming {
         var offset = 0
         switch try session.handshake(input, from: &offset) {
-        case .needsInput, .needsRoots, .trust: return .nothing
+        case .needsInput, .needsRoots, .trust, .identity: return .nothing
         case .done: break
         }
         switch try unsafe session.read(input, from: &offset, into: plaintext) {

@@ -8,10 +8,14 @@ final class SessionSecurity: TrustEvaluator {
     /// Asks the session's user about a server; on the loop.
     typealias Judge = @Sendable (PeerTrust, Origin, @escaping @Sendable (TrustVerdict) -> Void) -> Void
 
+    /// Asks the session's user which certificate to show; on the loop.
+    typealias Choice = @Sendable (IdentityRequest, Origin, @escaping @Sendable (IdentityAnswer) -> Void) -> Void
+
     private let minimum: TLSVersion
     private let maximum: TLSVersion
     /// Nil for a session without a delegate: the built-in verdict counts.
     private let judge: Mutex<Judge?>
+    private let choice = Mutex<Choice?>(nil)
     private let hasJudge: Bool
 
     init(_ settings: SessionSettings, asksDelegate: Bool) {
@@ -22,6 +26,7 @@ final class SessionSecurity: TrustEvaluator {
     }
 
     func setJudge(_ judge: Judge?) { self.judge.withLock { $0 = judge } }
+    func setChoice(_ choice: Choice?) { self.choice.withLock { $0 = choice } }
 
     /// Nil: the standard one. A session with a delegate has one of its own: what one session's user has accepted is not resumed
     /// by another's. Fails where the versions asked for exclude each other.
@@ -30,12 +35,24 @@ final class SessionSecurity: TrustEvaluator {
         var configuration = TLSConfiguration()
         configuration.minimumVersion = minimum
         configuration.maximumVersion = maximum
-        if hasJudge { configuration.trustDecision = .asks }
+        if hasJudge {
+            configuration.trustDecision = .asks
+            configuration.identityDecision = .asks
+        }
         return try TLSContext(configuration)
     }
 
     func evaluate(_ trust: PeerTrust, of origin: Origin, answer: @escaping @Sendable (TrustVerdict) -> Void) {
         guard let judge = judge.withLock({ $0 }) else { return answer(.builtIn) }
         judge(trust, origin, answer)
+    }
+
+    func chooseIdentity(
+        for request: IdentityRequest,
+        of origin: Origin,
+        answer: @escaping @Sendable (IdentityAnswer) -> Void
+    ) {
+        guard let choice = choice.withLock({ $0 }) else { return answer(.configured) }
+        choice(request, origin, answer)
     }
 }

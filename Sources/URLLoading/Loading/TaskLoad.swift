@@ -91,8 +91,9 @@ final class TaskLoad {
     /// The file that a download goes on with, from its answer's head on.
     var resumed: DownloadFile?
 
-    lazy var callbacks = CallbackQueue { [handle = LoopBound(self, on: engine.loop)] in
-        handle.loop.post { handle.value.caughtUp() }
+    /// Held by those who wait in it, so it may not hold the load.
+    lazy var callbacks = CallbackQueue { [handle = LoopBound(Weakly(self), on: engine.loop)] in
+        handle.loop.post { handle.value.load?.caughtUp() }
     }
     let wantsMetrics: Bool
     var transactions: [URLSessionTaskTransactionMetrics] = []
@@ -273,4 +274,11 @@ final class Alarm: TimerHandler {
     init(_ ring: @escaping () -> Void) { self.ring = ring }
 
     func timerFired(_ id: TimerID) { ring() }
+}
+
+/// A load as others remember it: it may be over by the time they come back to it.
+private final class Weakly {
+    private(set) weak var load: TaskLoad?
+
+    init(_ load: TaskLoad) { self.load = load }
 }

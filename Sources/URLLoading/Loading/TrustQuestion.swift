@@ -4,7 +4,7 @@ internal import TLS
 
 /// A server's certificate as a challenge to the session's delegate, or to the delegate of the task that waits for the server.
 enum TrustQuestion {
-    private typealias Reply = (disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?)
+    typealias Reply = (disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?)
 
     static func judge(of session: URLSession) -> SessionSecurity.Judge {
         { [weak session] trust, origin, answer in
@@ -36,9 +36,20 @@ enum TrustQuestion {
             case nil: answer(.reject(reason: "the delegate let go of its completion handler without calling it"))
             }
         }
+        put(place, proposing: nil, to: session, about: origin, reply)
+    }
+
+    /// Asks on the delegate queue: the session's delegate, or else that of a task which waits for the server.
+    static func put(
+        _ place: ProtectionSpace,
+        proposing credential: URLCredential?,
+        to session: URLSession,
+        about origin: Origin,
+        _ reply: Answer<Reply>
+    ) {
         let challenge = URLAuthenticationChallenge(
             protectionSpace: URLProtectionSpace(place),
-            proposedCredential: nil,
+            proposedCredential: credential,
             previousFailureCount: 0,
             failureResponse: nil,
             error: nil,

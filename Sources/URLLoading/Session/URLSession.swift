@@ -88,7 +88,9 @@ open class URLSession: NSObject, @unchecked Sendable {
         parts = Parts(configuration, queue, asksDelegate: delegate != nil)
         state = Mutex(State(delegates: SessionDelegates(delegate)))
         super.init()
-        if delegate != nil { parts.security.setJudge(TrustQuestion.judge(of: self)) }
+        guard delegate != nil else { return }
+        parts.security.setJudge(TrustQuestion.judge(of: self))
+        parts.security.setChoice(IdentityQuestion.choice(of: self))
     }
 
     deinit {
@@ -340,6 +342,7 @@ open class URLSession: NSObject, @unchecked Sendable {
                 return state.delegates
             }
             parts.security.setJudge(nil)
+            parts.security.setChoice(nil)
             _ = consume old
         }
     }
@@ -369,6 +372,8 @@ open class URLSession: NSObject, @unchecked Sendable {
     }
 
     // MARK: The loop
+
+    var credentialStorage: URLCredentialStorage? { parts.settings.credentials }
 
     /// A task that may be waiting for this server: the first by number.
     func task(waitingFor origin: Origin) -> URLSessionTask? {

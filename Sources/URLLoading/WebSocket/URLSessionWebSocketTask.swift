@@ -61,7 +61,8 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
     /// What the server gave as its reason, in UTF-8; nil for none.
     open var closeReason: Data? { channel.facts.closeReason }
 
-    open override internal(set) var error: (any Error)? {
+    /// Why the task failed, once it has. What anybody else sets, the task's own end replaces.
+    open override var error: (any Error)? {
         get { super.error }
         set { snapshot.withLock { $0.error = newValue } }
     }

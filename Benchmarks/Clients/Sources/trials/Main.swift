@@ -1,0 +1,164 @@
+import Dispatch
+import Synchronization
+import URLLoading
+
+/// One trial a run: `closing URL COUNT`, `sessions URL COUNT`, `slow URL MILLISECONDS`, `download URL`, `upload URL FILE`.
+@main
+enum Main {
+    static func main() async throws {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        guard arguments.count >= 2, let url = URL(string: arguments[1]) else {
+            print("usage: trials closing|sessions|slow|download|upload URL [COUNT, MILLISECONDS OR FILE]")
+            return
+        }
+        let number = arguments.count > 2 ? Int(arguments[2]) ?? 0 : 0
+        switch arguments[0] {
+        case "closing": try await closing(url, number)
+        case "sessions": try await sessions(url, number)
+        case "slow": try await slow(url, Double(number) / 1000)
+        case "download": try await download(url)
+        case "upload": try await upload(url, URL(fileURLWithPath: arguments.count > 2 ? arguments[2] : ""))
+        default: print("no such trial: \(arguments[0])")
+        }
+    }
+
+    private static var configuration: URLSessionConfiguration {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.urlCache = nil
+        configuration.connectionProxyDictionary = [:]
+        return configuration
+    }
+
+    /// One after the other against a server that closes after each answer.
+    private static func closing(_ url: URL, _ count: Int) async throws {
+        let session = URLSession(configuration: configuration)
+        var (failed, slowest) = (0, Duration.zero)
+        let clock = ContinuousClock()
+        let start = clock.now
+        for _ in 0..<count {
+            let begin = clock.now
+            do { _ = try await session.data(from: url) } catch { failed += 1 }
+            slowest = max(slowest, clock.now - begin)
+        }
+        let mean = (clock.now - start) / max(count, 1)
+        print("requests \(count) failed \(failed) mean \(mean) slowest \(slowest)")
+    }
+
+    /// Made, used once, invalidated: every third while its request is on its way.
+    private static func sessions(_ url: URL, _ count: Int) async throws {
+        try await burst(url, min(count, 2_000))
+        let before = Footprint.now
+        try await burst(url, count)
+        let after = Footprint.now
+        print("sessions \(count) before \(before) after \(after)")
+    }
+
+    private static func burst(_ url: URL, _ count: Int) async throws {
+        for index in 0..<count {
+            let session = URLSession(configuration: configuration)
+            if index % 3 == 0 {
+                session.dataTask(with: url) { _, _, _ in }.resume()
+                session.invalidateAndCancel()
+            } else {
+                _ = try await session.data(from: url)
+                session.finishTasksAndInvalidate()
+            }
+        }
+        // The last ones end on their own threads.
+        try await Task.sleep(for: .seconds(1))
+    }
+
+    /// A delegate that takes its time with each piece.
+    private static func slow(_ url: URL, _ seconds: Double) async throws {
+        let delegate = Slow(seconds)
+        let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+        try await warmUp(session, url)
+        let before = Footprint.now
+        session.dataTask(with: url).resume()
+        await delegate.end()
+        print("bytes \(delegate.bytes) growth_kib \(Footprint.peak - before.resident)")
+    }
+
+    /// What every program pays once is not what the trial is about.
+    private static func warmUp(_ session: URLSession, _ url: URL) async throws {
+        guard let root = URL(string: "/", relativeTo: url) else { return }
+        for _ in 0..<3 { _ = try await session.data(from: root) }
+    }
+
+    private static func download(_ url: URL) async throws {
+        let session = URLSession(configuration: configuration)
+        try await warmUp(session, url)
+        let before = Footprint.now
+        let (file, _) = try await session.download(from: url)
+        let size = try FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int ?? 0
+        try FileManager.default.removeItem(at: file)
+        print("bytes \(size) growth_kib \(Footprint.peak - before.resident)")
+    }
+
+    private static func upload(_ url: URL, _ file: URL) async throws {
+        var request = URLRequest(url: url)
+        request.httpMethod = "POST"
+        let session = URLSession(configuration: configuration)
+        try await warmUp(session, url)
+        let before = Footprint.now
+        let (_, response) = try await session.upload(for: request, fromFile: file)
+        print("status \((response as? HTTPURLResponse)?.statusCode ?? 0) growth_kib \(Footprint.peak - before.resident)")
+    }
+}
+
+/// What the process holds, by the kernel's word.
+struct Footprint: CustomStringConvertible {
+    let resident: Int
+    let threads: Int
+    let descriptors: Int
+
+    static var now: Footprint {
+        Footprint(
+            resident: field("VmRSS"),
+            threads: field("Threads"),
+            descriptors: (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
+        )
+    }
+
+    static var peak: Int { field("VmHWM") }
+
+    private static func field(_ name: String) -> Int {
+        let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+        let line = status.split(separator: "\n").first { $0.hasPrefix(name + ":") }
+        return line.flatMap { $0.split(whereSeparator: \.isWhitespace).dropFirst().first }.flatMap { Int($0) } ?? 0
+    }
+
+    var description: String { "resident_kib \(resident) threads \(threads) descriptors \(descriptors)" }
+}
+
+private final class Slow: NSObject, URLSessionDataDelegate {
+    private let pause: Double
+    private let state = Mutex((bytes: 0, waiter: CheckedContinuation<Void, Never>?.none, isOver: false))
+
+    init(_ pause: Double) { self.pause = pause }
+
+    var bytes: Int { state.withLock { $0.bytes } }
+
+    func end() async {
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                if !state.isOver { state.waiter = continuation }
+                return state.isOver
+            }
+            if isOver { continuation.resume() }
+        }
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        Thread.sleep(forTimeInterval: pause)
+        state.withLock { $0.bytes += data.count }
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        let waiter = state.withLock { state in
+            state.isOver = true
+            return state.waiter
+        }
+        waiter?.resume()
+    }
+}

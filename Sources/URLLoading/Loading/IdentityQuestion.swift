@@ -1,0 +1,50 @@
+internal import Foundation
+internal import HTTPEngine
+internal import TLS
+
+/// A server's wish to see a client certificate as a challenge to the session's delegate, or to that of the task that waits for
+/// the server. Default handling shows the identity that the session's credential storage has for the server, if it has one.
+enum IdentityQuestion {
+    static func choice(of session: URLSession) -> SessionSecurity.Choice {
+        { [weak session] request, origin, answer in
+            guard let session, session.delegate != nil else { return answer(.configured) }
+            ask(session, request, origin, answer)
+        }
+    }
+
+    private static func ask(
+        _ session: URLSession,
+        _ request: IdentityRequest,
+        _ origin: Origin,
+        _ answer: @escaping @Sendable (IdentityAnswer) -> Void
+    ) {
+        var place = ProtectionSpace(
+            host: origin.host,
+            port: Int(origin.port),
+            side: .server(NSURLProtectionSpaceHTTPS),
+            realm: nil,
+            method: NSURLAuthenticationMethodClientCertificate
+        )
+        let stored = session.credentialStorage?.defaultCredential(for: URLProtectionSpace(place))
+        place.distinguishedNames = request.authorities.map { Data($0) }
+        let reply = Answer<TrustQuestion.Reply> { reply in
+            switch reply?.disposition {
+            case .useCredential?: answer(show(reply?.credential))
+            case .performDefaultHandling?: answer(show(stored))
+            case .rejectProtectionSpace?: answer(.configured)
+            case .cancelAuthenticationChallenge?: answer(.refuse(reason: "cancelled by the session's delegate"))
+            case nil: answer(.refuse(reason: "the delegate let go of its completion handler without calling it"))
+            }
+        }
+        TrustQuestion.put(place, proposing: stored, to: session, about: origin, reply)
+    }
+
+    /// Without an identity the server is shown nothing, and says itself what it thinks of that.
+    private static func show(_ credential: URLCredential?) -> IdentityAnswer {
+        do throws(URLClientIdentity.Unusable) {
+            return try credential?.value.tlsIdentity().map { .show($0) } ?? .configured
+        } catch {
+            return .refuse(reason: error.description)
+        }
+    }
+}
