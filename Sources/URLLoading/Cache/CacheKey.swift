@@ -15,9 +15,32 @@ struct CacheKey: Hashable, Sendable {
     }
 
     /// RFC 9110 §4.2.3: scheme and host in lower case, no default port, no empty path. The rest is the server's to
-    /// compare. A URL that is like this already, as most are, is not copied.
+    /// compare. A URL that is like this already, as most are, is not copied: one pass over its octets says so.
     private static func normalized(_ text: String) -> String {
-        var text = text
+        isNormal(text) ? text : rewritten(text)
+    }
+
+    private static func isNormal(_ text: String) -> Bool {
+        var slashes = 0
+        /// The last four octets of the authority.
+        var last: UInt32 = 0
+        for byte in text.utf8 {
+            if byte == UInt8(ascii: "#") { return false }
+            guard slashes < 3 else { continue }
+            if byte == UInt8(ascii: "/") {
+                slashes += 1
+                // ":80" and ":443": which of them is the default one depends on the scheme.
+                if slashes == 3, last & 0xFF_FFFF == 0x3A_3830 || last == 0x3A34_3433 { return false }
+            } else if byte == UInt8(ascii: "?") || byte &- 0x41 < 26 {
+                return false
+            }
+            last = last << 8 | UInt32(byte)
+        }
+        return slashes >= 3
+    }
+
+    private static func rewritten(_ original: String) -> String {
+        var text = original
         if let hash = text.utf8.firstIndex(of: UInt8(ascii: "#")) { text = String(text[..<hash]) }
         let bytes = text.utf8
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8) else {
@@ -25,14 +48,12 @@ struct CacheKey: Hashable, Sendable {
         }
         let start = bytes.index(colon, offsetBy: 3)
         let end = bytes[start...].firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? bytes.endIndex
-        let isMixed = bytes[..<end].contains { $0 &- 0x41 < 26 }
         let hasPath = end < bytes.endIndex && bytes[end] == UInt8(ascii: "/")
-        let port = text.hasPrefix("https:") || text.hasPrefix("HTTPS:") ? ":443" : ":80"
-        let hasDefaultPort = text[start..<end].hasSuffix(port)
-        guard isMixed || !hasPath || hasDefaultPort else { return text }
-        let authority = hasDefaultPort ? text[start..<end].dropLast(port.count) : text[start..<end]
-        let name = text[..<start].lowercased() + authority.lowercased()
-        return name + (hasPath ? "" : "/") + text[end...]
+        let scheme = text[..<start].lowercased()
+        let port = scheme == "https://" ? ":443" : ":80"
+        let authority = text[start..<end].lowercased()
+        let place = authority.hasSuffix(port) ? String(authority.dropLast(port.utf8.count)) : authority
+        return scheme + place + (hasPath ? "" : "/") + text[end...]
     }
 }
 

@@ -5,7 +5,7 @@ internal import TLS
 /// The part of a cache that is on disk: a directory with one file an entry, named by the key's digest.
 ///
 /// Files appear and go whole, so any number of processes may share the directory; each reads its index anew when another
-/// has changed it. Everything but ``holds(_:)`` may block for the disk. Any thread.
+/// has changed it. Everything but ``holds(_:isExact:)`` may block for the disk. Any thread.
 final class DiskCache: Sendable {
     let directory: String
     private let state: Mutex<State>
@@ -20,6 +20,8 @@ final class DiskCache: Sendable {
         var waitingOctets = 0
         /// The key that is being written from `waiting`, unless it was removed meanwhile.
         var underway: CacheKey?
+        /// When ``holds(_:isExact:)`` last looked at the directory, on the monotonic clock.
+        var looked: Int64?
     }
 
     /// Responses on their way to the disk are in memory twice. If the disk is slower than the network for so long,
@@ -58,10 +60,21 @@ final class DiskCache: Sendable {
         case maybe
     }
 
-    /// What can be said with a look at the directory's state alone: a system call, and no allocation if it is empty.
-    func holds(_ key: @autoclosure () -> CacheKey?) -> Holding {
-        let found = StoreFile.state(directory)
+    /// How old a look at the directory may be for ``holds(_:isExact:)``. A system call each request costs more than another
+    /// process's answer, found a moment later, is worth.
+    private static let patience: Int64 = 100_000_000
+
+    /// What can be said with a look at the directory's state alone: at most a system call, and no allocation.
+    ///
+    /// - Parameter isExact: sees at once what other caches have stored in the directory.
+    func holds(_ key: @autoclosure () -> CacheKey?, isExact: Bool = true) -> Holding {
+        let now = Self.now(CLOCK_MONOTONIC_COARSE)
+        let isRecent = !isExact && state.withLock { $0.looked.map { now - $0 < Self.patience } ?? false }
+        let found = isRecent ? nil : StoreFile.state(directory)
         return state.withLock { state in
+            let found = isRecent ? state.index.state : found
+            // Until the index is read, every look counts.
+            if !isRecent { state.looked = state.index.state == found ? now : nil }
             if state.waiting.isEmpty, state.index.entries.isEmpty, state.index.state == found { return .no }
             guard let key = key() else { return .no }
             if let entry = state.waiting[key] { return .waiting(entry) }
@@ -259,9 +272,9 @@ final class DiskCache: Sendable {
         return String(repeating: "0", count: 16 - digits.utf8.count) + digits
     }
 
-    private static func now() -> Int64 {
+    private static func now(_ clock: clockid_t = CLOCK_REALTIME) -> Int64 {
         var time = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME, &time)
+        unsafe clock_gettime(clock, &time)
         return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
     }
 }

@@ -67,7 +67,7 @@ open class URLCache: NSObject, @unchecked Sendable {
 
     /// What is stored for the request's method and URL, fresh or not, whatever its fields and its cache policy.
     open func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
-        switch look(for: request) {
+        switch look(for: request, isExact: true) {
         case .nothing: nil
         case .response(let response): response
         case .onDisk(let key): load(key)

@@ -19,29 +19,29 @@ extension URLCache {
 
     /// Never blocks; costs nothing but a look at the directory while the cache is empty.
     func find(_ request: URLRequest) -> Finding {
-        isSubclass ? CacheKey(request).map(Finding.onDisk) ?? .nothing : look(for: request)
+        isSubclass ? CacheKey(request).map(Finding.onDisk) ?? .nothing : look(for: request, isExact: false)
     }
 
     func find(_ key: CacheKey) -> Finding {
-        isSubclass ? .onDisk(key) : look(for: key)
+        isSubclass ? .onDisk(key) : look(for: key, isExact: false)
     }
 
     /// What this class itself knows.
-    func look(for request: URLRequest) -> Finding {
+    func look(for request: URLRequest, isExact: Bool) -> Finding {
         if memory.withLock({ $0.isEmpty }) {
-            switch disk?.holds(CacheKey(request)) {
+            switch disk?.holds(CacheKey(request), isExact: isExact) {
             case .no, nil: return .nothing
             case .waiting(let response): return .response(response)
             case .maybe: break
             }
         }
         guard let key = CacheKey(request) else { return .nothing }
-        return look(for: key)
+        return look(for: key, isExact: isExact)
     }
 
-    private func look(for key: CacheKey) -> Finding {
+    private func look(for key: CacheKey, isExact: Bool) -> Finding {
         if let found = memory.withLock({ $0.value(for: key) }) { return .response(found) }
-        switch disk?.holds(key) {
+        switch disk?.holds(key, isExact: isExact) {
         case .no, nil: return .nothing
         case .waiting(let response): return .response(response)
         case .maybe: return .onDisk(key)

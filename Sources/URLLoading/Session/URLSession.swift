@@ -158,7 +158,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         return state.withLock { $0.tasks[identifier] === task }
     }
 
-    private var current: [URLSessionTask] {
+    var current: [URLSessionTask] {
         state.withLock { state in state.tasks.sorted { $0.key < $1.key }.map(\.value) }
     }
 
@@ -176,24 +176,6 @@ open class URLSession: NSObject, @unchecked Sendable {
     ) {
         let kinds = URLSession.byKind(current)
         delegateQueue.addOperation { completionHandler(kinds.0, kinds.1, kinds.2) }
-    }
-
-    /// The tasks that have not ended.
-    public var allTasks: [URLSessionTask] {
-        get async { current }
-    }
-
-    /// The same by kind: data, upload, download.
-    public var tasks: ([URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask]) {
-        get async { URLSession.byKind(current) }
-    }
-
-    private static func byKind(
-        _ tasks: [URLSessionTask]
-    ) -> ([URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask]) {
-        let uploads = tasks.compactMap { $0 as? URLSessionUploadTask }
-        let data = tasks.compactMap { $0 is URLSessionUploadTask ? nil : $0 as? URLSessionDataTask }
-        return (data, uploads, tasks.compactMap { $0 as? URLSessionDownloadTask })
     }
 
     // MARK: Making tasks: each is suspended, and begins with `resume()`

@@ -10,7 +10,10 @@ struct CacheKeyTests {
             ("http://h.example", "http://h.example/"), ("HTTP://H.Example:80/A?B#c", "http://h.example/A?B"),
             ("https://h.example:443?q", "https://h.example/?q"), ("HTTPS://h.example:443/", "https://h.example/"),
             ("http://h.example:8080/", "http://h.example:8080/"), ("http://h.example:443/", "http://h.example:443/"),
-            ("http://[::1]:80/x", "http://[::1]/x"), ("file:///A", "file:///A"), ("data:,A#b", "data:,A"),
+            ("http://[::1]:80/x", "http://[::1]/x"),
+            ("https://h.example:80/x", "https://h.example:80/x"), ("http://h.example:180/x", "http://h.example:180/x"),
+            ("http://h.example/a:80/b", "http://h.example/a:80/b"), ("file:///A", "file:///A"),
+            ("data:,A#b", "data:,A"),
         ]
     )
     func normal(text: String, expected: String) {

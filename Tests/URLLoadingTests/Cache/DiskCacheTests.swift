@@ -46,6 +46,19 @@ struct DiskCacheTests {
         #expect(holds(first, key(1)) == "no")
     }
 
+    @Test("a look that need not be exact sees what this cache did, and what the directory held at first")
+    func patience() throws {
+        cache().store(try entry(1), for: key(1), now: Date())
+        let later = cache()
+        for _ in 0..<3 {
+            guard case .maybe = later.holds(key(1), isExact: false) else { return #expect(Bool(false)) }
+        }
+        #expect(later.read(key(1)) != nil)
+        later.store(try entry(2), for: key(2), now: Date())
+        guard case .maybe = later.holds(key(2), isExact: false) else { return #expect(Bool(false)) }
+        guard case .no = later.holds(key(3), isExact: false) else { return #expect(Bool(false)) }
+    }
+
     @Test("files are for their owner alone, and none but entries are there")
     func files() throws {
         cache().store(try entry(1), for: key(1), now: Date())
