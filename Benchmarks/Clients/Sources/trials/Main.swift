@@ -102,7 +102,9 @@ enum Main {
         try await warmUp(session, url)
         let before = Footprint.now
         let (_, response) = try await session.upload(for: request, fromFile: file)
-        print("status \((response as? HTTPURLResponse)?.statusCode ?? 0) growth_kib \(Footprint.peak - before.resident)")
+        print(
+            "status \((response as? HTTPURLResponse)?.statusCode ?? 0) growth_kib \(Footprint.peak - before.resident)"
+        )
     }
 }
 
