@@ -97,6 +97,7 @@ final class Connection: ReadinessHandler, TimerHandler {
         case .busy(let exchange):
             if !readiness.isDisjoint(with: [.peerFinished, .hungUp]) { peerFinished = true }
             if let refusal { return engine.fail(exchange, .system(refusal)) }
+            if let failure = secure?.sealFailure { return engine.fail(exchange, .tls(failure)) }
             if readiness.contains(.writable) { flushSecure() }
             if case .broken(let error) = exchange.sending, !error.isPeerClosure {
                 return engine.fail(exchange, .sendFailed(error))
@@ -212,7 +213,12 @@ final class Connection: ReadinessHandler, TimerHandler {
 
     func read(into buffer: ReadBuffer) throws(Errno) -> Socket.Read { try wire?.read(into: buffer) ?? .endOfStream }
 
-    func write(_ first: Span<UInt8>, _ second: Span<UInt8>) throws(Errno) -> Int? { try wire?.write(first, second) }
+    func write(_ first: Span<UInt8>, _ second: Span<UInt8>) throws(Errno) -> Int? {
+        let count = try wire?.write(first, second)
+        // No event will come of it: the exchange hears next turn.
+        if secure?.sealFailure != nil { loop.again(token) }
+        return count
+    }
 
     /// The error that epoll announced, taken from the socket.
     var pendingError: Errno? { wire?.socket.pendingError }

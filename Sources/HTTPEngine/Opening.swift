@@ -227,6 +227,7 @@ final class Opening: ReadinessHandler {
     func send(_ bytes: Span<UInt8>) {
         if let layer = wire?.secure {
             layer.sealAll(bytes)
+            if let failure = layer.sealFailure { return fail(.tls(failure)) }
         } else {
             unsafe bytes.withUnsafeBufferPointer { unsafe outbox += $0 }
         }

@@ -29,6 +29,11 @@ final class TLSLayer {
     /// socket changes nothing.
     private(set) var waitsForInput = false
 
+    private var ownFailure: TLSError?
+    /// A session here or around could not seal what it was given, for want of memory for instance. It is an
+    /// ``ending`` too, but nothing that comes from the peer will tell of it.
+    var sealFailure: TLSError? { ownFailure ?? outer?.sealFailure }
+
     init(_ session: TLSSession, _ trust: TrustStore, inside outer: TLSLayer?, _ buffers: TLSBuffers) {
         self.session = session
         self.trust = trust
@@ -103,7 +108,7 @@ final class TLSLayer {
         return count
     }
 
-    /// A session that takes nothing more has failed before; how is told by what is read.
+    /// A session that takes nothing more has mostly failed before; how is told by what was read.
     private func seal(_ first: Span<UInt8>, _ second: Span<UInt8>) -> Int {
         let head = first.extracting(first: min(first.count, TLSLayer.sealedAtOnce))
         let rest = second.extracting(first: min(second.count, TLSLayer.sealedAtOnce - head.count))
@@ -113,7 +118,7 @@ final class TLSLayer {
             passOutput()
             return count
         } catch {
-            if ending == nil { ending = .failed(error) }
+            sealingFailed(error)
             passOutput()
             return head.count + rest.count
         }
@@ -133,11 +138,16 @@ final class TLSLayer {
             let count = seal(bytes.extracting(droppingFirst: offset), Span())
             // A proxy that cuts a message of its own in two and goes silent: no inner handshake is that long.
             guard count > 0 else {
-                ending = ending ?? .failed(.protocolViolation("a message that is begun and not ended"))
-                return
+                return sealingFailed(.protocolViolation("a message that is begun and not ended"))
             }
             offset += count
         }
+    }
+
+    private func sealingFailed(_ error: TLSError) {
+        guard ending == nil else { return }
+        ending = .failed(error)
+        ownFailure = error
     }
 
     /// During the handshake: what the session wants sent, before this layer carries anything.

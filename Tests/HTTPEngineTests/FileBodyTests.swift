@@ -42,7 +42,8 @@ struct FileBodyTests {
                 #expect(result.report?.contentSent == UInt64(bounds.count))
                 #expect(server.connections[0].receivedText.contains("\r\nContent-Length: \(bounds.count)\r\n"))
                 #expect(content(server) == Array(Self.large[bounds]))
-                #expect(await engine.statistics.idle == 1)
+                // Not idle == 1: an answer that is here before the loop has looked after the last slice ends its connection.
+                #expect(await engine.statistics.busy == 0)
             }
         }
     }

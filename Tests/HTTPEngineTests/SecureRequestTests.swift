@@ -1,5 +1,6 @@
 import HTTP1
 import Reactor
+import Synchronization
 import TLS
 import TestServer
 import TestSupport
@@ -42,6 +43,57 @@ struct SecureRequestTests {
         #expect(result.text == "ok" && result.sent == 1_000_002)
         #expect(server.connections[0].received.suffix(1_000_002) == bytes("<") + content + bytes(">"))
         #expect(await engine.statistics.idle == 1)
+    }
+
+    @Test("a session that can seal nothing more fails its exchange, and its upgraded connection, at once")
+    func sealing() async throws {
+        let switching = "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: chat\r\n\r\n"
+        let answering = RawScript.answering(ok).secured(by: server)
+        let upgrading: RawScript = [.receive(.headEnd), .send(switching)]
+        // What is to be upgraded shares no connection with what is not.
+        let server = try RawServer.start([answering, answering], otherwise: upgrading.secured(by: server))
+        // Time stands still: no limit ends them.
+        let engine = try EngineHarness(configuration, clock: ManualClock())
+        let get = try EngineRequest(origin: origin(server.port))
+        var options = EngineRequest.Options()
+        options.upgrade = ["chat"]
+        let upgrade = try EngineRequest(origin: origin(server.port), options: options)
+        let kept = Mutex<LoopBound<UpgradedConnection>?>(nil)
+        let wire = Mutex<LoopBound<Connection>?>(nil)
+        let speaker = Speaker()
+        // As one that has no memory left: it refuses, and the peer has no part in it.
+        let end: @Sendable (Engine) -> Void = { engine in
+            for connection in engine.connections.entries { connection.secure?.session.close() }
+        }
+        #expect(await engine.run(get).text == "ok")
+        await engine.onLoop(end)
+        #expect(await engine.run(get).error == .tls(.closed))
+        #expect(await engine.run(get).text == "ok")
+        let result = await engine.run(upgrade) {
+            $0.onHead = { recorder, _ in
+                let found = recorder.engine.connections.entries.first {
+                    if case .busy = $0.state { true } else { false }
+                }
+                wire.withLock { $0 = found.map { LoopBound($0, on: recorder.engine.loop) } }
+            }
+            $0.onUpgrade = { _, connection in
+                connection.start(speaker)
+                kept.withLock { $0 = LoopBound(connection, on: connection.loop) }
+            }
+        }
+        for _ in 0..<3 { _ = await engine.statistics }
+        #expect(speaker.heard.closed.isEmpty)
+        #expect(result.informational == [101])
+        let upgraded = try #require(kept.withLock { $0 })
+        let connection = try #require(wire.withLock { $0 })
+        await engine.onLoop { _ in
+            connection.value.secure?.session.close()
+            upgraded.value.write(bytes("more"))
+        }
+        await speaker.ends.reaches(1)
+        #expect(speaker.heard.closed == [.tls(.closed)])
+        await engine.shutdown()
+        #expect(await engine.remains == Remains())
     }
 
     @Test("a file that becomes shorter ends the connection without a close_notify")

@@ -36,8 +36,8 @@ struct RunTests {
     @Test(
         "a timed run's sum holds, by the server's count too, and it ends on time",
         arguments: [
-            ["-d", "300ms", "-c", "9"], ["-d", "300ms", "-c", "9", "--pipeline", "16"],
-            ["-d", "300ms", "-c", "9", "--close", "rst"],
+            ["-d", "1s", "-c", "9"], ["-d", "1s", "-c", "9", "--pipeline", "16"],
+            ["-d", "1s", "-c", "9", "--close", "rst"],
         ]
     )
     func byTime(line: [String]) throws {
@@ -48,7 +48,7 @@ struct RunTests {
         #expect(sent == completed + (ended.number("requests", "in_flight_at_stop") ?? -1))
         #expect(completed > 0)
         #expect(serverCount(ended) ?? .max <= sent)
-        #expect((300_000_000...10_000_000_000).contains(ended.number("run", "measured_ns") ?? 0))
+        #expect((1_000_000_000...20_000_000_000).contains(ended.number("run", "measured_ns") ?? 0))
     }
 
     @Test("nobody listening is counted by class, and fails the run, which ends all the same")

@@ -113,6 +113,7 @@ public final class UpgradedConnection {
         isServed = true
         defer { isServed = false }
         if let refusal = connection.refusal { return lost(.system(refusal)) }
+        if let failure = connection.secure?.sealFailure { return lost(.tls(failure)) }
         if readiness.contains(.writable) { connection.flushSecure() }
         if !readiness.isDisjoint(with: [.hungUp, .failed]), !isReading { return broken() }
         if isReading, !readiness.isDisjoint(with: [.readable, .peerFinished, .hungUp, .failed, .again]) {
