@@ -218,7 +218,8 @@ struct DefectTests {
 
     @Test("sessions used once and invalidated close their connections")
     func manySessions() async throws {
-        let server = try RawServer.start(otherwise: .answering(Array("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".utf8)))
+        let answer = Array("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".utf8)
+        let server = try RawServer.start(otherwise: .answering(answer))
         let target = URL(string: server.url("/"))!
         for _ in 0..<50 {
             let session = URLSession(configuration: .isolated)
