@@ -20,6 +20,19 @@ struct DataTaskTests {
         #expect(response.expectedContentLength == 1000)
     }
 
+    @Test("a task on the session's own thread gets its answer there, redirects included")
+    func onLoop() async throws {
+        let session = URLSession(configuration: .isolated)
+        let target = url("/redirect/2")
+        let data = try await withTaskExecutorPreference(session.taskExecutor) {
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<20 { group.addTask { try await session.data(from: target).0.count } }
+                return try await group.reduce(0, +)
+            }
+        }
+        #expect(data > 0)
+    }
+
     @Test("a status that says no is an answer, not an error")
     func notFound() async throws {
         let (_, response) = try await URLSession(configuration: .isolated).data(from: url("/status/404"))

@@ -334,6 +334,8 @@ open class URLSession: NSObject, @unchecked Sendable {
         }
     }
 
+    var executor: LoopExecutor? { try? parts.home.get().loop.executor }
+
     /// False where there is no loop: `call` will not run.
     @discardableResult
     func post(_ call: @escaping @Sendable (SessionEngine) -> Void) -> Bool {
@@ -348,6 +350,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     ) {
         guard has(task) else { return fail(task, "the session has been invalidated") }
         switch parts.home {
+        case .success(let home) where home.loop.isCurrent: call(home.value, self, task)
         case .success(let home): home.loop.post { call(home.value, self, task) }
         case .failure(let error): fail(task, "no event loop can be had: \(error)")
         }
