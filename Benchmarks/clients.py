@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`await session.data(from:)` against FoundationNetworking and AsyncHTTPClient: CPU and allocations a request.
 
-./dev bench session. One nginx on the other core, a small answer, 64 tasks and one; wrk beside them in the same run.
+./dev bench session [NAMES]. One nginx on the other core, a small answer, 64 tasks and one; wrk beside them in the same run.
 """
 import os
 import re
@@ -15,7 +15,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 CLIENT_CORE, SERVER_CORE = 0, 1
 ROUNDS = 5
 # URL, tasks, requests: enough for some seconds each.
-COUNTS = {"session": (60_000, 20_000), "ahc": (20_000, 8_000), "foundation": (6_000, 2_000)}
+COUNTS = {"session": (60_000, 20_000), "session on its loop": (60_000, 20_000), "ahc": (20_000, 8_000),
+          "foundation": (6_000, 2_000)}
 
 
 def build(names):
@@ -26,8 +27,10 @@ def build(names):
     return {name: os.path.join(folder, ".build", "release", name) for name in names}
 
 
-def cost(binary, url, tasks, count):
-    output, _, _ = peers.run([binary, url, str(tasks), str(count)], CLIENT_CORE)
+def cost(binary, url, tasks, count, on_loop=False):
+    # By `withTaskExecutorPreference(session.taskExecutor)`, or as any task does it.
+    command = ["env", "ON_LOOP=1", binary] if on_loop else [binary]
+    output, _, _ = peers.run([*command, url, str(tasks), str(count)], CLIENT_CORE)
     match = re.search(r"cpu_us ([\d.]+) wall_us ([\d.]+)", output)
     return float(match.group(1)), float(match.group(2))
 
@@ -48,8 +51,9 @@ def wrk(url, connections):
 
 
 def main():
-    names = [name for name in ("session", "ahc", "foundation") if name in (sys.argv[1:] or list(COUNTS))]
-    binaries = build(names)
+    wanted = sys.argv[1:] or ["session", "ahc", "foundation"]
+    binaries = build([name for name in ("session", "ahc", "foundation") if name in wanted])
+    names = [name for name in COUNTS if name.split()[0] in binaries]
     with tempfile.TemporaryDirectory() as folder, peers.nginx(SERVER_CORE) as port:
         library = os.path.join(folder, "mallocs.so")
         subprocess.run(["clang", "-O2", "-shared", "-fPIC", "-o", library, os.path.join(HERE, "mallocs.c")], check=True)
@@ -61,14 +65,15 @@ def main():
             for _ in range(ROUNDS):
                 wrks.append(wrk(url, tasks))
                 for name in names:
-                    costs[name].append(cost(binaries[name], url, tasks, COUNTS[name][place])[0])
+                    one = cost(binaries[name.split()[0]], url, tasks, COUNTS[name][place], " " in name)
+                    costs[name].append(one[0])
             print(f"{tasks} task{'s' if tasks > 1 else ''}: wrk {peers.median(wrks):.1f} µs a request")
             ours = peers.median(costs["session"])
             for name in names:
                 median = peers.median(costs[name])
-                ratio = "" if name == "session" else f", ours is {ours / median:.3f} of it"
+                ratio = "" if name.startswith("session") else f", ours is {ours / median:.3f} of it"
                 print(f"  {name}: {median:.1f} µs a request ({min(costs[name]):.1f}-{max(costs[name]):.1f}){ratio}")
-        for name in names:
+        for name in binaries:
             print(f"allocations a request, {name}: {mallocs(binaries[name], url, 64, library):.1f} at 64 tasks, "
                   f"{mallocs(binaries[name], url, 1, library):.1f} at one")
 
