@@ -16,10 +16,10 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
         return configuration
     }
 
-    /// For sessions whose uploads and downloads outlive the process: what is unfinished is taken up by the next session
-    /// made with the same identifier, in this process or a later one.
+    /// A configuration with an identifier. What a session made with it loads does not outlive the process yet: it
+    /// behaves as any other.
     ///
-    /// - Parameter identifier: the program's own; it names a folder in the user's state directory.
+    /// - Parameter identifier: the program's own.
     open class func background(withIdentifier identifier: String) -> URLSessionConfiguration {
         URLSessionConfiguration(identifier: identifier, isBackground: true)
     }
