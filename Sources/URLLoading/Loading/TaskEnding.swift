@@ -55,7 +55,6 @@ struct TaskEnding: Sendable {
         }
         // By the time the end is told, the task says so itself.
         mark()
-        (task as? URLSessionStreamTask)?.channel.end(failure)
         (task as? URLSessionWebSocketTask)?.channel.end(failure)
         delegate?.urlSession(session, task: task, didCompleteWithError: failure)
         release()

@@ -134,7 +134,7 @@ extension TaskLoad {
                 }
                 let cached = use.cached.updated(fresh)
                 engine.settings.cache?.keep(cached, for: key)
-                serve(cached, age: 0)
+                serve(cached, age: cached.age)
             }
             return true
         }
@@ -142,7 +142,7 @@ extension TaskLoad {
             let question = ask()
             answered(question) { [self] held in
                 settle(held)
-                serve(use.cached, age: 0)
+                serve(use.cached, age: use.cached.age)
             }
             return true
         }
@@ -153,7 +153,7 @@ extension TaskLoad {
     func isCoveredByCache() -> Bool {
         guard let use = validation, use.mayServeStale, response == nil else { return false }
         phase = .starting(nil)
-        serve(use.cached, age: 0)
+        serve(use.cached, age: use.cached.age)
         return true
     }
 
@@ -244,5 +244,13 @@ extension TaskLoad {
             end(nil)
         }
         return true
+    }
+}
+
+extension CachedURLResponse {
+    /// In seconds, as RFC 9111 §4.2.3 counts it.
+    fileprivate var age: Int64 {
+        guard let exchange else { return 0 }
+        return CacheFreshness(exchange, CacheControl(exchange.fields), now: Transaction.now).age
     }
 }

@@ -101,7 +101,6 @@ extension TaskLoad {
             case .allow: goOn(held)
             case .cancel: cancel()
             case .becomeDownload: becomeDownload(dataTask, held)
-            case .becomeStream: becomeStream(dataTask, held)
             }
         }
     }
@@ -130,17 +129,6 @@ extension TaskLoad {
         }
         replaceTask(by: download)
         beginFile()
-        goOn(held)
-    }
-
-    private func becomeStream(_ dataTask: URLSessionDataTask, _ held: Held) {
-        let stream = URLSessionStreamTask(taking: dataTask, session, order)
-        session.replace(dataTask, by: stream)
-        tell { session, _, delegate in
-            (delegate as? any URLSessionDataDelegate)?.urlSession(session, dataTask: dataTask, didBecome: stream)
-        }
-        replaceTask(by: stream)
-        sink = .bytes(stream.channel)
         goOn(held)
     }
 }

@@ -21,8 +21,6 @@ extension URLSession {
         /// Into a file.
         @available(*, deprecated, message: "Make a download task instead")
         case becomeDownload
-        /// To be read by hand.
-        case becomeStream
     }
 
     /// What to do about a task whose date has come.

@@ -16,7 +16,6 @@ struct TaskSnapshot {
     var taskDescription: String?
     var priority = URLSessionTask.defaultPriority
     var beginDate: Date?
-    var prefersIncrementalDelivery = true
     var counts = TaskCounts()
     var expectsToSend: Int64 = -1
     var expectsToReceive: Int64 = -1

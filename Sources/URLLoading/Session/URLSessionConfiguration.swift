@@ -16,19 +16,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
         return configuration
     }
 
-    /// A configuration with an identifier. What a session made with it loads does not outlive the process yet: it
-    /// behaves as any other.
-    ///
-    /// - Parameter identifier: the program's own.
-    open class func background(withIdentifier identifier: String) -> URLSessionConfiguration {
-        URLSessionConfiguration(identifier: identifier, isBackground: true)
-    }
-
-    /// Of a background session; a label otherwise.
+    /// A label.
     open var identifier: String?
-
-    /// Made by ``background(withIdentifier:)``.
-    let isBackground: Bool
 
     /// For requests that leave the policy to the protocol.
     open var requestCachePolicy: URLRequest.CachePolicy = .useProtocolCachePolicy
@@ -40,7 +29,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     /// In seconds: how long a task may take in all, redirects, retries and waiting for connectivity included. Seven days.
     open var timeoutIntervalForResource: TimeInterval = 604_800
 
-    /// Sent as the packets' class of service where the network takes it; of no other effect here.
+    /// Of no effect here.
     open var networkServiceType: URLRequest.NetworkServiceType = .default
 
     /// Linux knows no cellular interfaces: of no effect here.
@@ -59,9 +48,6 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
 
     /// Groups of applications are a matter of Apple's: nil here.
     open internal(set) var sharedContainerIdentifier: String?
-
-    /// Nobody launches a program for its session here: of no effect.
-    open var sessionSendsLaunchEvents = false
 
     /// Proxies by URLSession's keys, of which the "Enable" ones count: HTTPEnable, HTTPProxy, HTTPPort, HTTPSEnable,
     /// HTTPSProxy, HTTPSPort, SOCKSEnable, SOCKSProxy, SOCKSPort, ExceptionsList. Nil: the environment's
@@ -106,17 +92,14 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     open var protocolClasses: [AnyClass]?
 
     @available(*, deprecated, message: "Please use URLSessionConfiguration.default or another class method")
-    public override init() { isBackground = false }
+    public override init() {}
 
-    init(identifier: String?, isBackground: Bool = false) {
-        self.identifier = identifier
-        self.isBackground = isBackground
-    }
+    init(identifier: String?) { self.identifier = identifier }
 
     open override func copy() -> Any { copy(with: nil) }
 
     open func copy(with zone: NSZone?) -> Any {
-        let copy = URLSessionConfiguration(identifier: identifier, isBackground: isBackground)
+        let copy = URLSessionConfiguration(identifier: identifier)
         copy.requestCachePolicy = requestCachePolicy
         copy.timeoutIntervalForRequest = timeoutIntervalForRequest
         copy.timeoutIntervalForResource = timeoutIntervalForResource
@@ -127,7 +110,6 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
         copy.waitsForConnectivity = waitsForConnectivity
         copy.isDiscretionary = isDiscretionary
         copy.sharedContainerIdentifier = sharedContainerIdentifier
-        copy.sessionSendsLaunchEvents = sessionSendsLaunchEvents
         copy.connectionProxyDictionary = connectionProxyDictionary
         copy.tlsMinimumSupportedProtocolVersion = tlsMinimumSupportedProtocolVersion
         copy.tlsMaximumSupportedProtocolVersion = tlsMaximumSupportedProtocolVersion

@@ -20,7 +20,7 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
     /// The answer `.becomeDownload`: what follows is told of the download task, which has the same identifier.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask)
 
-    /// The answer `.becomeStream`: the content is read from the stream task, and the data task is over.
+    /// Never: nothing makes stream tasks yet.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didBecome streamTask: URLSessionStreamTask)
 
     /// More content, decoded, in the order it came. While this is busy the server is held: nothing piles up.

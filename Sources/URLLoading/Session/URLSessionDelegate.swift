@@ -22,9 +22,6 @@ public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
         _ session: URLSession,
         didReceive challenge: URLAuthenticationChallenge
     ) async -> (URLSession.AuthChallengeDisposition, URLCredential?)
-
-    /// A background session's tasks have all ended, and all of it has been told.
-    func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession)
 }
 
 extension URLSessionDelegate {
@@ -48,6 +45,4 @@ extension URLSessionDelegate {
         UnansweredMark.current?.set()
         return (.performDefaultHandling, nil)
     }
-
-    public func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {}
 }

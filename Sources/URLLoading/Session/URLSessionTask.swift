@@ -110,12 +110,6 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         set { snapshot.withLock { $0.beginDate = newValue } }
     }
 
-    /// Whether data may be delivered as it comes. False: it is kept until the end, in memory.
-    open var prefersIncrementalDelivery: Bool {
-        get { snapshot.withLock { $0.prefersIncrementalDelivery } }
-        set { snapshot.withLock { $0.prefersIncrementalDelivery = newValue } }
-    }
-
     // MARK: Counts, in bytes
 
     /// A guess of the user's, for ``progress`` while nothing better is known; -1 for none.

@@ -70,14 +70,6 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate, Sendable {
     /// The same as an asynchronous function: a delegate has one of the two.
     func urlSession(_ session: URLSession, needNewBodyStreamForTask task: URLSessionTask) async -> InputStream?
 
-    /// An upload is resumed: the stream must begin at that byte of the content.
-    func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        needNewBodyStreamFrom offset: Int64,
-        completionHandler: @Sendable @escaping (InputStream?) -> Void
-    )
-
     /// Content has left, by the kernel's word. Not told for each byte: once a turn of the loop.
     ///
     /// - Parameter totalBytesExpectedToSend: -1 where nobody knows.
@@ -221,16 +213,6 @@ extension URLSessionTaskDelegate {
             )
         }
         return handed.stream
-    }
-
-    public func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        needNewBodyStreamFrom offset: Int64,
-        completionHandler: @Sendable @escaping (InputStream?) -> Void
-    ) {
-        guard let other = other(session) else { return completionHandler(nil) }
-        other.urlSession(session, task: task, needNewBodyStreamFrom: offset, completionHandler: completionHandler)
     }
 
     public func urlSession(
