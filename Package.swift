@@ -27,6 +27,9 @@ let package = Package(
         .library(name: "WebSocket", targets: ["WebSocket"]),
         .library(name: "HTTPEngine", targets: ["HTTPEngine"]),
         .library(name: "URLLoading", targets: ["URLLoading"]),
+        .library(name: "Uncurl", targets: ["Uncurl"]),
+        .library(name: "UncurlXML", targets: ["UncurlXML"]),
+        .library(name: "UncurlTestKit", targets: ["UncurlTestKit"]),
         .library(name: "TestServer", targets: ["TestServer"]),
         .executable(name: "volley", targets: ["volley"]),
         .executable(name: "httpbin", targets: ["httpbin"]),
@@ -55,6 +58,14 @@ let package = Package(
             dependencies: ["HTTPEngine", "WebSocket", "Reactor", "HTTP1", "TLS"],
             swiftSettings: strict
         ),
+        .target(
+            name: "Uncurl",
+            dependencies: ["URLLoading", "HTTPEngine", "WebSocket", "Reactor", "HTTP1", "TLS", "CZlib"],
+            swiftSettings: strict
+        ),
+        // FoundationXML links libxml2: a product of its own, for who wants it.
+        .target(name: "UncurlXML", dependencies: ["Uncurl"], swiftSettings: strict),
+        .target(name: "UncurlTestKit", dependencies: ["Uncurl"], swiftSettings: strict),
         .target(
             name: "TestServer",
             dependencies: ["TLS", "Reactor", "HTTP1", "WebSocket", "CZlib", "COpenSSL"],
@@ -105,6 +116,13 @@ let package = Package(
             name: "URLLoadingTests",
             dependencies: [
                 "URLLoading", "HTTPEngine", "WebSocket", "Reactor", "HTTP1", "TLS", "TestServer", "TestSupport",
+            ],
+            swiftSettings: testing
+        ),
+        .testTarget(
+            name: "UncurlTests",
+            dependencies: [
+                "Uncurl", "UncurlXML", "UncurlTestKit", "HTTPEngine", "TLS", "Reactor", "TestServer", "TestSupport",
             ],
             swiftSettings: testing
         ),
