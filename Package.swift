@@ -27,6 +27,9 @@ let package = Package(
         .library(name: "WebSocket", targets: ["WebSocket"]),
         .library(name: "HTTPEngine", targets: ["HTTPEngine"]),
         .library(name: "URLLoading", targets: ["URLLoading"]),
+        .library(name: "Uncurl", targets: ["Uncurl"]),
+        .library(name: "UncurlXML", targets: ["UncurlXML"]),
+        .library(name: "UncurlTestKit", targets: ["UncurlTestKit"]),
         .library(name: "TestServer", targets: ["TestServer"]),
         .library(name: "LoadTester", targets: ["LoadTester"]),
         .executable(name: "volley", targets: ["volley"]),
@@ -56,6 +59,14 @@ let package = Package(
             dependencies: ["HTTPEngine", "WebSocket", "Reactor", "HTTP1", "TLS"],
             swiftSettings: strict
         ),
+        .target(
+            name: "Uncurl",
+            dependencies: ["URLLoading", "HTTPEngine", "WebSocket", "Reactor", "HTTP1", "TLS", "CZlib"],
+            swiftSettings: strict
+        ),
+        // FoundationXML links libxml2: a product of its own, for who wants it.
+        .target(name: "UncurlXML", dependencies: ["Uncurl"], swiftSettings: strict),
+        .target(name: "UncurlTestKit", dependencies: ["Uncurl"], swiftSettings: strict),
         .target(
             name: "TestServer",
             dependencies: ["TLS", "Reactor", "HTTP1", "WebSocket", "CZlib", "COpenSSL"],
@@ -120,6 +131,13 @@ let package = Package(
             name: "URLLoadingTests",
             dependencies: [
                 "URLLoading", "HTTPEngine", "WebSocket", "Reactor", "HTTP1", "TLS", "TestServer", "TestSupport",
+            ],
+            swiftSettings: testing
+        ),
+        .testTarget(
+            name: "UncurlTests",
+            dependencies: [
+                "Uncurl", "UncurlXML", "UncurlTestKit", "HTTPEngine", "TLS", "Reactor", "TestServer", "TestSupport",
             ],
             swiftSettings: testing
         ),
