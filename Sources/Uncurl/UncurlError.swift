@@ -16,6 +16,8 @@ public enum UncurlError: Error, Sendable {
     case serialization(SerializationFailure)
     /// The server's certificate chain was not accepted, by the policy's reason.
     case trust(TrustFailure)
+    /// A hook answered a challenge with an error.
+    case challenge(any Error)
     /// The download is here, and could not be put where it belongs.
     case file(FileFailure)
     /// The network, or this machine.
@@ -26,4 +28,6 @@ public enum UncurlError: Error, Sendable {
     case sessionInvalidated
     /// A retrier gave another error than the one it was asked about.
     indirect case retry(any Error, original: UncurlError)
+    /// The content has been read, is needed once more, and cannot be had again.
+    case bodyNotReplayable
 }
