@@ -3,13 +3,13 @@ import HTTPEngine
 /// `--connect-to HOST1:PORT1:HOST2:PORT2`, as in curl: requests for the first pair go to the second.
 ///
 /// An empty HOST1 or PORT1 stands for any, an empty HOST2 or PORT2 for "as in the URL". IPv6 in brackets.
-struct ConnectToRule: Hashable, Sendable {
+package struct ConnectToRule: Hashable, Sendable {
     let host: URLHost?
     let port: UInt16?
     let newHost: URLHost?
     let newPort: UInt16?
 
-    init(_ text: String) throws(UsageError) {
+    package init(_ text: String) throws(UsageError) {
         let parts = try Self.split(text)
         (host, port) = (try Self.host(parts[0], text), try Self.port(parts[1], text))
         (newHost, newPort) = (try Self.host(parts[2], text), try Self.port(parts[3], text))

@@ -1,8 +1,8 @@
 /// The JSON Schema (draft 2020-12) of ``JSONReport``, which `volley --schema` prints.
 ///
 /// A new member may come with any release; `schema` counts up when one goes or changes its meaning.
-enum ReportSchema {
-    static let text = #"""
+package enum ReportSchema {
+    package static let text = #"""
         {
           "$schema": "https://json-schema.org/draft/2020-12/schema",
           "title": "A report of volley",

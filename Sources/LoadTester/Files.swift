@@ -3,12 +3,12 @@ internal import Glibc
 internal import Reactor
 
 /// Files by descriptor: the few calls that volley needs, each with the errors said in words.
-enum Files {
+package enum Files {
     /// A request's body is held in memory once; a body beyond this belongs in an upload test of another kind.
-    static let bodyLimit = 256 << 20
+    package static let bodyLimit = 256 << 20
 
     /// The whole of a file.
-    static func read(_ path: String, for flag: String, limit: Int = bodyLimit) throws(UsageError) -> [UInt8] {
+    package static func read(_ path: String, for flag: String, limit: Int = bodyLimit) throws(UsageError) -> [UInt8] {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             throw UsageError(

@@ -10,7 +10,7 @@ enum JSONReport {
         let tally = result.tally
         return .object([
             ("schema", .integer(1)),
-            ("volley", .string(LoadCommand.version)),
+            ("volley", .string(VolleyVersion.text)),
             ("run", run(result)),
             ("requests", requests(tally)),
             ("rate", rate(result)),

@@ -2,7 +2,7 @@ import HTTPEngine
 import Reactor
 
 /// A run, resolved and shared out: what the workers need, and no more to decide. Times in nanoseconds.
-struct RunPlan: Sendable {
+package struct RunPlan: Sendable {
     enum Destination: Hashable, Sendable {
         /// Decided once the embedded server listens.
         case embedded
@@ -52,7 +52,7 @@ struct RunPlan: Sendable {
 
     /// What the embedded server is asked for: something small and from memory, so that the two ends are measured and
     /// not a route; and for the methods that this does not answer, the route that takes any.
-    static func embeddedTarget(_ method: String?, hasBody: Bool) -> String {
+    package static func embeddedTarget(_ method: String?, hasBody: Bool) -> String {
         switch method ?? (hasBody ? "POST" : "GET") {
         case "GET", "HEAD": "/bytes/128"
         default: "/anything"

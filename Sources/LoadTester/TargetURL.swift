@@ -1,13 +1,13 @@
-import HTTPEngine
+package import HTTPEngine
 import Reactor
 
 /// The URL of a run as it was typed, and what the engine makes of it.
-struct TargetURL: Hashable, Sendable {
+package struct TargetURL: Hashable, Sendable {
     /// As typed; for the report.
-    let text: String
-    let parts: HTTPURL
+    package let text: String
+    package let parts: HTTPURL
 
-    init(_ text: String) throws(UsageError) {
+    package init(_ text: String) throws(UsageError) {
         self.text = text
         do throws(HTTPURL.Problem) {
             parts = try HTTPURL(text)
@@ -16,12 +16,12 @@ struct TargetURL: Hashable, Sendable {
         }
     }
 
-    var isSecure: Bool { parts.origin.scheme == .https }
-    var host: URLHost { parts.host }
-    var port: UInt16 { parts.port }
-    var target: String { parts.target }
+    package var isSecure: Bool { parts.origin.scheme == .https }
+    package var host: URLHost { parts.host }
+    package var port: UInt16 { parts.port }
+    package var target: String { parts.target }
     /// The Host field's value (RFC 9110 §7.2).
-    var hostField: String { parts.origin.authority }
+    package var hostField: String { parts.origin.authority }
 }
 
 extension HTTPURL.Problem {

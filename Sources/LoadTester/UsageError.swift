@@ -1,19 +1,19 @@
 /// What is wrong with a command line, a file or a limit, and what would be right.
 ///
 /// Always one line: it is printed before anything starts, and the process ends with status 1.
-struct UsageError: Error, Hashable, CustomStringConvertible {
-    let description: String
+package struct UsageError: Error, Hashable, CustomStringConvertible {
+    package let description: String
 
-    init(_ description: String) { self.description = description }
+    package init(_ description: String) { self.description = description }
 }
 
 /// A user's text inside a message: quoted, on one line, and short enough to leave the message readable.
-func quoted(_ text: some StringProtocol) -> String {
+package func quoted(_ text: some StringProtocol) -> String {
     "\"" + oneLine(text.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : "\($0)" }.joined()) + "\""
 }
 
 /// Text from a user or a peer without what would move a terminal's cursor, cut after `limit` characters.
-func oneLine(_ text: some StringProtocol, limit: Int = 96) -> String {
+package func oneLine(_ text: some StringProtocol, limit: Int = 96) -> String {
     var out = ""
     for (index, scalar) in text.unicodeScalars.enumerated() {
         guard index < limit else { return out + "…" }

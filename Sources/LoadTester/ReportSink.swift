@@ -1,12 +1,16 @@
 /// One report: in which form, and where to.
-struct ReportSink: Hashable, Sendable {
-    enum Format: String, Hashable, Sendable, CaseIterable { case text, json, wrk }
+package struct ReportSink: Hashable, Sendable {
+    package enum Format: String, Hashable, Sendable, CaseIterable { case text, json, wrk }
 
-    let format: Format
+    package let format: Format
     /// nil: standard output.
-    let path: String?
+    package let path: String?
 
     /// `text`, or `json=out.json`.
+    package static let text = ReportSink(format: .text, path: nil)
+
+    private init(format: Format, path: String?) { (self.format, self.path) = (format, path) }
+
     init(_ text: String) throws(UsageError) {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard let name = parts.first, let format = Format(rawValue: String(name)) else {
@@ -19,7 +23,7 @@ struct ReportSink: Hashable, Sendable {
         path = parts.count == 2 ? String(parts[1]) : nil
     }
 
-    static func parse(_ arguments: [String]) throws(UsageError) -> [ReportSink] {
+    package static func parse(_ arguments: [String]) throws(UsageError) -> [ReportSink] {
         guard !arguments.isEmpty else { return [try ReportSink("text")] }
         var sinks: [ReportSink] = []
         for argument in arguments { sinks.append(try ReportSink(argument)) }

@@ -34,7 +34,7 @@ enum TextReport {
             case .rst: "\(each), closed by RST"
             }
         var lines = [
-            "volley \(LoadCommand.version): \(what) \(plan.url)",
+            "volley \(VolleyVersion.text): \(what) \(plan.url)",
             "  \(several(plan.connections, "connection")) on \(several(plan.threads, "thread")), \(reuse), "
                 + "timeout \(Units.time(plan.timeout))",
         ]

@@ -1,22 +1,22 @@
 /// The one request that a run sends again and again: validated, not yet bytes.
-struct RequestDescription: Hashable, Sendable {
-    struct Field: Hashable, Sendable {
-        var name: String
-        var value: String
+package struct RequestDescription: Hashable, Sendable {
+    package struct Field: Hashable, Sendable {
+        package var name: String
+        package var value: String
     }
 
-    let method: String
+    package let method: String
     /// The request-target, in origin form (RFC 9112 §3.2.1).
-    let target: String
+    package let target: String
     /// The Host field's value: the user's own if given, the URL's otherwise.
-    let host: String
+    package let host: String
     /// The user's other fields, in their order.
-    let fields: [Field]
+    package let fields: [Field]
     /// nil: no body, which is not the same as an empty one.
-    let body: [UInt8]?
+    package let body: [UInt8]?
 
     /// `method` nil means GET, or POST as soon as there is a body, as in curl.
-    init(
+    package init(
         method: String?,
         target: String,
         hostField: String,

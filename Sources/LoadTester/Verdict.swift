@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// What a run's end tells a script. 2 and 3 are kept for thresholds and for a generator that was the limit.
-enum Verdict: Int32, Sendable {
+package enum Verdict: Int32, Sendable {
     case good = 0
     /// A URL, flag, file or limit does not allow the run; nothing was started.
     case unusable = 1
@@ -23,5 +23,5 @@ enum Verdict: Int32, Sendable {
         }
     }
 
-    func exit() -> Never { Glibc.exit(rawValue) }
+    package func exit() -> Never { Glibc.exit(rawValue) }
 }

@@ -1,70 +1,12 @@
 import HTTPEngine
+import LoadTester
 import Reactor
 
 /// A command line, understood: every value checked, nothing started, nothing looked up.
-struct Options: Sendable {
-    enum Target: Hashable, Sendable {
-        /// No URL: volley starts the embedded server and tests that.
-        case embedded
-        case url(TargetURL)
-    }
-
-    /// What is done with connections.
-    enum Work: String, Hashable, Sendable {
-        case requests
-        /// Each is opened, TLS included, and closed again.
-        case handshakes
-    }
-
-    /// How a connection ends after each response, or when it is open and nothing is requested.
-    enum Reuse: String, Hashable, Sendable {
-        case keepAlive = "keep-alive"
-        /// A new connection each request, which volley ends by FIN: the TIME_WAIT is on this side.
-        case fin
-        /// The same, ended by RST: no TIME_WAIT at all.
-        case rst
-    }
-
-    /// How much goes to standard error while a run goes on.
-    enum Chatter: Hashable, Sendable {
-        case progress
-        case notes
-        /// Errors only.
-        case quiet
-    }
-
-    var target: Target
-    var work: Work
-    var proxy: Proxy?
-    var security: SecurityOptions
-    var request: RequestDescription
-    var connections: Int
-    var threads: Int
-    /// Nanoseconds; nil when only a count ends the run.
-    var duration: UInt64?
-    var requests: UInt64?
-    var timeout: UInt64
-    var warmup: UInt64
-    var pipeline: Int
-    /// New connections a second, all threads together; nil: as fast as the server's queue takes them.
-    var connectRate: UInt64?
-    var reuse: Reuse
-    /// With port 0.
-    var sources: [SocketAddress]
-    var unixSocket: UnixName?
-    var connectTo: [ConnectToRule]
-    var showsDistribution: Bool
-    var reports: [ReportSink]
-    var chatter: Chatter
-
-    /// More than any process may hold open; ``Preflight`` knows the real limit of this one.
-    static let connectionLimit: UInt64 = 1_000_000
-    static let threadLimit: UInt64 = 1_024
-    /// A deeper pipeline only measures the server's buffers.
-    static let pipelineLimit: UInt64 = 1_024
-
+extension Options {
     init(_ command: LoadCommand) throws(UsageError) {
-        if let url = command.url { target = .url(try TargetURL(url)) } else { target = .embedded }
+        let target: Target = if let url = command.url { .url(try TargetURL(url)) } else { .embedded }
+        self.init(target, try Self.request(command, target))
         let isSecure = if case .url(let url) = target { url.isSecure } else { false }
         work = command.security.handshakeOnly ? .handshakes : .requests
         proxy = try Self.proxy(command.proxy, target)
@@ -85,7 +27,6 @@ struct Options: Sendable {
         unixSocket = try Self.unixName(command.unixSocket)
         connectTo = []
         for rule in command.connectTo { connectTo.append(try ConnectToRule(rule)) }
-        request = try Self.request(command, target)
         showsDistribution = command.latency
         reports = try ReportSink.parse(command.format)
         chatter = command.quiet ? .quiet : command.noProgress ? .notes : .progress

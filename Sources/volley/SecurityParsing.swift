@@ -1,16 +1,8 @@
 import HTTPEngine
+import LoadTester
 import TLS
 
-/// How TLS is spoken on a run: every flag checked and the identity read. The authorities are read by ``loadRoots()``.
-struct SecurityOptions: Sendable {
-    /// For the target, one for all threads, which share its tickets; nil for http.
-    let target: TLSContext?
-    /// For an https proxy.
-    let proxy: TLSContext?
-    /// To be sent and verified instead of the URL's host.
-    let serverName: String?
-    private let rootFlags: String?
-
+extension SecurityOptions {
     /// - Parameters:
     ///   - isSecure: the target speaks TLS.
     ///   - connections: as many may reconnect at once, each with a ticket of its own.
@@ -23,11 +15,12 @@ struct SecurityOptions: Sendable {
         try flags.check(isSecure: isSecure, throughSecureProxy: hasProxy)
         var base = TLSConfiguration()
         base.verification = flags.insecure ? .none : .full
+        let rootFlags: String?
         (base.roots, rootFlags) = flags.roots ?? (.system, nil)
-        proxy = hasProxy ? try Self.context(base, flags) : nil
-        serverName = try flags.sni.map { name throws(UsageError) in try Self.serverName(name) }
+        let proxy = hasProxy ? try Self.context(base, flags) : nil
+        let serverName = try flags.sni.map { name throws(UsageError) in try Self.serverName(name) }
         guard isSecure else {
-            target = nil
+            self.init(proxy: proxy, serverName: serverName, rootFlags: rootFlags)
             return
         }
         base.resumes = !flags.noResume
@@ -35,20 +28,12 @@ struct SecurityOptions: Sendable {
         (base.minimumVersion, base.maximumVersion) = try flags.versions()
         (base.ciphers, base.cipherSuites) = (flags.ciphers, flags.tls13Ciphers)
         base.identity = try flags.identity()
-        target = try Self.context(base, flags)
-    }
-
-    /// Reads the authorities, which blocks: to be done before the clock starts.
-    func loadRoots() throws(UsageError) {
-        for context in [target, proxy] {
-            guard let context, context.configuration.verification == .full else { continue }
-            guard case .failure(let error) = context.trust.load() else { continue }
-            let text = oneLine("\(error)", limit: 400)
-            throw UsageError(
-                rootFlags.map { "\($0): \(text): name a readable file or directory of certificates in PEM" }
-                    ?? "\(text): name authorities with --cacert FILE, or use --insecure"
-            )
-        }
+        self.init(
+            target: try Self.context(base, flags),
+            proxy: proxy,
+            serverName: serverName,
+            rootFlags: rootFlags
+        )
     }
 
     private static func context(

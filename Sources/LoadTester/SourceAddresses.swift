@@ -1,14 +1,14 @@
-import Reactor
+package import Reactor
 
 /// The addresses that connections go out from, in turn: `--source-address` with single addresses, comma
 /// lists and CIDR blocks. All with port 0, for the kernel to choose.
 ///
 /// One source address has some 28,000 ports towards one destination; more addresses mean more connections.
-enum SourceAddresses {
+package enum SourceAddresses {
     /// 65,536 addresses are 1.8 thousand million ports: nobody needs more, and `::/0` would fill the memory.
     static let limit = 65_536
 
-    static func parse(_ arguments: [String]) throws(UsageError) -> [SocketAddress] {
+    package static func parse(_ arguments: [String]) throws(UsageError) -> [SocketAddress] {
         var all: [SocketAddress] = []
         for argument in arguments {
             for part in argument.split(separator: ",", omittingEmptySubsequences: false) {

@@ -15,13 +15,13 @@ struct Job: Sendable {
 }
 
 /// A run from its options to its reports, on the main thread.
-struct Run {
+package struct Run {
     private let options: Options
     private let limits: SystemLimits
     private let preflight: Preflight
     private var plan: RunPlan
 
-    init(_ options: Options, limits: SystemLimits) throws(UsageError) {
+    package init(_ options: Options, limits: SystemLimits) throws(UsageError) {
         self.options = options
         self.limits = limits
         preflight = try Preflight(options, limits)
@@ -29,7 +29,7 @@ struct Run {
     }
 
     /// Everything that can be refused is refused before the first connect.
-    mutating func perform() throws(UsageError) -> Verdict {
+    package mutating func perform() throws(UsageError) -> Verdict {
         var sinks: [(ReportSink.Format, CInt)] = []
         for sink in options.reports {
             let file = try sink.path.map { path throws(UsageError) in try Files.openForWriting(path, for: "--format") }

@@ -2,9 +2,9 @@
 ///
 /// wrk reads a unit with `strncasecmp` and knows only whole numbers, so `1m` is a million connections
 /// and a minute of time. volley adds the units below a second to times.
-enum Quantity {
+package enum Quantity {
     /// `10`, `1k`, `1M`, `1G`; at least one.
-    static func count(_ text: String, for flag: String) throws(UsageError) -> UInt64 {
+    package static func count(_ text: String, for flag: String) throws(UsageError) -> UInt64 {
         guard let (number, unit) = split(text) else {
             throw UsageError("\(flag) \(quoted(text)) is not a number: use a whole number such as 64, 1k or 1M")
         }
@@ -21,7 +21,7 @@ enum Quantity {
     }
 
     /// `10` (seconds), `500us`, `500ms`, `2s`, `2m`, `2h`, in nanoseconds; more than none.
-    static func time(_ text: String, for flag: String) throws(UsageError) -> UInt64 {
+    package static func time(_ text: String, for flag: String) throws(UsageError) -> UInt64 {
         guard let (number, unit) = split(text) else {
             throw UsageError(
                 "\(flag) \(quoted(text)) is not a time: use a whole number and a unit such as 500ms, 10s or 2m"

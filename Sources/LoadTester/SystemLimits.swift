@@ -1,7 +1,7 @@
 internal import CLinux
 
 /// What this machine allows a process that opens many connections; read once, injected by tests.
-struct SystemLimits: Hashable, Sendable {
+package struct SystemLimits: Hashable, Sendable {
     var softDescriptors: UInt64
     var hardDescriptors: UInt64
     /// Local ports for one source address towards one destination (`ip_local_port_range`).
@@ -23,7 +23,7 @@ struct SystemLimits: Hashable, Sendable {
         trackedConnections: nil
     )
 
-    static func read() -> SystemLimits {
+    package static func read() -> SystemLimits {
         var limits = usual
         var soft: UInt64 = 0
         var hard: UInt64 = 0
