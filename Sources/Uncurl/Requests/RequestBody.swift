@@ -12,4 +12,12 @@ public enum RequestBody: Sendable {
     ///
     /// - Parameter length: in bytes, sent as Content-Length and held to; nil sends in chunks.
     case stream(length: Int64? = nil, contentType: String? = nil, @Sendable () throws -> InputStream)
+
+    /// Whether the content can be had once more.
+    var isReplayable: Bool {
+        switch self {
+        case .parameters, .data, .file, .stream: true
+        case .multipart(let form): form.isReplayable
+        }
+    }
 }

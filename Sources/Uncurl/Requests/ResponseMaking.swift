@@ -50,18 +50,35 @@ struct ResponseMaking<Serializer: ResponseSerializer>: Sendable {
     private func value(
         of answer: ReceivedResponse
     ) -> (Result<Serializer.Value, UncurlError>, rejected: Serializer.Value?) {
-        if let failure = (validation ?? serializer.validation).failure(of: answer) {
-            return (.failure(.validation(failure)), try? serializer.serialize(answer))
-        }
+        var refusal = (validation ?? serializer.validation).failure(of: answer)
         do {
-            return (.success(try serializer.serialize(answer)), nil)
-        } catch let failure as SerializationFailure {
-            return (.failure(.serialization(failure)), nil)
-        } catch let failure as UncurlError {
-            return (.failure(failure), nil)
+            let value = try serializer.serialize(answer)
+            guard let refusal else { return (.success(value), nil) }
+            return (.failure(.validation(refusal)), value)
         } catch {
-            return (.failure(.serialization(SerializationFailure(answer, underlying: error))), nil)
+            let failure =
+                error as? SerializationFailure ?? SerializationFailure(.other, answer: answer, underlying: error)
+            guard refusal != nil else { return (.failure(.serialization(failure)), nil) }
+            refusal?.serialization = failure
+            return (refusal.map { .failure(.validation($0)) } ?? .failure(.serialization(failure)), nil)
         }
+    }
+
+    /// The same response with another failure.
+    func response(
+        _ response: Response<Serializer.Value>,
+        failing error: UncurlError
+    ) -> Response<Serializer.Value> {
+        Response(
+            request: response.request,
+            response: response.response,
+            data: response.data,
+            fileURL: response.fileURL,
+            result: .failure(error),
+            rejectedValue: response.rejectedValue,
+            metrics: response.metrics,
+            retryCount: retryCount
+        )
     }
 
     /// Of a request that never became a task.

@@ -11,7 +11,7 @@ final class ManagerCore: Sendable {
         var sessionHooks = SessionHooks()
         var responseSerializer: any ResponseSerializer = JSONResponseSerializer()
         var requestSerializer: any RequestSerializer = HTTPRequestSerializer()
-        var decoder: any ResponseDecoder = JSONDecoder()
+        var decoder: any ContentDecoder = JSONDecoder()
         var securityPolicy: any ServerTrustEvaluator = SecurityPolicy()
         var completionQueue: DispatchQueue?
         var completionGroup: DispatchGroup?
@@ -21,6 +21,8 @@ final class ManagerCore: Sendable {
         var redirects: RedirectBehavior?
         var caching: CacheBehavior?
         var collectsMetrics = false
+        /// Waits before retries.
+        var clock: any Clock<Duration> = ContinuousClock()
     }
 
     private let stored: Mutex<Settings>

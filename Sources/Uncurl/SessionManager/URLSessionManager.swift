@@ -138,7 +138,7 @@ open class URLSessionManager: @unchecked Sendable {
     }
 
     /// What decodes `as:` a type. A `JSONDecoder` unless set.
-    public var decoder: any ResponseDecoder {
+    public var decoder: any ContentDecoder {
         get { core.settings.decoder }
         set { core.change { $0.decoder = newValue } }
     }
@@ -191,6 +191,12 @@ open class URLSessionManager: @unchecked Sendable {
     public var caching: CacheBehavior? {
         get { core.settings.caching }
         set { core.change { $0.caching = newValue } }
+    }
+
+    /// What retries wait by.
+    public var clock: any Clock<Duration> {
+        get { core.settings.clock }
+        set { core.change { $0.clock = newValue } }
     }
 
     /// Whether responses carry metrics. They cost a few microseconds a request; false unless set.
