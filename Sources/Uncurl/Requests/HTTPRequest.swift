@@ -1,5 +1,3 @@
-public import URLLoading
-
 /// A request as somebody wants it: one value for every kind, which a manager completes by its base URL and its serializer.
 public struct HTTPRequest: Sendable {
     public var method: HTTPMethod

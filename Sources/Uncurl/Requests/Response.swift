@@ -46,6 +46,22 @@ public struct Response<Value: Sendable>: Sendable {
     }
 }
 
+extension Response {
+    /// The same with another failure.
+    func failing(_ error: UncurlError) -> Response {
+        Response(
+            request: request,
+            response: response,
+            data: data,
+            fileURL: fileURL,
+            result: .failure(error),
+            rejectedValue: rejectedValue,
+            metrics: metrics,
+            retryCount: retryCount
+        )
+    }
+}
+
 extension Result {
     fileprivate func map<Other>(_ transform: (Success) throws -> Other) rethrows -> Result<Other, Failure> {
         switch self {

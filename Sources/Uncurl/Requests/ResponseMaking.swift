@@ -64,23 +64,6 @@ struct ResponseMaking<Serializer: ResponseSerializer>: Sendable {
         }
     }
 
-    /// The same response with another failure.
-    func response(
-        _ response: Response<Serializer.Value>,
-        failing error: UncurlError
-    ) -> Response<Serializer.Value> {
-        Response(
-            request: response.request,
-            response: response.response,
-            data: response.data,
-            fileURL: response.fileURL,
-            result: .failure(error),
-            rejectedValue: response.rejectedValue,
-            metrics: response.metrics,
-            retryCount: retryCount
-        )
-    }
-
     /// Of a request that never became a task.
     func response(failing error: UncurlError, _ request: URLRequest?) -> Response<Serializer.Value> {
         Response(

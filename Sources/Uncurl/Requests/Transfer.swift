@@ -1,5 +1,3 @@
-public import URLLoading
-
 /// A request under way: its reins, and its response.
 public struct Transfer<Value: Sendable>: Sendable {
     public let control: TransferControl

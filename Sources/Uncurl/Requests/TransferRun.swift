@@ -9,8 +9,10 @@ struct TransferRun<Serializer: ResponseSerializer>: Sendable {
     let options: RequestOptions
     let serializer: Serializer
     var destination: DownloadDestination?
-    /// Makes the first attempt's plan, and those of later ones.
+    /// Makes each attempt's plan anew.
     let plan: @Sendable () throws(UncurlError) -> TaskPlan
+
+    private var steps: AttemptSteps { AttemptSteps(settings: settings, options: options, control: control) }
 
     func response() async -> Response<Serializer.Value> {
         control.watchers.tell(.began(request))
@@ -20,19 +22,22 @@ struct TransferRun<Serializer: ResponseSerializer>: Sendable {
         while true {
             let response = await attempt(retryCount, resumption)
             guard let error = response.error, !control.isCancelled else { return ended(response) }
-            switch await decision(error, response, retryCount) {
-            case .doNotRetry: return ended(response)
-            case .doNotRetryWithError(let other):
-                let making = ResponseMaking(serializer: serializer, retryCount: retryCount)
-                return ended(making.response(response, failing: .retry(other, original: error)))
-            case .retry: control.watchers.tell(.retries(after: .zero, error))
-            case .retryAfter(let delay):
-                control.watchers.tell(.retries(after: delay, error))
-                await control.wait(for: delay, on: settings.clock)
+            let failure = FailedAttempt(
+                attempt: RequestAttempt(transfer: control.identifier, retryCount: retryCount),
+                request: response.request,
+                response: response.response,
+                data: response.data,
+                error: error,
+                isReplayable: request?.body.isReplayable ?? true
+            )
+            switch await steps.next(after: failure) {
+            case .end(.retry(let other, let original)):
+                return ended(response.failing(.retry(other, original: original)))
+            case .end: return ended(response)
+            case .again:
+                resumption = response.resumeData
+                retryCount += 1
             }
-            await control.ready()
-            resumption = response.resumeData
-            retryCount += 1
         }
     }
 
@@ -58,7 +63,7 @@ struct TransferRun<Serializer: ResponseSerializer>: Sendable {
             built = plan.request
             if let request = plan.request {
                 control.watchers.tell(.built(request))
-                plan.request = try await adapted(request, retryCount)
+                plan.request = try await steps.adapted(request, retryCount)
                 built = plan.request
             }
             if let resumption { plan.kind = .resumedDownload(resumption) }
@@ -68,21 +73,6 @@ struct TransferRun<Serializer: ResponseSerializer>: Sendable {
             control.watchers.tell(.serialized(statusCode: nil, error))
             return response
         }
-    }
-
-    private func adapted(_ request: URLRequest, _ retryCount: Int) async throws(UncurlError) -> URLRequest {
-        guard !settings.interceptors.isEmpty || !options.interceptors.isEmpty else { return request }
-        let attempt = RequestAttempt(transfer: control.identifier, retryCount: retryCount)
-        var request = request
-        do {
-            for interceptor in settings.interceptors + options.interceptors {
-                request = try await interceptor.adapt(request, for: attempt)
-            }
-        } catch {
-            throw .adaptation(error)
-        }
-        control.watchers.tell(.adapted(request))
-        return request
     }
 
     private func send(
@@ -129,27 +119,5 @@ struct TransferRun<Serializer: ResponseSerializer>: Sendable {
                 unsafe continuation.resume(returning: move.run(file, outcome.response, session, destination))
             }
         }
-    }
-
-    private func decision(
-        _ error: UncurlError,
-        _ response: Response<Serializer.Value>,
-        _ retryCount: Int
-    ) async -> RetryDecision {
-        guard !settings.interceptors.isEmpty || !options.interceptors.isEmpty else { return .doNotRetry }
-        let failure = FailedAttempt(
-            attempt: RequestAttempt(transfer: control.identifier, retryCount: retryCount),
-            request: response.request,
-            response: response.response,
-            data: response.data,
-            error: error,
-            isReplayable: request?.body.isReplayable ?? true
-        )
-        for interceptor in settings.interceptors + options.interceptors {
-            let decision = await interceptor.retry(failure)
-            if case .doNotRetry = decision { continue }
-            return decision
-        }
-        return .doNotRetry
     }
 }

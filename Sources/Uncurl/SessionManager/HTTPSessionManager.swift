@@ -46,12 +46,15 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
 
     /// A request as it is sent, but for what interceptors change.
     public func urlRequest(for request: HTTPRequest) throws(UncurlError) -> URLRequest {
-        try taskPlan(for: request).request ?? URLRequest(url: url(for: request.path))
+        let plan = try taskPlan(for: request)
+        if let made = plan.request { return made }
+        return URLRequest(url: try url(for: request.path))
     }
 
     /// Resolved against the base URL.
     public func url(for path: String) throws(UncurlError) -> URL {
-        if let base { try base.resolve(path) } else { try BaseURL.absolute(path) }
+        guard let base else { return try BaseURL.absolute(path) }
+        return try base.resolve(path)
     }
 
     func taskPlan(for request: HTTPRequest) throws(UncurlError) -> TaskPlan {

@@ -31,7 +31,11 @@ extension URLSessionManager {
 }
 
 extension ManagerCore {
-    func postCompletion<Value>(_ task: URLSessionTask, _ response: Response<Value>, _ serializer: any ResponseSerializer) {
+    func postCompletion<Value>(
+        _ task: URLSessionTask,
+        _ response: Response<Value>,
+        _ serializer: any ResponseSerializer
+    ) {
         guard settings.notificationCenter != nil else { return }
         var facts: [AnyHashable: Any] = [URLSessionManager.responseSerializerKey: serializer]
         if let metrics = response.metrics { facts[URLSessionManager.sessionTaskMetricsKey] = metrics }

@@ -25,7 +25,8 @@ public struct TaskHooks: Sendable {
     public var didBecomeDownloadTask: (@Sendable (Session, URLSessionDataTask, URLSessionDownloadTask) -> Void)?
     public var didReceiveData: (@Sendable (Session, URLSessionDataTask, Data) -> Void)?
     /// Nil: the answer is not stored.
-    public var willCacheResponse: (@Sendable (Session, URLSessionDataTask, CachedURLResponse) async -> CachedURLResponse?)?
+    public var willCacheResponse:
+        (@Sendable (Session, URLSessionDataTask, CachedURLResponse) async -> CachedURLResponse?)?
     /// Where the file goes; nil leaves the choice to the task's own destination.
     public var didFinishDownloading: (@Sendable (Session, URLSessionDownloadTask, URL) -> URL?)?
     /// Bytes written just now, written so far, and expected, or −1.

@@ -27,7 +27,12 @@ extension URLSessionManager {
     }
 
     /// A suspended task with its delegate.
-    func task(_ plan: TaskPlan, _ delegate: TaskDelegate, collectsMetrics: Bool, _ done: @escaping @Sendable (TaskOutcome) -> Void) -> URLSessionTask {
+    func task(
+        _ plan: TaskPlan,
+        _ delegate: TaskDelegate,
+        collectsMetrics: Bool,
+        _ done: @escaping @Sendable (TaskOutcome) -> Void
+    ) -> URLSessionTask {
         let task = session.task(
             plan.kind,
             plan.request,

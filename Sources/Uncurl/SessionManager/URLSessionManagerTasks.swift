@@ -76,7 +76,9 @@ extension URLSessionManager {
 
     public func uploadProgress(for task: URLSessionTask) -> TransferProgress? { delegate(for: task)?.uploadProgress }
 
-    public func downloadProgress(for task: URLSessionTask) -> TransferProgress? { delegate(for: task)?.downloadProgress }
+    public func downloadProgress(for task: URLSessionTask) -> TransferProgress? {
+        delegate(for: task)?.downloadProgress
+    }
 
     private func made<Serializer: ResponseSerializer, Made: URLSessionTask>(
         _ plan: TaskPlan,

@@ -1,5 +1,3 @@
-public import URLLoading
-
 /// The delegate of a data task.
 public class DataTaskDelegate: TaskDelegate, @unchecked Sendable {}
 

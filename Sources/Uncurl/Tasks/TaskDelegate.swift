@@ -1,5 +1,5 @@
-public import URLLoading
 internal import Synchronization
+public import URLLoading
 
 /// What one task is to its manager: its hooks, its progress, and what is done once it has ended. The task holds it, until its end.
 ///
