@@ -4,7 +4,7 @@ internal import HTTPEngine
 /// The end as the load sees it: metrics first, then what the task came to.
 extension TaskLoad {
     func tellEnd(_ failure: URLError?, since started: Date?) {
-        if let started, wantsMetrics { tellMetrics(since: started) }
+        if let started, wantsMetrics, captured == nil { tellMetrics(since: started) }
         let failure = failure.map(withResumeData)
         var ending = TaskEnding(task: task, session: session, failure: failure, response: task.response ?? response)
         switch sink {
@@ -12,9 +12,10 @@ extension TaskLoad {
         case .file(let file):
             file.finish(keeping: failure == nil)
             if failure == nil { ending.file = file }
-        case .none, .delegate, .bytes: break
+        case .none, .delegate, .bytes, .stream: break
         }
         sink = .none
+        ending.streams = captured.take()
         ending.tell(by: callbacks)
     }
 

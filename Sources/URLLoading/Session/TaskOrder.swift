@@ -30,6 +30,8 @@ struct TaskOrder: Sendable {
     let receiver: Receiver
     /// A download that goes on behind what an earlier one has written.
     let resumption: ResumeData?
+    /// Where a stream task leads, which has no request.
+    let place: StreamPlace?
 
     init(
         _ request: URLRequest?,
@@ -41,6 +43,12 @@ struct TaskOrder: Sendable {
         self.content = content
         self.receiver = receiver
         self.resumption = resumption
+        place = nil
+    }
+
+    init(to place: StreamPlace) {
+        (request, content, receiver, resumption) = (nil, .request, .delegate, nil)
+        self.place = place
     }
 }
 
