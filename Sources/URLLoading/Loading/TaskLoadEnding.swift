@@ -4,7 +4,12 @@ internal import HTTPEngine
 /// The end as the load sees it: metrics first, then what the task came to.
 extension TaskLoad {
     func tellEnd(_ failure: URLError?, since started: Date?) {
-        if let started, wantsMetrics, captured == nil { tellMetrics(since: started) }
+        let metrics = started.map(collectMetrics)
+        if let metrics, captured == nil {
+            tell(.metrics) { session, task, delegate in
+                delegate.urlSession(session, task: task, didFinishCollecting: metrics)
+            }
+        }
         let failure = failure.map(withResumeData)
         var ending = TaskEnding(task: task, session: session, failure: failure, response: task.response ?? response)
         switch sink {
@@ -16,14 +21,13 @@ extension TaskLoad {
         }
         sink = .none
         ending.streams = captured.take()
+        ending.metrics = metrics
+        ending.isOrdered = hasTold
         ending.tell(by: callbacks)
     }
 
-    private func tellMetrics(since started: Date) {
+    private func collectMetrics(since started: Date) -> URLSessionTaskMetrics {
         let interval = DateInterval(start: started, end: max(started, Date()))
-        let metrics = URLSessionTaskMetrics(transactions, interval, redirects: redirects)
-        tell { session, task, delegate in
-            delegate.urlSession(session, task: task, didFinishCollecting: metrics)
-        }
+        return URLSessionTaskMetrics(transactions, interval, redirects: redirects)
     }
 }

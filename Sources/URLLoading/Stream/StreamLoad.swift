@@ -295,7 +295,7 @@ final class StreamLoad {
 
     func tellReadClosed() {
         guard let load, let task = load.task as? URLSessionStreamTask else { return }
-        load.tell { session, _, delegate in
+        load.tell(.stream) { session, _, delegate in
             (delegate as? any URLSessionStreamDelegate)?.urlSession(session, readClosedFor: task)
         }
     }

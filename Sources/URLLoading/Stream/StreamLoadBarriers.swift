@@ -28,7 +28,7 @@ extension StreamLoad {
         if case .open(let connection) = state, writing == .open { connection.finishWriting(keepsReading: true) }
         writing = .closed
         guard let load, let task = load.task as? URLSessionStreamTask else { return }
-        load.tell { session, _, delegate in
+        load.tell(.stream) { session, _, delegate in
             (delegate as? any URLSessionStreamDelegate)?.urlSession(session, writeClosedFor: task)
         }
     }

@@ -57,7 +57,7 @@ extension TaskLoad {
         let streamTask = URLSessionStreamTask(taking: dataTask, session, order)
         streamTask.channel.adopt(queue: session.delegateQueue)
         session.replace(dataTask, by: streamTask)
-        tell { session, _, delegate in
+        tell(.response) { session, _, delegate in
             (delegate as? any URLSessionDataDelegate)?.urlSession(session, dataTask: dataTask, didBecome: streamTask)
         }
         replaceTask(by: streamTask)

@@ -1,0 +1,4 @@
+/// A form that cannot be sent.
+public struct MultipartFailure: Error, Sendable {
+    public let reason: String
+}

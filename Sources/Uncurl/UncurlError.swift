@@ -1,0 +1,29 @@
+public import URLLoading
+
+/// Why a request did not give what was asked of it. One tree for the whole room; each case carries what it was decided on.
+public enum UncurlError: Error, Sendable {
+    /// A string that is no URL, or a URL that this manager does not load.
+    case invalidURL(String, reason: String)
+    /// The parameters cannot be put into the request; nothing has been sent.
+    case parameters(ParameterFailure)
+    /// The form cannot be sent, or stopped being readable while it was.
+    case multipart(MultipartFailure)
+    /// An adapter threw; nothing has been sent.
+    case adaptation(any Error)
+    /// The response came, and its status or its content type is not acceptable.
+    case validation(ValidationFailure)
+    /// The response came, and its content is not what it should be.
+    case serialization(SerializationFailure)
+    /// The server's certificate chain was not accepted, by the policy's reason.
+    case trust(TrustFailure)
+    /// The download is here, and could not be put where it belongs.
+    case file(FileFailure)
+    /// The network, or this machine.
+    case transport(URLError)
+    /// Somebody called `cancel`.
+    case cancelled
+    /// The manager has been invalidated.
+    case sessionInvalidated
+    /// A retrier gave another error than the one it was asked about.
+    indirect case retry(any Error, original: UncurlError)
+}

@@ -1,0 +1,2 @@
+// Testing without sockets: stubs, recordings, a clock that is told the time.
+@_exported public import Uncurl
