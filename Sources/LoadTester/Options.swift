@@ -56,6 +56,16 @@ package struct Options: Sendable {
     package var showsDistribution: Bool
     package var reports: [ReportSink]
     package var chatter: Chatter
+    /// Open loop: when requests are due; nil: each connection sends its next as soon as it has an answer.
+    package var profile: LoadProfile?
+    /// Closed loop: how long a connection rests after an answer.
+    package var think: Pause?
+    /// How long answers are waited for after the end, in nanoseconds.
+    package var drain: UInt64
+    /// How long before a request is due a thread stops sleeping and polls, in nanoseconds.
+    package var spin: UInt64
+    /// Of everything random.
+    package var seed: UInt64
 
     /// More than any process may hold open; ``Preflight`` knows the real limit of this one.
     package static let connectionLimit: UInt64 = 1_000_000
@@ -71,5 +81,6 @@ package struct Options: Sendable {
         (duration, requests, timeout, warmup) = (10_000_000_000, nil, 2_000_000_000, 0)
         (connectRate, sources, unixSocket, connectTo) = (nil, [], nil, [])
         (showsDistribution, reports, chatter) = (false, [.text], .quiet)
+        (profile, think, drain, spin, seed) = (nil, nil, 0, 0, 1)
     }
 }

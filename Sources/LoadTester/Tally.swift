@@ -47,6 +47,16 @@ struct Tally: Sendable {
 
     var failures = FailureLog()
 
+    /// Redirections that were followed; each response on the way is in ``completed``.
+    var redirects: UInt64 = 0
+    /// Answered after the measured part, while the run drained: counted everywhere, and in no rate.
+    var drained: UInt64 = 0
+    /// The part of ``drained`` that was a success.
+    var drainedSuccesses: UInt64 = 0
+
+    /// What only a run with a schedule has.
+    var schedule: ScheduleTally?
+
     /// The counts add up.
     var isBalanced: Bool { sent == completed &+ failed &+ inFlight }
 
@@ -89,5 +99,9 @@ struct Tally: Sendable {
         firstByte.merge(other.firstByte)
         rates.merge(other.rates)
         failures.merge(other.failures)
+        redirects &+= other.redirects
+        drained &+= other.drained
+        drainedSuccesses &+= other.drainedSuccesses
+        if let theirs = other.schedule { schedule = schedule.map { $0.merged(with: theirs) } ?? theirs }
     }
 }

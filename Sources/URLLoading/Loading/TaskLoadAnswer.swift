@@ -116,6 +116,7 @@ extension TaskLoad {
             tellData(data)
         case .file(let file): write(bytes, to: file, total, expected)
         case .bytes(let channel): if !channel.append(bytes) { fallBehind() }
+        case .stream(let stream): stream.receive(bytes)
         }
     }
 
@@ -161,12 +162,21 @@ extension TaskLoad {
 
     /// The whole of the answer is there.
     func finished() {
-        guard case .asking(let question, _) = phase else {
-            if !isStoring() { end(nil) }
-            return
-        }
+        guard case .asking(let question, _) = phase else { return complete() }
         // The end of a short answer overtakes the user: it is told when he has answered.
         phase = .asking(question, .complete)
+    }
+}
+
+extension TaskLoad {
+    /// All of the answer is there, and nobody is being asked anything: the end, but for who reads at his own pace, and who is
+    /// still to say what is stored.
+    func complete() {
+        if case .stream(let stream) = sink {
+            phase = .loading(.stream(stream))
+            return stream.answerEnded()
+        }
+        if !isStoring() { end(nil) }
     }
 }
 

@@ -25,6 +25,8 @@ package struct TaskInterests: OptionSet, Sendable {
     package static let received = TaskInterests(rawValue: 1 << 14)
     /// What concerns WebSockets.
     package static let socket = TaskInterests(rawValue: 1 << 13)
+    /// What concerns stream tasks.
+    package static let stream = TaskInterests(rawValue: 1 << 14)
 
     package static let all = TaskInterests(rawValue: .max)
 }
