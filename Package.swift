@@ -31,12 +31,13 @@ let package = Package(
         .library(name: "UncurlXML", targets: ["UncurlXML"]),
         .library(name: "UncurlTestKit", targets: ["UncurlTestKit"]),
         .library(name: "TestServer", targets: ["TestServer"]),
+        .library(name: "LoadTester", targets: ["LoadTester"]),
         .executable(name: "volley", targets: ["volley"]),
         .executable(name: "httpbin", targets: ["httpbin"]),
         .executable(name: "fetch", targets: ["fetch"]),
     ],
     dependencies: [
-        // Only the command lines use these; a consumer of the libraries resolves neither.
+        // Only the command lines use the first, and the load tester the second.
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     ],
@@ -85,13 +86,27 @@ let package = Package(
             dependencies: ["HTTPEngine", "HTTP1", "Reactor", "TLS"],
             swiftSettings: strict
         ),
+        .target(
+            name: "LoadTester",
+            dependencies: [
+                "HTTPEngine", "TLS", "TestServer", "Reactor", "HTTP1", "CLinux", "CZlib",
+                .product(name: "Histogram", package: "hdrhistogram-swift"),
+            ],
+            swiftSettings: strict
+        ),
         .executableTarget(
             name: "volley",
             dependencies: [
-                "HTTPEngine", "TLS", "TestServer", "Reactor", "HTTP1", "CLinux",
+                "LoadTester", "HTTPEngine", "TLS", "TestServer", "Reactor", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],
+            swiftSettings: strict
+        ),
+        // How the load tester is driven from Swift; no product.
+        .executableTarget(
+            name: "LoadScenario",
+            dependencies: ["LoadTester"],
+            path: "Sources/Examples/LoadScenario",
             swiftSettings: strict
         ),
         // For the linkage check; no product.
@@ -133,7 +148,10 @@ let package = Package(
         ),
         .testTarget(
             name: "VolleyTests",
-            dependencies: ["volley", "HTTPEngine", "TLS", "Reactor", "TestServer", "TestSupport"],
+            dependencies: [
+                "volley", "LoadTester", "LoadScenario", "HTTPEngine", "HTTP1", "TLS", "Reactor", "TestServer",
+                "TestSupport",
+            ],
             swiftSettings: testing
         ),
         .testTarget(

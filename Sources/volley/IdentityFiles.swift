@@ -1,3 +1,4 @@
+import LoadTester
 import TLS
 
 extension SecurityFlags {

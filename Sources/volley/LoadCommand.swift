@@ -1,12 +1,12 @@
 import ArgumentParser
+import LoadTester
 import Reactor
+import TestServer
 
 /// The command line of volley. Values stay text here: ``Options`` reads them, so that every complaint is one
 /// line in the same words.
 @main
 struct LoadCommand: ParsableCommand {
-    static let version = "0.1.0"
-
     static let configuration = CommandConfiguration(
         commandName: "volley",
         abstract: "A load tester for HTTP/1.1 servers over TCP and TLS, with wrk's flags.",
@@ -22,7 +22,7 @@ struct LoadCommand: ParsableCommand {
             An https server's certificate is verified unless --insecure says otherwise, and sessions are resumed unless \
             --no-resume does.
             """,
-        version: "volley \(version)"
+        version: "volley \(VolleyVersion.text)"
     )
 
     @Argument(help: ArgumentHelp("What to request, such as https://127.0.0.1:8443/path.", valueName: "URL"))

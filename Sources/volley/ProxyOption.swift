@@ -1,4 +1,5 @@
 import HTTPEngine
+import LoadTester
 
 extension Options {
     /// `--proxy`, as curl reads it; the environment's proxies count for nothing, since a load test must say what it loads.
@@ -11,11 +12,5 @@ extension Options {
             // A password may be in it, so the text is not repeated.
             throw UsageError("--proxy is no proxy's URL: \(error): use one such as http://127.0.0.1:3128")
         }
-    }
-
-    /// Whom connects go to; nil for the embedded server and a unix socket.
-    var firstHop: URLHost? {
-        guard unixSocket == nil, case .url(let url) = target else { return nil }
-        return proxy?.host ?? ConnectToRule.destination(of: url, by: connectTo).0
     }
 }

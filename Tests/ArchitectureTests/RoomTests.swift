@@ -34,11 +34,16 @@ struct RoomTests {
         "httpbin": ["TestServer", "TLS", "Reactor", "CLinux", "Glibc", "ArgumentParser"],
         // The smallest program on the engine: no package, so that its `ldd` shows what the engine brings.
         "fetch": ["HTTPEngine", "HTTP1", "Reactor", "TLS", "Glibc"],
-        "volley": [
-            "HTTPEngine", "HTTP1", "Reactor", "TLS", "TestServer", "CLinux", "Glibc", "Synchronization",
-            "ArgumentParser",
+        // The load tester without its command line.
+        "LoadTester": [
+            "HTTPEngine", "HTTP1", "Reactor", "TLS", "TestServer", "CLinux", "CZlib", "Glibc", "Synchronization",
             "Histogram",
         ],
+        "volley": [
+            "LoadTester", "HTTPEngine", "Reactor", "TLS", "TestServer", "CLinux", "Glibc", "ArgumentParser",
+        ],
+        // Programs that show how a library is used; each imports what it shows.
+        "Examples": ["LoadTester"],
     ]
 
     /// Rooms of C declarations alone.

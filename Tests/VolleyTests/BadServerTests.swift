@@ -4,7 +4,7 @@ import TestServer
 import TestSupport
 import Testing
 
-@testable import volley
+@testable import LoadTester
 
 /// A server that does everything wrong: each wrong is counted by its class, the run ends on time, and the exit
 /// status says so.

@@ -1,3 +1,4 @@
+@testable import LoadTester
 @testable import volley
 
 /// A command line as a user types it, without the program's name.

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import LoadTester
 @testable import volley
 
 struct ConnectPacerTests {

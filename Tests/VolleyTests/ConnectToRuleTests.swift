@@ -1,6 +1,6 @@
 import Testing
 
-@testable import volley
+@testable import LoadTester
 
 struct ConnectToRuleTests {
     private func destination(_ url: String, _ rules: String...) throws -> String {

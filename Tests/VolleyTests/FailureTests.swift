@@ -1,6 +1,6 @@
 import Testing
 
-@testable import volley
+@testable import LoadTester
 
 struct FailureTests {
     private let refused = Failure(.connect, .refused, errno: 111)

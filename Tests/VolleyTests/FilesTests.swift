@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import volley
+@testable import LoadTester
 
 struct FilesTests {
     private func temporary() -> String { NSTemporaryDirectory() + "/volley-\(UUID().uuidString)" }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import volley
+@testable import LoadTester
 
 struct JSONReportTests {
     @Test("the report of a run with something of everything fits the published schema")

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import volley
+@testable import LoadTester
 
 struct JSONValueTests {
     @Test("any text survives a trip through another JSON reader")

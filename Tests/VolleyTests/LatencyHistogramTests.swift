@@ -1,6 +1,6 @@
 import Testing
 
-@testable import volley
+@testable import LoadTester
 
 struct LatencyHistogramTests {
     /// xorshift64*: the same values in every run.

@@ -1,6 +1,7 @@
 import Reactor
 import Testing
 
+@testable import LoadTester
 @testable import volley
 
 struct OptionsTests {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import volley
+@testable import LoadTester
 
 struct ProgressLineTests {
     private let snapshot = LiveBoard.Snapshot(completed: 361_204, errors: 3, p50: 1_520_000, p99: 4_310_000)

@@ -1,5 +1,6 @@
 import Reactor
 
+@testable import LoadTester
 @testable import volley
 
 /// A finished run with something of everything in it; the figures are fixed.

@@ -2,7 +2,7 @@ import HTTPEngine
 import Reactor
 import Testing
 
-@testable import volley
+@testable import LoadTester
 
 struct RunPlanTests {
     private let url = "http://127.0.0.1:8080/"

@@ -1,7 +1,7 @@
 import Reactor
 import Testing
 
-@testable import volley
+@testable import LoadTester
 
 struct RunResultTests {
     private func result(_ change: (WorkerTally) -> Void, interrupted: Bool = false) throws -> RunResult {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import volley
+@testable import LoadTester
 
 /// volley as a user runs it: the built program, its report and its exit status.
 @Suite(.serialized)

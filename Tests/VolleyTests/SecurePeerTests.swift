@@ -4,7 +4,7 @@ import TestServer
 import TestSupport
 import Testing
 
-@testable import volley
+@testable import LoadTester
 
 /// volley against TLS that others wrote.
 @Suite(.serialized)

@@ -4,7 +4,7 @@ import TestServer
 import TestSupport
 import Testing
 
-@testable import volley
+@testable import LoadTester
 
 /// volley as a user runs it, against servers that speak TLS.
 @Suite(.serialized)

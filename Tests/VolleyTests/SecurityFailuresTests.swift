@@ -3,7 +3,7 @@ import Reactor
 import TLS
 import Testing
 
-@testable import volley
+@testable import LoadTester
 
 struct SecurityFailuresTests {
     @Test("a certificate that is not believed is told by the name of the reason, never by the peer's text")

@@ -1,6 +1,7 @@
 import TLS
 import Testing
 
+@testable import LoadTester
 @testable import volley
 
 struct SecurityOptionsTests {

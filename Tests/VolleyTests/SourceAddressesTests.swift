@@ -1,7 +1,7 @@
 import Reactor
 import Testing
 
-@testable import volley
+@testable import LoadTester
 
 struct SourceAddressesTests {
     private func texts(_ arguments: String...) throws -> [String] {

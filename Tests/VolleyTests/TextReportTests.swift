@@ -1,6 +1,6 @@
 import Testing
 
-@testable import volley
+@testable import LoadTester
 
 struct TextReportTests {
     @Test("the sum, the rate of successes, the statuses and the errors with an example are all there")

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import volley
+@testable import LoadTester
 
 struct UsageErrorTests {
     @Test("a user's text stays on one line inside a message")

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import volley
+@testable import LoadTester
 
 struct VerdictTests {
     private func status(interrupted: Bool = false, _ happen: (WorkerTally) -> Void) -> Verdict {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import volley
+@testable import LoadTester
 
 struct WorkerTallyTests {
     private let late = Failure(.firstByte, .timeout)

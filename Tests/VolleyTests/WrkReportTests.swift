@@ -1,6 +1,6 @@
 import Testing
 
-@testable import volley
+@testable import LoadTester
 
 struct WrkReportTests {
     /// Mean 430.47, deviation 266.84, 56.21 % within it, and percentiles 425, 663, 805 and 891 µs by a sort of

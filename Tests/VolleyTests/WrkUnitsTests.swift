@@ -1,6 +1,6 @@
 import Testing
 
-@testable import volley
+@testable import LoadTester
 
 /// The expected strings are what wrk's own `units.c`, compiled, prints for these numbers.
 struct WrkUnitsTests {

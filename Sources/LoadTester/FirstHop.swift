@@ -1,0 +1,9 @@
+package import HTTPEngine
+
+extension Options {
+    /// Whom connects go to; nil for the embedded server and a unix socket.
+    package var firstHop: URLHost? {
+        guard unixSocket == nil, case .url(let url) = target else { return nil }
+        return proxy?.host ?? ConnectToRule.destination(of: url, by: connectTo).0
+    }
+}

@@ -1,0 +1,75 @@
+package import HTTPEngine
+package import Reactor
+
+/// A run as it is wanted: every value checked, nothing started, nothing looked up. The defaults are wrk's.
+package struct Options: Sendable {
+    package enum Target: Hashable, Sendable {
+        /// No URL: volley starts the embedded server and tests that.
+        case embedded
+        case url(TargetURL)
+    }
+
+    /// What is done with connections.
+    package enum Work: String, Hashable, Sendable {
+        case requests
+        /// Each is opened, TLS included, and closed again.
+        case handshakes
+    }
+
+    /// How a connection ends after each response, or when it is open and nothing is requested.
+    package enum Reuse: String, Hashable, Sendable {
+        case keepAlive = "keep-alive"
+        /// A new connection each request, which volley ends by FIN: the TIME_WAIT is on this side.
+        case fin
+        /// The same, ended by RST: no TIME_WAIT at all.
+        case rst
+    }
+
+    /// How much goes to standard error while a run goes on.
+    package enum Chatter: Hashable, Sendable {
+        case progress
+        case notes
+        /// Errors only.
+        case quiet
+    }
+
+    package var target: Target
+    package var work: Work
+    package var proxy: Proxy?
+    package var security: SecurityOptions
+    package var request: RequestDescription
+    package var connections: Int
+    package var threads: Int
+    /// Nanoseconds; nil when only a count ends the run.
+    package var duration: UInt64?
+    package var requests: UInt64?
+    package var timeout: UInt64
+    package var warmup: UInt64
+    package var pipeline: Int
+    /// New connections a second, all threads together; nil: as fast as the server's queue takes them.
+    package var connectRate: UInt64?
+    package var reuse: Reuse
+    /// With port 0.
+    package var sources: [SocketAddress]
+    package var unixSocket: UnixName?
+    package var connectTo: [ConnectToRule]
+    package var showsDistribution: Bool
+    package var reports: [ReportSink]
+    package var chatter: Chatter
+
+    /// More than any process may hold open; ``Preflight`` knows the real limit of this one.
+    package static let connectionLimit: UInt64 = 1_000_000
+    package static let threadLimit: UInt64 = 1_024
+    /// A deeper pipeline only measures the server's buffers.
+    package static let pipelineLimit: UInt64 = 1_024
+
+    package init(_ target: Target, _ request: RequestDescription) {
+        (self.target, self.request) = (target, request)
+        (work, reuse, pipeline) = (.requests, .keepAlive, 1)
+        (proxy, security) = (nil, SecurityOptions())
+        (connections, threads) = (10, 2)
+        (duration, requests, timeout, warmup) = (10_000_000_000, nil, 2_000_000_000, 0)
+        (connectRate, sources, unixSocket, connectTo) = (nil, [], nil, [])
+        (showsDistribution, reports, chatter) = (false, [.text], .quiet)
+    }
+}

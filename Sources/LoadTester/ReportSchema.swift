@@ -1,0 +1,309 @@
+/// The JSON Schema (draft 2020-12) of ``JSONReport``, which `volley --schema` prints.
+///
+/// A new member may come with any release; `schema` counts up when one goes or changes its meaning.
+package enum ReportSchema {
+    package static let text = #"""
+        {
+          "$schema": "https://json-schema.org/draft/2020-12/schema",
+          "title": "A report of volley",
+          "description": "Times are nanoseconds, rates are per second of measured time.",
+          "type": "object",
+          "additionalProperties": false,
+          "required": [
+            "schema",
+            "volley",
+            "run",
+            "requests",
+            "rate",
+            "statuses",
+            "bytes",
+            "connections",
+            "tls",
+            "latency",
+            "errors",
+            "threads",
+            "notes",
+            "exit_status"
+          ],
+          "properties": {
+            "schema": {"const": 1},
+            "volley": {"description": "Version of volley.", "type": "string"},
+            "run": {
+              "type": "object",
+              "additionalProperties": false,
+              "required": [
+                "url",
+                "method",
+                "body_bytes",
+                "mode",
+                "work",
+                "connections",
+                "threads",
+                "pipeline",
+                "reuse",
+                "proxy",
+                "tls",
+                "timeout_ns",
+                "warmup_ns",
+                "duration_ns",
+                "requests",
+                "started_unix_ms",
+                "measured_ns",
+                "interrupted"
+              ],
+              "properties": {
+                "url": {"type": "string"},
+                "method": {"type": "string"},
+                "body_bytes": {"type": "integer", "minimum": 0},
+                "mode": {"enum": ["closed-loop"]},
+                "work": {
+                  "description": "handshakes: connections opened, TLS included, and closed; no requests.",
+                  "enum": ["requests", "handshakes"]
+                },
+                "connections": {"type": "integer", "minimum": 0},
+                "threads": {"type": "integer", "minimum": 0},
+                "pipeline": {"type": "integer", "minimum": 0},
+                "reuse": {"enum": ["keep-alive", "fin", "rst"]},
+                "proxy": {"description": "Without its credentials.", "type": ["string", "null"]},
+                "tls": {
+                  "description": "As asked for; null for http.",
+                  "type": ["object", "null"],
+                  "additionalProperties": false,
+                  "required": ["verified", "server_name", "client_certificate", "resumption", "minimum", "maximum"],
+                  "properties": {
+                    "verified": {"type": "boolean"},
+                    "server_name": {"type": "string"},
+                    "client_certificate": {"type": "boolean"},
+                    "resumption": {"type": "boolean"},
+                    "minimum": {"enum": ["TLS 1.2", "TLS 1.3"]},
+                    "maximum": {"enum": ["TLS 1.2", "TLS 1.3"]}
+                  }
+                },
+                "timeout_ns": {"type": "integer", "minimum": 0},
+                "warmup_ns": {"type": "integer", "minimum": 0},
+                "duration_ns": {
+                  "description": "As asked for; null when only a count ends the run.",
+                  "type": ["integer", "null"]
+                },
+                "requests": {"description": "As asked for.", "type": ["integer", "null"]},
+                "started_unix_ms": {"type": "integer", "minimum": 0},
+                "measured_ns": {
+                  "description": "Length of the measured part as it turned out.",
+                  "type": "integer",
+                  "minimum": 0
+                },
+                "interrupted": {"type": "boolean"}
+              }
+            },
+            "requests": {
+              "type": "object",
+              "additionalProperties": false,
+              "required": [
+                "sent",
+                "completed",
+                "failed",
+                "in_flight_at_stop",
+                "balanced",
+                "succeeded",
+                "http_errors",
+                "sent_again"
+              ],
+              "properties": {
+                "sent": {"description": "completed + failed + in_flight_at_stop.", "type": "integer", "minimum": 0},
+                "completed": {"type": "integer", "minimum": 0},
+                "failed": {"type": "integer", "minimum": 0},
+                "in_flight_at_stop": {"type": "integer", "minimum": 0},
+                "balanced": {"description": "The sum above holds.", "type": "boolean"},
+                "succeeded": {"description": "Completed with a 2xx or 3xx status.", "type": "integer", "minimum": 0},
+                "http_errors": {"description": "Completed with another status.", "type": "integer", "minimum": 0},
+                "sent_again": {
+                  "description": "Left unanswered by the close of a kept connection and sent again; in sent once.",
+                  "type": "integer",
+                  "minimum": 0
+                }
+              }
+            },
+            "rate": {
+              "type": "object",
+              "additionalProperties": false,
+              "required": [
+                "successes_per_second",
+                "completed_per_second",
+                "connections_per_second",
+                "bytes_in_per_second",
+                "bytes_out_per_second"
+              ],
+              "properties": {
+                "successes_per_second": {"type": "number", "minimum": 0},
+                "completed_per_second": {"type": "number", "minimum": 0},
+                "connections_per_second": {
+                  "description": "Where connections are what is measured; null otherwise.",
+                  "type": ["number", "null"]
+                },
+                "bytes_in_per_second": {"type": "number", "minimum": 0},
+                "bytes_out_per_second": {"type": "number", "minimum": 0}
+              }
+            },
+            "statuses": {
+              "description": "Responses by status code.",
+              "type": "object",
+              "additionalProperties": {"type": "integer", "minimum": 0}
+            },
+            "bytes": {
+              "description": "Bytes of messages, and of these the contents; over TLS, before encryption.",
+              "type": "object",
+              "additionalProperties": false,
+              "required": ["in", "in_content", "out", "out_content"],
+              "properties": {
+                "in": {"type": "integer", "minimum": 0},
+                "in_content": {"type": "integer", "minimum": 0},
+                "out": {"type": "integer", "minimum": 0},
+                "out_content": {"type": "integer", "minimum": 0}
+              }
+            },
+            "connections": {
+              "description": "Over the whole run, warm-up included; in a run of handshakes, of the measured part.",
+              "type": "object",
+              "additionalProperties": false,
+              "required": ["opened", "failed", "in_flight_at_stop"],
+              "properties": {
+                "opened": {"type": "integer", "minimum": 0},
+                "failed": {"type": "integer", "minimum": 0},
+                "in_flight_at_stop": {
+                  "description": "In a run of handshakes; otherwise 0.",
+                  "type": "integer",
+                  "minimum": 0
+                }
+              }
+            },
+            "tls": {
+              "description": "Handshakes with the server that led to a connection; null without any.",
+              "type": ["object", "null"],
+              "additionalProperties": false,
+              "required": ["handshakes", "full", "resumed", "resumed_share", "agreements"],
+              "properties": {
+                "handshakes": {"type": "integer", "minimum": 0},
+                "full": {"type": "integer", "minimum": 0},
+                "resumed": {"type": "integer", "minimum": 0},
+                "resumed_share": {"description": "0 to 1.", "type": "number", "minimum": 0},
+                "agreements": {
+                  "type": "array",
+                  "items": {
+                    "type": "object",
+                    "additionalProperties": false,
+                    "required": ["version", "cipher_suite", "count"],
+                    "properties": {
+                      "version": {"enum": ["TLS 1.2", "TLS 1.3"]},
+                      "cipher_suite": {"description": "IANA's name.", "type": "string"},
+                      "count": {"type": "integer", "minimum": 0}
+                    }
+                  }
+                }
+              }
+            },
+            "latency": {
+              "description": "Closed loop: requests not sent during stalls are not in here.",
+              "type": "object",
+              "additionalProperties": false,
+              "required": ["success", "http_error", "failed", "first_byte", "connect", "tls"],
+              "properties": {
+                "success": {"$ref": "#/$defs/histogram"},
+                "http_error": {"$ref": "#/$defs/histogram"},
+                "failed": {"$ref": "#/$defs/histogram"},
+                "first_byte": {"$ref": "#/$defs/histogram"},
+                "connect": {"$ref": "#/$defs/histogram"},
+                "tls": {"$ref": "#/$defs/histogram"}
+              }
+            },
+            "errors": {
+              "type": "array",
+              "items": {
+                "type": "object",
+                "additionalProperties": false,
+                "required": [
+                  "phase",
+                  "class",
+                  "errno",
+                  "errno_name",
+                  "detail",
+                  "count",
+                  "first_ns",
+                  "last_ns",
+                  "example"
+                ],
+                "properties": {
+                  "phase": {"enum": ["resolve", "connect", "proxy", "tls", "write", "first-byte", "head", "body"]},
+                  "class": {
+                    "enum": [
+                      "unresolved",
+                      "refused",
+                      "unreachable",
+                      "no-local-port",
+                      "descriptor-limit",
+                      "timeout",
+                      "reset",
+                      "closed-before-answer",
+                      "closed-in-head",
+                      "closed-in-body",
+                      "closed-in-handshake",
+                      "untrusted",
+                      "tls-alert",
+                      "tls-protocol",
+                      "proxy-refused",
+                      "proxy-authentication",
+                      "malformed",
+                      "limit",
+                      "other"
+                    ]
+                  },
+                  "errno": {"type": ["integer", "null"]},
+                  "errno_name": {"type": ["string", "null"]},
+                  "detail": {"type": "string"},
+                  "count": {"type": "integer", "minimum": 0},
+                  "first_ns": {"description": "After the start of the run.", "type": "integer", "minimum": 0},
+                  "last_ns": {"type": "integer", "minimum": 0},
+                  "example": {"type": "string"}
+                }
+              }
+            },
+            "threads": {
+              "type": "array",
+              "items": {
+                "type": "object",
+                "additionalProperties": false,
+                "required": ["connections", "completed", "completed_per_second", "cpu_ns"],
+                "properties": {
+                  "connections": {"type": "integer", "minimum": 0},
+                  "completed": {"type": "integer", "minimum": 0},
+                  "completed_per_second": {"type": "number", "minimum": 0},
+                  "cpu_ns": {"type": "integer", "minimum": 0}
+                }
+              }
+            },
+            "notes": {"type": "array", "items": {"type": "string"}},
+            "exit_status": {"enum": [0, 4, 5, 130]}
+          },
+          "$defs": {
+            "histogram": {
+              "description": "null when nothing was counted; three significant digits.",
+              "type": ["object", "null"],
+              "additionalProperties": false,
+              "required": ["count", "over_range", "min", "mean", "stdev", "max", "percentiles"],
+              "properties": {
+                "count": {"type": "integer", "minimum": 0},
+                "over_range": {
+                  "description": "Values above an hour, counted as an hour.",
+                  "type": "integer",
+                  "minimum": 0
+                },
+                "min": {"type": "integer", "minimum": 0},
+                "mean": {"type": "number", "minimum": 0},
+                "stdev": {"type": "number", "minimum": 0},
+                "max": {"type": "integer", "minimum": 0},
+                "percentiles": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0}}
+              }
+            }
+          }
+        }
+        """#
+}

@@ -1,0 +1,83 @@
+/// The one request that a run sends again and again: validated, not yet bytes.
+package struct RequestDescription: Hashable, Sendable {
+    package struct Field: Hashable, Sendable {
+        package var name: String
+        package var value: String
+    }
+
+    package let method: String
+    /// The request-target, in origin form (RFC 9112 §3.2.1).
+    package let target: String
+    /// The Host field's value: the user's own if given, the URL's otherwise.
+    package let host: String
+    /// The user's other fields, in their order.
+    package let fields: [Field]
+    /// nil: no body, which is not the same as an empty one.
+    package let body: [UInt8]?
+
+    /// `method` nil means GET, or POST as soon as there is a body, as in curl.
+    package init(
+        method: String?,
+        target: String,
+        hostField: String,
+        headers: [String],
+        body: [UInt8]?
+    ) throws(UsageError) {
+        self.method = try Self.validated(method: method ?? (body == nil ? "GET" : "POST"))
+        var given: [Field] = []
+        for header in headers { given.append(try Self.field(header)) }
+        let hosts = given.filter { $0.name.lowercased() == "host" }
+        guard hosts.count <= 1 else { throw UsageError("-H sets Host twice: a request has exactly one") }
+        host = hosts.first?.value ?? hostField
+        fields = given.filter { $0.name.lowercased() != "host" }
+        self.target = target
+        self.body = body
+    }
+
+    /// RFC 9110 §9.1: method = token.
+    private static func validated(method: String) throws(UsageError) -> String {
+        guard !method.isEmpty, method.utf8.allSatisfy(isToken) else {
+            throw UsageError("--method \(quoted(method)) is not a method: use a token such as GET or POST")
+        }
+        guard method != "CONNECT" else {
+            throw UsageError("--method CONNECT opens a tunnel and has no response to measure: use another method")
+        }
+        return method
+    }
+
+    /// `Name: value`; RFC 9110 §5.1, §5.5.
+    private static func field(_ text: String) throws(UsageError) -> Field {
+        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else {
+            throw UsageError("-H \(quoted(text)) has no colon: write 'Name: value'")
+        }
+        let name = String(text[..<colon])
+        guard !name.isEmpty, name.utf8.allSatisfy(isToken) else {
+            throw UsageError(
+                "-H \(quoted(text)) has no usable name: letters, digits and !#$%&'*+-.^_`|~, then the colon"
+            )
+        }
+        let raw = text.utf8[text.utf8.index(after: colon)...]
+        guard raw.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+            throw UsageError("-H \(quoted(text)) has a control character in its value: leave it out")
+        }
+        let blanks: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
+        let value = Array(raw.drop(while: blanks).reversed().drop(while: blanks).reversed())
+        switch name.lowercased() {
+        case "content-length", "transfer-encoding":
+            throw UsageError("-H \(quoted(name)) is volley's own: the framing follows from --body or --body-file")
+        default: return Field(name: name, value: String(decoding: value, as: UTF8.self))
+        }
+    }
+
+    /// RFC 9110 §5.6.2.
+    private static func isToken(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "A")...UInt8(ascii: "Z"):
+            true
+        default: tokenPunctuation.contains(byte)
+        }
+    }
+
+    private static let tokenPunctuation = Set("!#$%&'*+-.^_`|~".utf8)
+}

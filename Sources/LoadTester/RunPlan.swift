@@ -1,0 +1,141 @@
+import HTTPEngine
+import Reactor
+
+/// A run, resolved and shared out: what the workers need, and no more to decide. Times in nanoseconds.
+package struct RunPlan: Sendable {
+    enum Destination: Hashable, Sendable {
+        /// Decided once the embedded server listens.
+        case embedded
+        case tcp(URLHost, port: UInt16)
+        case unix(UnixName)
+    }
+
+    /// One thread's part.
+    struct Share: Hashable, Sendable {
+        let index: Int
+        let connections: Int
+        /// Requests to send in the measured part, or connections to open; nil: until time is up.
+        let requests: UInt64?
+        /// Connects under way at once.
+        let connectsInFlight: Int
+    }
+
+    /// For the reports; the embedded server's is known once it listens.
+    var url: String
+    let destination: Destination
+    /// Whom the requests are for; nil for the embedded server.
+    let origin: Origin?
+    /// The destination is the origin's own host and port.
+    let leadsToOrigin: Bool
+    let work: Options.Work
+    let proxy: Proxy?
+    let security: SecurityOptions
+    let request: RequestDescription
+    let connections: Int
+    let shares: [Share]
+    /// The measured part; a warm-up comes before it.
+    let duration: UInt64?
+    let requests: UInt64?
+    let warmup: UInt64
+    /// For a connect, and for a request from its first byte to the end of its response.
+    let timeout: UInt64
+    let pipeline: Int
+    let reuse: Options.Reuse
+    /// New connections a second over all threads.
+    let connectRate: UInt64?
+    /// Taken in turn by connection; empty: the kernel chooses.
+    let sources: [SocketAddress]
+    /// `--latency`: the reports for people spell the distribution out.
+    let showsDistribution: Bool
+    /// What the reports say besides the figures.
+    let notes: [String]
+
+    /// What the embedded server is asked for: something small and from memory, so that the two ends are measured and
+    /// not a route; and for the methods that this does not answer, the route that takes any.
+    package static func embeddedTarget(_ method: String?, hasBody: Bool) -> String {
+        switch method ?? (hasBody ? "POST" : "GET") {
+        case "GET", "HEAD": "/bytes/128"
+        default: "/anything"
+        }
+    }
+
+    init(_ options: Options, _ preflight: Preflight) {
+        switch options.target {
+        case .embedded:
+            (url, destination, origin) = ("the embedded server", .embedded, nil)
+            leadsToOrigin = false
+        case .url(let url):
+            self.url = url.text
+            origin = url.parts.origin
+            if let name = options.unixSocket {
+                destination = .unix(name)
+                leadsToOrigin = false
+            } else {
+                let (host, port) = ConnectToRule.destination(of: url, by: options.connectTo)
+                destination = .tcp(host, port: port)
+                leadsToOrigin = host == url.host && port == url.port
+            }
+        }
+        (work, proxy, security) = (options.work, options.proxy, options.security)
+        request = options.request
+        connections = options.connections
+        shares = Self.shares(options, connectsInFlight: preflight.connectsInFlight)
+        (duration, requests, warmup) = (options.duration, options.requests, options.warmup)
+        (timeout, pipeline, reuse) = (options.timeout, options.pipeline, options.reuse)
+        (connectRate, sources) = (options.connectRate, options.sources)
+        showsDistribution = options.showsDistribution
+        notes = preflight.notes
+    }
+
+    var threads: Int { shares.count }
+
+    /// Names that this machine looks up: of whom it connects to, and the target's if the proxy is to be told its address.
+    var names: [String] {
+        let target: URLHost? = if case .tcp(let host, _) = destination { host } else { nil }
+        let hosts =
+            switch proxy?.kind {
+            case nil: [target]
+            case .socks5: [proxy?.host, target]
+            case .http, .https, .socks5h: [proxy?.host]
+            }
+        return hosts.compactMap { host in if case .name(let name)? = host { name } else { nil } }
+    }
+
+    /// https.
+    var isSecure: Bool { security.target != nil }
+
+    /// When a thread's `ordinal`-th connect is due, in nanoseconds after the start. The threads take turns, so
+    /// that all connects together are evenly spread.
+    func connectDue(_ ordinal: UInt64, share: Share) -> UInt64 {
+        guard let connectRate else { return 0 }
+        let position = ordinal &* UInt64(threads) &+ UInt64(share.index)
+        let product = position.multipliedFullWidth(by: 1_000_000_000)
+        guard product.high < connectRate else { return .max }
+        return connectRate.dividingFullWidth(product).quotient
+    }
+
+    /// The sources of a thread's connections, in the order to use them: all connections of a run together take
+    /// turns over all addresses.
+    func sources(for share: Share) -> [SocketAddress] {
+        guard !sources.isEmpty else { return [] }
+        let first = shares[..<share.index].reduce(0) { $0 + $1.connections } % sources.count
+        return Array(sources[first...] + sources[..<first])
+    }
+
+    /// Whole shares, the remainders to the first threads: wrk's `-t3 -c10` opens 9 connections, this 10.
+    private static func shares(_ options: Options, connectsInFlight: Int) -> [Share] {
+        let threads = options.threads
+        return (0..<threads).map { index in
+            Share(
+                index: index,
+                connections: part(options.connections, index, of: threads),
+                requests: options.requests.map { part($0, UInt64(index), of: UInt64(threads)) },
+                connectsInFlight: part(connectsInFlight, index, of: threads)
+            )
+        }
+    }
+
+    static func part<Number: BinaryInteger>(_ whole: Number, _ index: Number, of parts: Number) -> Number {
+        whole / parts + (index < whole % parts ? 1 : 0)
+    }
+}

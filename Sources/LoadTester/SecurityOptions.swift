@@ -1,0 +1,35 @@
+package import TLS
+
+/// How TLS is spoken on a run: the identity read. The authorities are read by ``loadRoots()``.
+package struct SecurityOptions: Sendable {
+    /// For the target, one for all threads, which share its tickets; nil for http.
+    package let target: TLSContext?
+    /// For an https proxy.
+    package let proxy: TLSContext?
+    /// To be sent and verified instead of the URL's host.
+    package let serverName: String?
+    /// What the user wrote to name other authorities than the system's.
+    private let rootFlags: String?
+
+    package init(
+        target: TLSContext? = nil,
+        proxy: TLSContext? = nil,
+        serverName: String? = nil,
+        rootFlags: String? = nil
+    ) {
+        (self.target, self.proxy, self.serverName, self.rootFlags) = (target, proxy, serverName, rootFlags)
+    }
+
+    /// Reads the authorities, which blocks: to be done before the clock starts.
+    func loadRoots() throws(UsageError) {
+        for context in [target, proxy] {
+            guard let context, context.configuration.verification == .full else { continue }
+            guard case .failure(let error) = context.trust.load() else { continue }
+            let text = oneLine("\(error)", limit: 400)
+            throw UsageError(
+                rootFlags.map { "\($0): \(text): name a readable file or directory of certificates in PEM" }
+                    ?? "\(text): name authorities with --cacert FILE, or use --insecure"
+            )
+        }
+    }
+}

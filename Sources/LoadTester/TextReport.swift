@@ -1,0 +1,170 @@
+import Reactor
+
+/// The report for people.
+enum TextReport {
+    static func text(_ result: RunResult) -> String {
+        var sections = [title(result)]
+        switch result.plan.work {
+        case .requests:
+            sections += [counts(result), latencies(result)]
+            if result.plan.showsDistribution { sections.append(distribution(of: "successes", result.tally.success)) }
+            sections.append(connections(result))
+        case .handshakes:
+            sections += [handshakes(result), latencies(result)]
+            if result.plan.showsDistribution { sections.append(distribution(of: "TLS handshakes", result.tally.tls)) }
+        }
+        sections.append(security(result.tally.handshakes))
+        if !result.tally.failures.isEmpty { sections.append(failures(result.tally.failures)) }
+        if result.plan.threads > 1 { sections.append(threads(result)) }
+        if !result.notes.isEmpty { sections.append(result.notes.map { "note: \($0)" }) }
+        return sections.filter { !$0.isEmpty }.map { $0.joined(separator: "\n") }.joined(separator: "\n\n") + "\n"
+    }
+
+    private static func title(_ result: RunResult) -> [String] {
+        let plan = result.plan
+        let (what, each) =
+            switch plan.work {
+            case .requests: (plan.request.method, "a connection each request")
+            case .handshakes: ("TLS handshakes with", "each without a request")
+            }
+        let reuse =
+            switch plan.reuse {
+            case .keepAlive: plan.pipeline > 1 ? "keep-alive, pipeline \(plan.pipeline)" : "keep-alive"
+            case .fin: "\(each), closed by FIN"
+            case .rst: "\(each), closed by RST"
+            }
+        var lines = [
+            "volley \(VolleyVersion.text): \(what) \(plan.url)",
+            "  \(several(plan.connections, "connection")) on \(several(plan.threads, "thread")), \(reuse), "
+                + "timeout \(Units.time(plan.timeout))",
+        ]
+        if let proxy = plan.proxy { lines.append("  by the proxy \(proxy)") }
+        lines += security(plan)
+        if plan.warmup > 0 { lines.append("  warm-up of \(Units.time(plan.warmup)) left out") }
+        if result.interrupted { lines.append("  interrupted: the figures cover what there was") }
+        return lines
+    }
+
+    private static func counts(_ result: RunResult) -> [String] {
+        let tally = result.tally
+        let sum =
+            "\(grouped(tally.sent)) sent = \(grouped(tally.completed)) completed + \(grouped(tally.failed)) failed"
+            + " + \(grouped(tally.inFlight)) in flight at stop"
+        var lines = [
+            row("Measured", Units.time(result.measured)),
+            row("Requests", tally.isBalanced ? sum : sum + "  (THESE DO NOT ADD UP: a bug in volley)"),
+            row("Rate", "\(fixed(result.perSecond(tally.succeeded), 2)) successes/s"),
+        ]
+        if tally.httpErrors > 0 {
+            lines.append(row("", "\(fixed(result.perSecond(tally.httpErrors), 2)) HTTP errors/s"))
+        }
+        let codes = tally.statuses.indices.filter { tally.statuses[$0] > 0 }
+        if !codes.isEmpty {
+            lines.append(row("Status", codes.map { "\($0) × \(grouped(tally.statuses[$0]))" }.joined(separator: ", ")))
+        }
+        if tally.sentAgain > 0 {
+            lines.append(
+                row(
+                    "",
+                    "\(grouped(tally.sentAgain)) requests were sent again after the server had closed a kept connection"
+                )
+            )
+        }
+        lines.append(row("Bytes in", bytes(tally.wireBytesIn, tally.bodyBytesIn, result)))
+        lines.append(row("Bytes out", bytes(tally.wireBytesOut, tally.bodyBytesOut, result)))
+        return lines
+    }
+
+    private static func bytes(_ wire: UInt64, _ body: UInt64, _ result: RunResult) -> String {
+        "\(Units.bytes(Double(wire)))\(result.plan.isSecure ? " before encryption" : ""), of it content \(Units.bytes(Double(body))); "
+            + "\(Units.bytes(result.perSecond(wire)))/s"
+    }
+
+    private static let columns: [Double] = [50, 90, 99, 99.9, 99.99]
+
+    private static func latencies(_ result: RunResult) -> [String] {
+        let tally = result.tally
+        let rows = [
+            ("success", tally.success), ("HTTP error", tally.httpError), ("failed", tally.failure),
+            ("first byte", tally.firstByte), ("connect", tally.connect), ("TLS", tally.tls),
+        ].compactMap { name, values in histogramRow(name, values) }
+        guard !rows.isEmpty else { return [] }
+        let names = ["min", "mean"] + columns.map { "p\(name($0))" } + ["max"]
+        var lines = [left("Latency", 12) + names.map { right($0, 10) }.joined()] + rows
+        let unsent =
+            switch result.plan.work {
+            case .requests: "requests not sent"
+            case .handshakes: "connections not opened"
+            }
+        lines.append("  closed loop: percentiles exclude \(unsent) during stalls")
+        let clamped = tally.success.clamped + tally.httpError.clamped + tally.failure.clamped
+        if clamped > 0 { lines.append("  \(grouped(clamped)) times over an hour are counted as one hour") }
+        return lines
+    }
+
+    private static func histogramRow(_ name: String, _ values: LatencyHistogram) -> String? {
+        guard let summary = values.summary(percentiles: columns) else { return nil }
+        let times =
+            [Double(summary.minimum), summary.mean] + summary.percentiles.map { Double($0.value) }
+            + [Double(summary.maximum)]
+        return "  " + left(name, 10) + times.map { right(Units.time($0), 10) }.joined()
+    }
+
+    private static func distribution(of what: String, _ latency: LatencyHistogram) -> [String] {
+        guard let summary = latency.summary() else { return [] }
+        return ["Distribution of \(what)"]
+            + summary.percentiles.map { "  " + right(name($0.percentile), 7) + " %  " + Units.time($0.value) }
+            + ["  mean \(Units.time(summary.mean)), standard deviation \(Units.time(summary.deviation))"]
+    }
+
+    private static func connections(_ result: RunResult) -> [String] {
+        let tally = result.tally
+        var parts = ["\(grouped(tally.connectionsOpened)) opened"]
+        if tally.connectionsFailed > 0 { parts.append("\(grouped(tally.connectionsFailed)) failed") }
+        return [row("Connections", parts.joined(separator: ", "))]
+    }
+
+    private static func failures(_ log: FailureLog) -> [String] {
+        ["Errors"]
+            + log.sorted.flatMap { failure, record in
+                var what = "\(failure.phase.rawValue): \(failure.kind.rawValue)"
+                if failure.errno != 0 { what += " (\(Errno(code: failure.errno).name) \(failure.errno))" }
+                if !failure.detail.isEmpty { what += ": \(failure.detail)" }
+                let times = "first at \(Units.time(record.first)), last at \(Units.time(record.last))"
+                return [
+                    "  \(grouped(record.count)) × \(what); \(times)", "    e.g. \(oneLine(record.example, limit: 400))",
+                ]
+            }
+    }
+
+    private static func threads(_ result: RunResult) -> [String] {
+        let unit =
+            switch result.plan.work {
+            case .requests: "requests/s"
+            case .handshakes: "connections/s"
+            }
+        var lines = ["Threads   connections     completed" + right(unit, 14) + "     CPU"]
+        for (index, thread) in result.threads.enumerated() {
+            let cpu = result.measured == 0 ? 0 : Double(thread.cpuNanoseconds) / Double(result.measured) * 100
+            lines.append(
+                right("\(index)", 7) + right("\(thread.connections)", 14) + right(grouped(thread.completed), 14)
+                    + right(fixed(result.perSecond(thread.completed), 2), 14) + right(fixed(cpu, 0), 6) + " %"
+            )
+        }
+        let rates = result.threads.map { Double($0.completed) / Double(max(1, $0.connections)) }
+        if let most = rates.max(), let least = rates.min(), most > least * 1.2 {
+            lines.append(
+                "  uneven: a connection did \(fixed(least > 0 ? most / least : 0, 1)) times the work on one thread than on another"
+            )
+        }
+        return lines
+    }
+
+    private static func several(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+
+    static func row(_ name: String, _ text: String) -> String { left(name, 12) + text }
+
+    private static func name(_ percentile: Double) -> String {
+        LatencyHistogram.Summary.Point(percentile: percentile, value: 0).name
+    }
+}

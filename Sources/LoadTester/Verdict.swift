@@ -1,0 +1,27 @@
+internal import Glibc
+
+/// What a run's end tells a script. 2 and 3 are kept for thresholds and for a generator that was the limit.
+package enum Verdict: Int32, Sendable {
+    case good = 0
+    /// A URL, flag, file or limit does not allow the run; nothing was started.
+    case unusable = 1
+    /// A request or a connection failed, or nothing was completed.
+    case failures = 4
+    /// Every request was answered, and some with a status other than 2xx and 3xx.
+    case httpErrors = 5
+    /// Ended early by a signal; the report covers what there was.
+    case interrupted = 130
+
+    /// The verdict over a finished run.
+    init(_ tally: Tally, of work: Options.Work, interrupted: Bool) {
+        if interrupted {
+            self = .interrupted
+        } else if tally.done(work) == 0 || tally.failed > 0 || tally.connectionsFailed > 0 || !tally.isBalanced {
+            self = .failures
+        } else {
+            self = tally.httpErrors > 0 ? .httpErrors : .good
+        }
+    }
+
+    package func exit() -> Never { Glibc.exit(rawValue) }
+}
