@@ -79,11 +79,12 @@ public struct MultipartForm: Sendable {
     }
 
     private mutating func append(_ part: MultipartPart) throws(MultipartFailure) {
+        let length = part.length ?? 0
         let framing = opening(of: part, isFirst: parts.isEmpty).count
-        let (sum, overflow) = knownLength.addingReportingOverflow((part.length ?? 0) + UInt64(framing))
-        // Room for the end, whatever comes.
-        guard !overflow, sum < UInt64(Int64.max) - 1024 else { throw .tooLong }
-        knownLength = sum
+        // Room for the end, whatever comes. Two of 63 bits, and what memory holds, overflow no sum of 64.
+        let most = UInt64(Int64.max) - 1024
+        guard length <= most, knownLength + length + UInt64(framing) <= most else { throw .tooLong }
+        knownLength += length + UInt64(framing)
         parts.append(part)
     }
 

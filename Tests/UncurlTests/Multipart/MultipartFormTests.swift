@@ -81,7 +81,9 @@ struct MultipartFormTests {
         let folder = URL(fileURLWithPath: "/tmp/uncurl-form-\(UInt64.random(in: .min ... .max))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        for (name, type) in [("a b.PNG", "image/png"), ("none", "application/octet-stream"), ("x.unknown", "application/octet-stream")] {
+        for (name, type) in [
+            ("a b.PNG", "image/png"), ("none", "application/octet-stream"), ("x.unknown", "application/octet-stream"),
+        ] {
             let url = folder.appendingPathComponent(name)
             try Data("content".utf8).write(to: url)
             var form = try MultipartForm(boundary: "B")
@@ -116,7 +118,10 @@ struct MultipartFormTests {
         #expect(failure(web) == .notFileURL(web))
         let missing = URL(fileURLWithPath: "/tmp/uncurl/no such file")
         #expect(failure(missing) == .fileUnreachable(missing, reason: "No such file or directory"))
-        #expect(failure(URL(fileURLWithPath: "/tmp", isDirectory: true)) == .fileIsDirectory(URL(fileURLWithPath: "/tmp", isDirectory: true)))
+        #expect(
+            failure(URL(fileURLWithPath: "/tmp", isDirectory: true))
+                == .fileIsDirectory(URL(fileURLWithPath: "/tmp", isDirectory: true))
+        )
         #expect(failure(URL(fileURLWithPath: fifo)) == .fileNotRegular(URL(fileURLWithPath: fifo)))
         let status = URL(fileURLWithPath: "/proc/self/status")
         #expect(failure(status) == .fileSizeUnknown(status))
@@ -150,7 +155,9 @@ struct MultipartFormTests {
     @Test("D12: fields of a part that would be other fields are refused")
     func injection() throws {
         var form = MultipartForm()
-        for (name, value) in [("X-A", "1\r\nX-B: 2"), ("X-A", "a\nb"), ("X A", "1"), ("X-A:", "1"), ("", "1"), ("X-A", "\0")] {
+        for (name, value) in [
+            ("X-A", "1\r\nX-B: 2"), ("X-A", "a\nb"), ("X A", "1"), ("X-A:", "1"), ("", "1"), ("X-A", "\0"),
+        ] {
             #expect(throws: MultipartFailure.invalidField(name: name, value: value)) {
                 try form.append(.text(""), headers: [(name, value)])
             }
@@ -213,7 +220,10 @@ struct MultipartFormTests {
         let url = URL(fileURLWithPath: "/tmp/a")
         let failures: [(MultipartFailure, String)] = [
             (.fileIsDirectory(url), "/tmp/a is a directory"),
-            (.lengthMismatch(part: "p", declared: 3, given: 2), "the stream of part “p” was to give 3 bytes, and gave 2"),
+            (
+                .lengthMismatch(part: "p", declared: 3, given: 2),
+                "the stream of part “p” was to give 3 bytes, and gave 2"
+            ),
             (.notReplayable, "the form has to be sent again, and a stream in it can be read only once"),
         ]
         for (failure, text) in failures { #expect((failure as any Error).localizedDescription == text) }

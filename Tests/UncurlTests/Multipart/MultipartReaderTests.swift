@@ -85,7 +85,10 @@ struct MultipartReaderTests {
         #expect(throws: MultipartFailure.notReplayable) { try form.encoded() }
     }
 
-    @Test("P7, D13: a stream that gives less or more than it declared is an error, never wrong framing", arguments: [2, 4, 5_000])
+    @Test(
+        "P7, D13: a stream that gives less or more than it declared is an error, never wrong framing",
+        arguments: [2, 4, 5_000]
+    )
     func mismatch(given: Int) throws {
         var form = MultipartForm()
         try form.append(.stream(length: 3, opening: { .of(noise(given)) }), name: "s")

@@ -41,7 +41,9 @@ struct MultipartUploadTests {
         let end = RawGate()
         let server = try FormServer([[.receive(.headEnd), .wait(end), .send(FormServer.ok)]])
         let sending = Task { [session] in try await session.upload(for: server.request, multipart: form) }
-        try server.raw.wait(for: 0, "the last chunk") { $0.received.suffix(7).elementsEqual(Array("\r\n0\r\n\r\n".utf8)) }
+        try server.raw.wait(for: 0, "the last chunk") {
+            $0.received.suffix(7).elementsEqual(Array("\r\n0\r\n\r\n".utf8))
+        }
         end.open()
         _ = try await sending.value
         #expect(server.head().contains("\r\nTransfer-Encoding: chunked"))
@@ -52,7 +54,9 @@ struct MultipartUploadTests {
     @Test("want 3: the same over TLS, where files go in bites", arguments: [200_000, nil] as [UInt64?])
     func secure(length: UInt64?) async throws {
         let form = try mixed(length)
-        let server = try TestServer.start(tls: TLSServerContext(TLSServerConfiguration(certificate: .init(try TestCertificates.localhost))))
+        let server = try TestServer.start(
+            tls: TLSServerContext(TLSServerConfiguration(certificate: .init(try TestCertificates.localhost)))
+        )
         defer { server.stop() }
         let session = URLSession(configuration: .isolated, delegate: Trusting(), delegateQueue: nil)
         var request = URLRequest(url: URL(string: server.url("/upload", host: "localhost"))!)
@@ -107,7 +111,10 @@ struct MultipartUploadTests {
         }
     }
 
-    @Test("D13, B23: a stream that lies about its length resets the connection, and is a typed error", arguments: [999, 1_001, 200_000])
+    @Test(
+        "D13, B23: a stream that lies about its length resets the connection, and is a typed error",
+        arguments: [999, 1_001, 200_000]
+    )
     func lies(given: Int) async throws {
         var form = MultipartForm()
         try form.append(.stream(length: 1_000, opening: { .of(noise(given)) }), name: "s")
@@ -194,7 +201,11 @@ struct MultipartUploadTests {
                 print(name, part.get_filename(), part.get_content_type(), len(content), sum(content) % 65521, sep='|')
             print(len(message.defects), message.preamble or '', (message.epilogue or '').strip())
             """
-        let child = try ChildProcess("/usr/bin/python3", ["-c", script, body.path, form.contentType], output: report.path)
+        let child = try ChildProcess(
+            "/usr/bin/python3",
+            ["-c", script, body.path, form.contentType],
+            output: report.path
+        )
         #expect(try child.waitForEnd() == 0)
         func sum(_ bytes: [UInt8]) -> Int { bytes.reduce(0) { $0 + Int($1) } % 65521 }
         #expect(
@@ -219,7 +230,10 @@ struct MultipartUploadTests {
         let sent = try form.request(from: request)
         let (file, _) = try await session.download(for: sent)
         defer { try? FileManager.default.removeItem(at: file) }
-        for text in [String(decoding: try Data(contentsOf: file), as: UTF8.self), String(decoding: try await session.data(for: sent).0, as: UTF8.self)] {
+        for text in [
+            String(decoding: try Data(contentsOf: file), as: UTF8.self),
+            String(decoding: try await session.data(for: sent).0, as: UTF8.self),
+        ] {
             #expect(text.contains("\"a\": \"one\"") || text.contains("\"a\":\"one\""))
             #expect(text.contains("\"b\": \"two\"") || text.contains("\"b\":\"two\""))
         }
@@ -232,7 +246,9 @@ private final class Trusting: NSObject, URLSessionDelegate {
         didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        guard let trust = challenge.protectionSpace.serverTrust else { return completionHandler(.performDefaultHandling, nil) }
+        guard let trust = challenge.protectionSpace.serverTrust else {
+            return completionHandler(.performDefaultHandling, nil)
+        }
         completionHandler(.useCredential, URLCredential(trust: trust))
     }
 }
