@@ -34,10 +34,18 @@ extension Worker: ExchangeDelegate {
         if isFirst { noteConnection(report) }
         tally.sent()
         noteBytes(report)
-        tally.completed(
-            status: report.status ?? 0,
-            latency: nanoseconds(from: sent, to: end),
-            firstByte: nanoseconds(from: sent, to: timings.responseStart ?? end)
+        let latency = nanoseconds(from: sent, to: end)
+        let firstByte = nanoseconds(from: sent, to: timings.responseStart ?? end)
+        tally.completed(status: report.status ?? 0, latency: latency, firstByte: firstByte)
+        log?.add(
+            RequestRecord(
+                start: sinceBegin(sent),
+                latency: latency,
+                firstByte: firstByte,
+                status: report.status ?? 0,
+                bytesIn: report.bytesReceived,
+                isNewConnection: isFirst && !report.reusedConnection
+            )
         )
     }
 
@@ -50,6 +58,8 @@ extension Worker: ExchangeDelegate {
             // No connection, so nothing was sent. A run by count must end even so: the attempt uses one request up.
             budget? += lost - 1
             tally.connectionFailed(failure, at: now, example: "\(plan.url): \(error)")
+            let started = sinceBegin(report.timings.start)
+            log?.add(RequestRecord(start: started, latency: now - min(started, now), status: 0, failure: failure))
             pacer.failed(at: now)
             return sendNext(connectionGone: true)
         }
@@ -64,6 +74,16 @@ extension Worker: ExchangeDelegate {
             let latency = nanoseconds(from: report.retried ? report.timings.start : sent, to: loop.now)
             for _ in 0..<lost {
                 tally.failed(failure, latency: latency, at: now, example: "\(plan.url): \(error)")
+                log?.add(
+                    RequestRecord(
+                        start: sinceBegin(sent),
+                        latency: latency,
+                        status: 0,
+                        bytesIn: report.bytesReceived,
+                        isNewConnection: !report.reusedConnection,
+                        failure: failure
+                    )
+                )
             }
         }
         sendNext(connectionGone: true)

@@ -1,0 +1,58 @@
+internal import Synchronization
+
+/// What a worker counted between two moments, handed over as it stands.
+struct IntervalPart: Sendable {
+    let worker: Int
+    let isWarmUp: Bool
+    /// The first interval that it has counts of, and the first that it has none of: a worker that was held up hands over several at once.
+    let first: UInt64
+    let next: UInt64
+    /// Nanoseconds after the start of the measured part.
+    let end: UInt64
+    let tally: Tally
+}
+
+/// Where workers hand over what they counted, an interval at a time, and take an empty tally to go on with: an exchange of
+/// pointers, so that nothing is added up and nothing allocated on their threads.
+///
+/// The lock guards `state`.
+final class IntervalBoard: Sendable {
+    private struct State: Sendable {
+        var parts: [IntervalPart] = []
+        var spares: [Tally]
+    }
+
+    /// Nanoseconds.
+    let length: UInt64
+    private let workers: Int
+    private let state: Mutex<State>
+
+    /// Parts a worker that nobody has fetched; beyond it the interval gets longer instead. A part is 2 MB.
+    private static let backlog = 8
+
+    init(length: UInt64, workers: Int) {
+        (self.length, self.workers) = (max(length, 1), workers)
+        state = Mutex(State(spares: (0..<workers).map { _ in Tally() }))
+    }
+
+    /// An empty tally to go on with; nil while whoever fetches parts is behind.
+    func takeSpare() -> Tally? {
+        state.withLock { state in
+            if let spare = state.spares.popLast() { return spare }
+            return state.parts.count < workers * Self.backlog ? Tally() : nil
+        }
+    }
+
+    func put(_ part: IntervalPart) { state.withLock { $0.parts.append(part) } }
+
+    /// All parts so far, the oldest of a worker first; leaves as many empty tallies behind.
+    func fetch() -> [IntervalPart] {
+        let parts = state.withLock { state in
+            defer { state.parts = [] }
+            return state.parts
+        }
+        let fresh = (0..<min(parts.count, workers)).map { _ in Tally() }
+        state.withLock { $0.spares += fresh.prefix(max(0, workers - $0.spares.count)) }
+        return parts
+    }
+}
