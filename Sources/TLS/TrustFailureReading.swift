@@ -33,7 +33,7 @@ extension TrustFailure {
         self.init(reason: reason, depth: depth, subject: subject, code: code)
     }
 
-    private static func wrongHost(_ name: ServerName?, leaf: OpaquePointer?) -> Reason {
+    static func wrongHost(_ name: ServerName?, leaf: OpaquePointer?) -> Reason {
         let names = unsafe AlternativeName.all(of: leaf)
         let shown = names.prefix(namesShown).map { String($0.description.prefix(253)) }
         return .wrongHost(expected: name?.text ?? "", found: shown, more: names.count - shown.count)

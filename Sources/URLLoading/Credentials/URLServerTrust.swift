@@ -1,12 +1,12 @@
 public import Foundation
-internal import TLS
+package import TLS
 
 /// What a server showed to prove who it is, and what is to be thought of it: Linux's stand-in for `SecTrust`. Comes with
 /// the protection space of an ``NSURLAuthenticationMethodServerTrust`` challenge. Never changed; any thread.
 public final class URLServerTrust: Sendable {
-    let trust: PeerTrust
+    package let trust: PeerTrust
 
-    init(_ trust: PeerTrust) {
+    package init(_ trust: PeerTrust) {
         self.trust = trust
     }
 

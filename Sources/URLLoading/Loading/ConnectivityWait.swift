@@ -19,7 +19,9 @@ extension TaskLoad {
     func isWaiting(after error: EngineError) -> Bool {
         guard engine.settings.waitsForConnectivity, response == nil, error.isWithoutConnectivity else { return false }
         if connectivity.tries == 0 {
-            tell { session, task, delegate in delegate.urlSession(session, taskIsWaitingForConnectivity: task) }
+            tell(.connectivity) { session, task, delegate in
+                delegate.urlSession(session, taskIsWaitingForConnectivity: task)
+            }
         }
         let again = engine.loop.now.advanced(by: connectivity.next())
         let request = request

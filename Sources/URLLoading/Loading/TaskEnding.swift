@@ -11,6 +11,9 @@ struct TaskEnding: Sendable {
     var data = Data()
     /// The content, where it was written to disk.
     var file: DownloadFile?
+    var metrics: URLSessionTaskMetrics?
+    /// Something was told on the delegate queue before.
+    var isOrdered = false
 
     /// Loop thread, or the user's for a task that never began.
     ///
@@ -40,7 +43,25 @@ struct TaskEnding: Sendable {
             mark()
             channel.end(failure)
             release()
+        case .report(let report) where isOrdered:
+            callbacks().add(on: session.delegateQueue) { tell(report) }
+        case .report(let report): tell(report)
         }
+    }
+
+    private func tell(_ report: TaskReport) {
+        mark()
+        report.done(
+            TaskOutcome(
+                task: task,
+                response: response,
+                data: data,
+                file: file?.url,
+                error: failure,
+                metrics: metrics
+            )
+        )
+        release()
     }
 
     private func tellDelegate() {
@@ -98,13 +119,14 @@ struct TaskEnding: Sendable {
     /// Task and session let go of each other.
     private func release() {
         // What is let go of may run code of the user's: never under the lock.
-        let (ofSession, ofDelegate) = task.snapshot.withLock { snapshot in
-            let held = (snapshot.session, snapshot.delegate)
+        let (ofSession, ofDelegate, ofWatcher) = task.snapshot.withLock { snapshot in
+            let held = (snapshot.session, snapshot.delegate, snapshot.watcher)
             snapshot.session = nil
             snapshot.delegate = nil
+            snapshot.watcher = nil
             return held
         }
         session.finished(task)
-        withExtendedLifetime((ofSession, ofDelegate)) {}
+        withExtendedLifetime((ofSession, ofDelegate, ofWatcher)) {}
     }
 }

@@ -96,6 +96,8 @@ final class TaskLoad {
         handle.loop.post { handle.value.load?.caughtUp() }
     }
     let wantsMetrics: Bool
+    /// Something was put on the delegate queue: the end is told behind it.
+    var hasTold = false
     var transactions: [URLSessionTaskTransactionMetrics] = []
     let clock: WallClock?
     private let started: Date?
@@ -108,7 +110,7 @@ final class TaskLoad {
         let order = task.order ?? TaskOrder(nil)
         self.order = order
         request = order.request ?? TaskLoad.nowhere
-        wantsMetrics = session.delegates.task != nil || task.delegate != nil
+        wantsMetrics = TaskLoad.wantsMetrics(task, session, order)
         clock = wantsMetrics ? WallClock(engine.loop.now) : nil
         started = wantsMetrics ? Date() : nil
     }

@@ -53,6 +53,13 @@ extension TaskLoad {
             if task is URLSessionDownloadTask { return beginFile() }
             sink = .delegate
             askForDisposition(response)
+        case .report(let report):
+            switch report.keeping {
+            case .memory: sink = .memory(Data())
+            case .file: return beginFile()
+            case .nothing: sink = .delegate
+            }
+            if hasListener(for: .response) { askForDisposition(response) }
         }
     }
 
@@ -101,7 +108,7 @@ extension TaskLoad {
             sink = .none
             data.append(bytes, expecting: expected)
             sink = .memory(data)
-            if hasOwnDelegate { tellData(Data(bytes)) }
+            if tellsPieces, hasListener(for: .content) { tellData(Data(bytes)) }
         case .delegate:
             let data = Data(bytes)
             storing?.append(data)
@@ -117,9 +124,9 @@ extension TaskLoad {
         } catch {
             return end(error)
         }
-        guard case .delegate = order.receiver, let task = task as? URLSessionDownloadTask else { return }
+        guard involvesDelegate, let task = task as? URLSessionDownloadTask else { return }
         let count = Int64(bytes.count)
-        tell { session, _, delegate in
+        tell(.written) { session, _, delegate in
             (delegate as? any URLSessionDownloadDelegate)?.urlSession(
                 session,
                 downloadTask: task,
@@ -132,7 +139,7 @@ extension TaskLoad {
 
     private func tellData(_ data: Data) {
         guard let task = task as? URLSessionDataTask else { return }
-        let hasRoom = tell(weight: data.count) { session, _, delegate in
+        let hasRoom = tell(.content, weight: data.count) { session, _, delegate in
             (delegate as? any URLSessionDataDelegate)?.urlSession(session, dataTask: task, didReceive: data)
         }
         if !hasRoom { fallBehind() }

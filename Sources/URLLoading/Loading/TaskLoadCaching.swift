@@ -193,6 +193,7 @@ extension TaskLoad {
         switch order.receiver {
         case .data, .awaitedData: !(task is URLSessionDownloadTask)
         case .delegate: !(task is URLSessionDownloadTask)
+        case .report(let report): if case .memory = report.keeping { true } else { false }
         case .download, .awaitedFile, .bytes: false
         }
     }
@@ -230,13 +231,13 @@ extension TaskLoad {
             received: entry.received
         )
         let key = CacheKey(method: "GET", url: transaction.url)
-        guard case .delegate = order.receiver, listener is any URLSessionDataDelegate,
+        guard involvesDelegate, hasListener(for: .caching), listener is any URLSessionDataDelegate,
             let dataTask = task as? URLSessionDataTask
         else {
             cache.keep(cached, for: key, by: task as? URLSessionDataTask)
             return false
         }
-        ask(otherwise: Optional(cached)) { session, _, delegate, answer in
+        ask(.caching, otherwise: Optional(cached)) { session, _, delegate, answer in
             guard let delegate = delegate as? any URLSessionDataDelegate else { return answer.give(cached) }
             delegate.urlSession(session, dataTask: dataTask, willCacheResponse: cached) { answer.give($0) }
         } _: { [self] answer, _ in

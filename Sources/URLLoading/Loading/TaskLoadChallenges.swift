@@ -90,7 +90,7 @@ extension TaskLoad {
         guard failures < ChallengeRule.attemptLimit else { return askNext(response) }
         let proposed = proposedCredential(question.space, failures)
         typealias Reply = (disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?)
-        ask(otherwise: Reply(.performDefaultHandling, nil)) { session, task, delegate, answer in
+        ask(.challenge, otherwise: Reply(.performDefaultHandling, nil)) { session, task, delegate, answer in
             let challenge = URLAuthenticationChallenge(
                 protectionSpace: URLProtectionSpace(question.space),
                 proposedCredential: proposed,

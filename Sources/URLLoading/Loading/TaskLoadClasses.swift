@@ -41,7 +41,7 @@ extension TaskLoad {
     func classChallenged(_ challenge: URLAuthenticationChallenge, _ load: ProtocolLoad) {
         guard isCurrent(load) else { return }
         guard let sender = challenge.sender else { return }
-        ask(otherwise: (URLSession.AuthChallengeDisposition.performDefaultHandling, URLCredential?.none)) {
+        ask(.challenge, otherwise: (URLSession.AuthChallengeDisposition.performDefaultHandling, URLCredential?.none)) {
             session,
             task,
             delegate,

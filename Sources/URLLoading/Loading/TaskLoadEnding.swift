@@ -4,7 +4,12 @@ internal import HTTPEngine
 /// The end as the load sees it: metrics first, then what the task came to.
 extension TaskLoad {
     func tellEnd(_ failure: URLError?, since started: Date?) {
-        if let started, wantsMetrics { tellMetrics(since: started) }
+        let metrics = started.map(collectMetrics)
+        if let metrics {
+            tell(.metrics) { session, task, delegate in
+                delegate.urlSession(session, task: task, didFinishCollecting: metrics)
+            }
+        }
         let failure = failure.map(withResumeData)
         var ending = TaskEnding(task: task, session: session, failure: failure, response: task.response ?? response)
         switch sink {
@@ -15,14 +20,13 @@ extension TaskLoad {
         case .none, .delegate, .bytes: break
         }
         sink = .none
+        ending.metrics = metrics
+        ending.isOrdered = hasTold
         ending.tell(by: callbacks)
     }
 
-    private func tellMetrics(since started: Date) {
+    private func collectMetrics(since started: Date) -> URLSessionTaskMetrics {
         let interval = DateInterval(start: started, end: max(started, Date()))
-        let metrics = URLSessionTaskMetrics(transactions, interval, redirects: redirects)
-        tell { session, task, delegate in
-            delegate.urlSession(session, task: task, didFinishCollecting: metrics)
-        }
+        return URLSessionTaskMetrics(transactions, interval, redirects: redirects)
     }
 }

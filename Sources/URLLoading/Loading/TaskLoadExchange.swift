@@ -39,7 +39,7 @@ extension TaskLoad: ExchangeDelegate {
         }
         if let (progress, counts) = progress { counts.show(on: progress) }
         guard tellsPieces else { return }
-        tell { session, task, delegate in
+        tell(.sent) { session, task, delegate in
             delegate.urlSession(
                 session,
                 task: task,
@@ -82,9 +82,9 @@ extension TaskLoad: ExchangeDelegate {
     private func informed(_ head: ResponseHead, _ url: URL) {
         if head.status == 101 { opening?.answer = head }
         // 100 and 101 concern the connection.
-        guard head.status > 101, tellsPieces else { return }
+        guard head.status > 101, tellsPieces, hasListener(for: .informational) else { return }
         let response = HTTPURLResponse(url: url, head: head)
-        tell { session, task, delegate in
+        tell(.informational) { session, task, delegate in
             delegate.urlSession(session, task: task, didReceiveInformationalResponse: response)
         }
     }

@@ -4,35 +4,44 @@ internal import Reactor
 
 /// What is told to the user, and what is asked of him: on the delegate queue, in order.
 extension TaskLoad {
-    /// A delegate given to this task alone: it hears of content too where a function waits for the whole.
-    var hasOwnDelegate: Bool { isAwaited && task.delegate != nil }
-
-    private var isAwaited: Bool {
+    /// Whether pieces on their way are told: to delegates, but not where a completion handler has been given instead. A delegate given
+    /// to this task alone hears of them too where a function waits for the whole.
+    var tellsPieces: Bool {
         switch order.receiver {
-        case .awaitedData, .awaitedFile, .bytes: true
-        case .delegate, .data, .download: false
+        case .delegate, .report: true
+        case .awaitedData, .awaitedFile, .bytes: task.delegate != nil
+        case .data, .download: false
         }
     }
 
-    /// Whether pieces on their way are told: to delegates, but not where a completion handler has been given instead.
-    var tellsPieces: Bool {
+    /// Whether the delegate is asked about the answer and told what becomes of it: it takes part, instead of waiting for the end.
+    var involvesDelegate: Bool {
         switch order.receiver {
-        case .delegate: listener != nil
-        case .awaitedData, .awaitedFile, .bytes: task.delegate != nil
-        case .data, .download: false
+        case .delegate, .report: true
+        case .awaitedData, .awaitedFile, .bytes, .data, .download: false
         }
     }
 
     /// Who is told now: the task's own delegate, or else the session's.
     var listener: (any URLSessionTaskDelegate)? { task.delegate ?? session.delegates.task }
 
+    func hasListener(for event: TaskInterests) -> Bool { listener.map { $0.hears(of: event) } ?? false }
+
+    static func wantsMetrics(_ task: URLSessionTask, _ session: URLSession, _ order: TaskOrder) -> Bool {
+        if case .report(let report) = order.receiver, report.collectsMetrics { return true }
+        guard let listener = task.delegate ?? session.delegates.task else { return false }
+        return listener.hears(of: .metrics)
+    }
+
     /// Runs `call` on the delegate queue, after what was told before. False: enough waits there.
     @discardableResult
     func tell(
+        _ event: TaskInterests,
         weight: Int = 0,
         _ call: @escaping @Sendable (URLSession, URLSessionTask, any URLSessionTaskDelegate) -> Void
     ) -> Bool {
-        guard listener != nil else { return true }
+        guard hasListener(for: event) else { return true }
+        hasTold = true
         let (session, task) = (session, task)
         return callbacks.add(weight: weight, on: session.delegateQueue) {
             guard let delegate = task.delegate ?? session.delegates.task else { return }
@@ -43,15 +52,17 @@ extension TaskLoad {
     /// Asks the user; without anybody to ask, `otherwise` is the answer, at once.
     ///
     /// - Parameters:
+    ///   - event: whoever does not hear of it is not asked.
     ///   - put: on the delegate queue; gives the answer or lets go of it, which fails the task.
     ///   - act: on the loop, with what stood still meanwhile.
     func ask<Value: Sendable>(
+        _ event: TaskInterests,
         otherwise: Value,
         _ put: @escaping @Sendable (URLSession, URLSessionTask, any URLSessionTaskDelegate, Answer<Value>) -> Void,
         _ act: @escaping (Value, Held) -> Void
     ) {
         let question = ask()
-        guard listener != nil else { return answered(question) { act(otherwise, $0) } }
+        guard hasListener(for: event) else { return answered(question) { act(otherwise, $0) } }
         let home = LoopBound((load: self, act: act), on: engine.loop)
         let answer = Answer<Value> { value in
             home.loop.post {
@@ -62,7 +73,7 @@ extension TaskLoad {
                 }
             }
         }
-        tell { session, task, delegate in put(session, task, delegate, answer) }
+        tell(event) { session, task, delegate in put(session, task, delegate, answer) }
     }
 
     private func unanswered() {
@@ -73,7 +84,7 @@ extension TaskLoad {
     func beginDelayed() {
         guard case .starting = phase else { return }
         let request = request
-        ask(otherwise: (URLSession.DelayedRequestDisposition.continueLoading, URLRequest?.none)) {
+        ask(.delay, otherwise: (URLSession.DelayedRequestDisposition.continueLoading, URLRequest?.none)) {
             session,
             task,
             delegate,
@@ -93,7 +104,7 @@ extension TaskLoad {
 
     func askForDisposition(_ response: URLResponse) {
         guard let dataTask = task as? URLSessionDataTask else { return }
-        ask(otherwise: URLSession.ResponseDisposition.allow) { session, _, delegate, answer in
+        ask(.response, otherwise: URLSession.ResponseDisposition.allow) { session, _, delegate, answer in
             guard let delegate = delegate as? any URLSessionDataDelegate else { return answer.give(.allow) }
             delegate.urlSession(session, dataTask: dataTask, didReceive: response) { answer.give($0) }
         } _: { [self] disposition, held in
@@ -107,7 +118,7 @@ extension TaskLoad {
 
     /// The request's stream has been read, or never was there: the user gives another.
     func askForStream() {
-        ask(otherwise: HandedStream(stream: nil)) { session, task, delegate, answer in
+        ask(.bodyStream, otherwise: HandedStream(stream: nil)) { session, task, delegate, answer in
             delegate.urlSession(session, task: task, needNewBodyStream: { answer.give(HandedStream(stream: $0)) })
         } _: { [self] answer, _ in
             phase = .starting(nil)
@@ -124,7 +135,7 @@ extension TaskLoad {
     private func becomeDownload(_ dataTask: URLSessionDataTask, _ held: Held) {
         let download = URLSessionDownloadTask(taking: dataTask, session, order)
         session.replace(dataTask, by: download)
-        tell { session, _, delegate in
+        tell(.response) { session, _, delegate in
             (delegate as? any URLSessionDataDelegate)?.urlSession(session, dataTask: dataTask, didBecome: download)
         }
         replaceTask(by: download)

@@ -28,7 +28,7 @@ extension TaskLoad {
 
     /// Asks the user whether to go on with `next`; without anybody to ask, the rules' word is enough.
     func redirected(by response: HTTPURLResponse, to next: URLRequest) {
-        ask(otherwise: Optional(next)) { session, task, delegate, answer in
+        ask(.redirect, otherwise: Optional(next)) { session, task, delegate, answer in
             delegate.urlSession(session, task: task, willPerformHTTPRedirection: response, newRequest: next) {
                 answer.give($0)
             }

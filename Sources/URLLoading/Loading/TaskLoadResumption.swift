@@ -100,8 +100,8 @@ extension TaskLoad {
             snapshot.counts.received = offset
             snapshot.counts.expectedToReceive = total
         }
-        guard case .delegate = order.receiver, let task = task as? URLSessionDownloadTask else { return }
-        tell { session, _, delegate in
+        guard involvesDelegate, let task = task as? URLSessionDownloadTask else { return }
+        tell(.written) { session, _, delegate in
             (delegate as? any URLSessionDownloadDelegate)?.urlSession(
                 session,
                 downloadTask: task,

@@ -23,6 +23,8 @@ struct TaskOrder: Sendable {
         case awaitedFile
         /// An asynchronous sequence, which takes bytes as it is read.
         case bytes(ByteChannel)
+        /// One closure, told of all there is; the delegate hears of what it is interested in.
+        case report(TaskReport)
     }
 
     let request: URLRequest?

@@ -13,6 +13,7 @@ struct TaskSnapshot {
     var response: URLResponse?
     var error: (any Error)?
     var delegate: (any URLSessionTaskDelegate)?
+    var watcher: (any TaskWatcher)?
     var taskDescription: String?
     var priority = URLSessionTask.defaultPriority
     var beginDate: Date?

@@ -97,7 +97,7 @@ open class URLSession: NSObject, @unchecked Sendable {
             state.tasks[identifier] = task
             return state.delegates
         }
-        if let delegate = delegates.task {
+        if let delegate = delegates.task, delegate.hears(of: .creation) {
             delegateQueue.addOperation { delegate.urlSession(self, didCreateTask: task) }
         }
         return task

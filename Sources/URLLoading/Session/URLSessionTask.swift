@@ -174,26 +174,31 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// Stops the task, however far it has come, until ``resume()`` has been called as often: what it reads from stays unread, so
     /// that the server is held. Timeouts stand still, that of the whole resource excepted.
     open func suspend() {
-        let isStop = snapshot.withLock { snapshot in
-            guard snapshot.state == .running || snapshot.state == .suspended else { return false }
+        let (isStop, watcher) = snapshot.withLock { snapshot -> (Bool, (any TaskWatcher)?) in
+            guard snapshot.state == .running || snapshot.state == .suspended else { return (false, nil) }
             snapshot.suspensions += 1
             snapshot.state = .suspended
-            return snapshot.suspensions == 1
+            return (snapshot.suspensions == 1, snapshot.watcher)
         }
-        if isStop { load?.suspend() }
+        guard isStop else { return }
+        load?.suspend()
+        watcher?.taskDidSuspend(self)
     }
 
     /// Begins the task, or goes on with it once it has been called as often as ``suspend()``; a new task counts as suspended
     /// once. For a running task it means nothing.
     open func resume() {
-        let isGo = snapshot.withLock { snapshot in
-            guard snapshot.state == .suspended else { return false }
+        let (isGo, watcher) = snapshot.withLock { snapshot -> (Bool, (any TaskWatcher)?) in
+            guard snapshot.state == .suspended else { return (false, nil) }
             snapshot.suspensions = max(0, snapshot.suspensions - 1)
-            guard snapshot.suspensions == 0 else { return false }
+            guard snapshot.suspensions == 0 else { return (false, nil) }
             snapshot.state = .running
-            return true
+            return (true, snapshot.watcher)
         }
-        if isGo { load?.resume() }
+        guard isGo else { return }
+        // Before its end can be told.
+        watcher?.taskDidResume(self)
+        load?.resume()
     }
 
     /// The way to its loader; nil once the task has ended, and for one without a session.

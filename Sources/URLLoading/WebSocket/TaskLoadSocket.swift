@@ -48,7 +48,7 @@ extension TaskLoad {
             noteAuthorization(response)
             let socket = WebSocketLoad(self, task.channel)
             phase = .loading(.socket(socket))
-            tell { session, _, delegate in
+            tell(.socket) { session, _, delegate in
                 (delegate as? any URLSessionWebSocketDelegate)?.urlSession(
                     session,
                     webSocketTask: task,
@@ -67,7 +67,7 @@ extension TaskLoad {
     func tellClosed() {
         guard let task = task as? URLSessionWebSocketTask else { return }
         let (code, reason) = (task.closeCode, task.closeReason)
-        tell { session, _, delegate in
+        tell(.socket) { session, _, delegate in
             (delegate as? any URLSessionWebSocketDelegate)?.urlSession(
                 session,
                 webSocketTask: task,

@@ -1,18 +1,5 @@
 public import URLLoading
 
-/// Makes a value of an answer. A value itself: its copy in a task cannot be changed by anybody else.
-public protocol ResponseSerializer<Value>: Sendable {
-    associatedtype Value: Sendable
-
-    /// Which answers are looked at; checked before ``serialize(_:)``.
-    var validation: ResponseValidation { get }
-
-    /// Called on no particular thread, for several answers at once.
-    ///
-    /// - Throws: anything; what is not a ``SerializationFailure`` is wrapped in one.
-    func serialize(_ answer: ReceivedResponse) throws -> Value
-}
-
 /// An answer that is complete.
 public struct ReceivedResponse: Sendable {
     /// The request that was answered: after a redirect, the last.
@@ -28,5 +15,18 @@ public struct ReceivedResponse: Sendable {
         self.response = response
         self.data = data
         self.fileURL = fileURL
+    }
+
+    /// The status, of an HTTP answer.
+    public var status: Int? { (response as? HTTPURLResponse)?.statusCode }
+
+    /// The content, wherever it lies. A file is mapped, not read: only what is looked at comes into memory.
+    public func content() throws(SerializationFailure) -> Data {
+        guard let fileURL else { return data }
+        do {
+            return try Data(contentsOf: fileURL, options: .mappedIfSafe)
+        } catch {
+            throw SerializationFailure(.file, answer: self, underlying: error)
+        }
     }
 }

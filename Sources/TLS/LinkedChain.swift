@@ -1,0 +1,52 @@
+internal import COpenSSL
+
+/// Single rules of a verification, for callers that leave the others out on purpose.
+extension PeerVerifier {
+    /// No public path is longer than half of it; a peer gets no more signatures checked than this.
+    private static let linkAttempts = 32
+
+    /// What signatures alone prove: the peer's own certificate, its issuer, that one's issuer and so on. Dates, names, uses
+    /// and roots are not looked at, so this says who holds keys and not whom to trust. A certificate that somebody merely
+    /// sent along, and that signed nothing of the path, is not in it.
+    ///
+    /// - Parameter others: certificates that the peer may have left out.
+    public static func linked(_ chain: [Certificate], others: [Certificate] = []) -> VerifiedChain {
+        let path = CertificateStack()
+        guard let leaf = chain.first, unsafe path.append(leaf.pointer) else { return VerifiedChain(path) }
+        var candidates = Array(chain.dropFirst()) + others
+        var current = leaf
+        var attempts = 0
+        while attempts < linkAttempts {
+            let found = candidates.firstIndex { candidate in
+                guard attempts < linkAttempts, unsafe X509_cmp(candidate.pointer, current.pointer) != 0,
+                    unsafe X509_check_issued(candidate.pointer, current.pointer) == X509_V_OK
+                else { return false }
+                attempts += 1
+                return unsafe X509_verify(current.pointer, X509_get0_pubkey(candidate.pointer)) == 1
+            }
+            guard let found else { break }
+            current = candidates.remove(at: found)
+            unsafe path.append(current.pointer)
+        }
+        ERR_clear_error()
+        return VerifiedChain(path)
+    }
+
+    /// Whether the certificate is for that name or address, and nothing else. Nil: it is.
+    public static func nameFailure(_ leaf: Certificate, _ name: ServerName) -> TrustFailure? {
+        let rules = CUnsignedInt(X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS)
+        let matches =
+            if name.isAddress {
+                unsafe X509_check_ip_asc(leaf.pointer, name.text, rules)
+            } else {
+                unsafe X509_check_host(leaf.pointer, name.text, name.text.utf8.count, rules, nil)
+            }
+        ERR_clear_error()
+        guard matches != 1 else { return nil }
+        return unsafe TrustFailure(
+            reason: TrustFailure.wrongHost(name, leaf: leaf.pointer),
+            subject: CertificateFacts.text(X509_get_subject_name(leaf.pointer)),
+            code: X509_V_ERR_HOSTNAME_MISMATCH
+        )
+    }
+}

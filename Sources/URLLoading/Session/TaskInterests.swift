@@ -1,0 +1,49 @@
+internal import Foundation
+
+/// What a delegate hears of. Nothing else is queued for it: an event that nobody hears costs nothing.
+package struct TaskInterests: OptionSet, Sendable {
+    package let rawValue: UInt16
+
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    package static let creation = TaskInterests(rawValue: 1 << 0)
+    package static let delay = TaskInterests(rawValue: 1 << 1)
+    package static let connectivity = TaskInterests(rawValue: 1 << 2)
+    package static let redirect = TaskInterests(rawValue: 1 << 3)
+    package static let challenge = TaskInterests(rawValue: 1 << 4)
+    package static let bodyStream = TaskInterests(rawValue: 1 << 5)
+    package static let sent = TaskInterests(rawValue: 1 << 6)
+    package static let informational = TaskInterests(rawValue: 1 << 7)
+    /// The head of the answer, and what is done with what follows.
+    package static let response = TaskInterests(rawValue: 1 << 8)
+    package static let content = TaskInterests(rawValue: 1 << 9)
+    package static let caching = TaskInterests(rawValue: 1 << 10)
+    /// Bytes written to a file, and where a download goes on.
+    package static let written = TaskInterests(rawValue: 1 << 11)
+    package static let metrics = TaskInterests(rawValue: 1 << 12)
+    /// What concerns WebSockets.
+    package static let socket = TaskInterests(rawValue: 1 << 13)
+
+    package static let all = TaskInterests(rawValue: .max)
+}
+
+/// A delegate that says what it hears of. It is asked each time that something happens: hooks set late count.
+///
+/// Delegates of other kinds hear of everything.
+package protocol SelectiveDelegate: URLSessionTaskDelegate {
+    /// Any thread; called often.
+    var interests: TaskInterests { get }
+}
+
+extension URLSessionTaskDelegate {
+    func hears(of event: TaskInterests) -> Bool {
+        guard let selective = self as? any SelectiveDelegate else { return true }
+        return selective.interests.contains(event)
+    }
+}
+
+/// Hears when a task is resumed or suspended, on the thread that does it; of changes alone, and of none after the task's end.
+package protocol TaskWatcher: AnyObject, Sendable {
+    func taskDidResume(_ task: URLSessionTask)
+    func taskDidSuspend(_ task: URLSessionTask)
+}

@@ -1,0 +1,86 @@
+package import Foundation
+internal import Synchronization
+
+/// A task whose end is told to one closure, with all there is to tell: what the room above makes its own tasks of.
+package struct TaskReport: Sendable {
+    /// What becomes of the answer's content.
+    package enum Keeping: Sendable {
+        case memory
+        case file
+        /// The delegate takes it, piece by piece.
+        case nothing
+    }
+
+    package let keeping: Keeping
+    package let collectsMetrics: Bool
+    /// On the session's loop, or on its delegate queue where something was told there before. Once.
+    package let done: @Sendable (TaskOutcome) -> Void
+
+    package init(
+        _ keeping: Keeping,
+        collectsMetrics: Bool = false,
+        _ done: @escaping @Sendable (TaskOutcome) -> Void
+    ) {
+        self.keeping = keeping
+        self.collectsMetrics = collectsMetrics
+        self.done = done
+    }
+}
+
+/// What a task came to.
+package struct TaskOutcome: Sendable {
+    /// The one that ended: another than the one that began, if its answer became a download.
+    package let task: URLSessionTask
+    package let response: URLResponse?
+    /// What was kept in memory; of a failed task what had come.
+    package let data: Data
+    /// The receiver's, to move or to delete; none for a task that failed.
+    package let file: URL?
+    package let error: URLError?
+    package let metrics: URLSessionTaskMetrics?
+}
+
+extension URLSession {
+    /// The kind of a task with a report, and where its request's content comes from.
+    package enum ReportedKind: Sendable {
+        case data
+        case uploadData(Data)
+        case uploadFile(URL)
+        /// The request's stream, or the delegate's.
+        case uploadStream
+        case download
+        case resumedDownload(Data)
+    }
+
+    /// A suspended task.
+    ///
+    /// - Parameters:
+    ///   - request: nothing for a resumed download.
+    ///   - delegate: the task's own.
+    package func task(
+        _ kind: ReportedKind,
+        _ request: URLRequest?,
+        delegate: (any URLSessionTaskDelegate)?,
+        watcher: (any TaskWatcher)? = nil,
+        report: TaskReport
+    ) -> URLSessionTask {
+        let receiver = TaskOrder.Receiver.report(report)
+        let task: URLSessionTask =
+            switch kind {
+            case .data: add { URLSessionDataTask(self, $0, TaskOrder(request, .request, receiver)) }
+            case .uploadData(let data):
+                add { URLSessionUploadTask(self, $0, TaskOrder(request, .data(data), receiver)) }
+            case .uploadFile(let file):
+                add { URLSessionUploadTask(self, $0, TaskOrder(request, .file(file), receiver)) }
+            case .uploadStream: add { URLSessionUploadTask(self, $0, TaskOrder(request, .stream, receiver)) }
+            case .download: add { URLSessionDownloadTask(self, $0, TaskOrder(request, .request, receiver)) }
+            case .resumedDownload(let data):
+                add { URLSessionDownloadTask(self, $0, ResumeData.order(data, receiver)) }
+            }
+        task.snapshot.withLock { snapshot in
+            snapshot.delegate = delegate
+            snapshot.watcher = watcher
+        }
+        return task
+    }
+}

@@ -1,0 +1,29 @@
+public import URLLoading
+
+/// A rule of the program's own, in place of all others: name and chain are its matter too. To add one to the usual rules, put it
+/// behind a ``SecurityPolicy`` in a ``CompositeEvaluator``.
+public struct CustomEvaluator: ServerTrustEvaluator {
+    public enum Verdict: Hashable, Sendable {
+        case trusted
+        /// With the reason, for people.
+        case refused(String)
+    }
+
+    public let isPinning: Bool
+    private let rule: @Sendable (URLServerTrust, String) -> Verdict
+
+    /// - Parameters:
+    ///   - isPinning: whether the rule compares with something the program brings along.
+    ///   - rule: called on any thread, for several servers at once.
+    public init(isPinning: Bool = false, _ rule: @escaping @Sendable (URLServerTrust, _ host: String) -> Verdict) {
+        self.isPinning = isPinning
+        self.rule = rule
+    }
+
+    public func evaluate(_ trust: URLServerTrust, host: String) throws(TrustFailure) {
+        switch rule(trust, host) {
+        case .trusted: return
+        case .refused(let words): throw TrustFailure(host: host, reason: .refused, words: words)
+        }
+    }
+}

@@ -1,0 +1,62 @@
+internal import TLS
+public import URLLoading
+
+/// A rule for each host. A host without one is refused, unless the program says otherwise.
+///
+/// ```swift
+/// let policies = try HostPolicies(["api.example.com": pinned, "*.example.com": SecurityPolicy.default])
+/// ```
+///
+/// Patterns: `example.com` and no other; `*.example.com`, one label more; `**.example.com`, one or more; an address. Case and a
+/// trailing dot do not count; a name outside ASCII is written in its A-labels (`xn--…`). The most exact pattern rules.
+public struct HostPolicies: ServerTrustEvaluator {
+    /// What becomes of a host that no rule is for.
+    public enum UnknownHosts: Sendable {
+        case refused
+        case evaluated(by: any ServerTrustEvaluator)
+    }
+
+    private let rules: [(pattern: HostPattern, evaluator: any ServerTrustEvaluator)]
+    private let unknownHosts: UnknownHosts
+
+    public init(
+        _ rules: [String: any ServerTrustEvaluator],
+        unknownHosts: UnknownHosts = .refused
+    ) throws(SecurityPolicyError) {
+        var found: [(pattern: HostPattern, evaluator: any ServerTrustEvaluator)] = []
+        var seen = Set<HostPattern>()
+        for (text, evaluator) in rules {
+            let pattern = try HostPattern(text)
+            guard seen.insert(pattern).inserted else { throw .repeatedPattern(text) }
+            found.append((pattern, evaluator))
+        }
+        self.rules = found.sorted { HostPattern.precedes($0.pattern, $1.pattern) }
+        self.unknownHosts = unknownHosts
+    }
+
+    /// The rule for a host; nil for one that is refused.
+    public func evaluator(for host: String) -> (any ServerTrustEvaluator)? {
+        guard let name = try? ServerName(host) else { return nil }
+        if let rule = rules.first(where: { $0.pattern.matches(name.text) }) { return rule.evaluator }
+        return switch unknownHosts {
+        case .refused: nil
+        case .evaluated(let evaluator): evaluator
+        }
+    }
+
+    public func evaluate(_ trust: URLServerTrust, host: String) throws(TrustFailure) {
+        guard let evaluator = evaluator(for: host) else {
+            throw TrustFailure(host: host, reason: .unknownHost, words: "there is no rule for this host")
+        }
+        try evaluator.evaluate(trust, host: host)
+    }
+
+    /// Whether any rule pins.
+    public var isPinning: Bool {
+        if rules.contains(where: { $0.evaluator.isPinning }) { return true }
+        return switch unknownHosts {
+        case .refused: false
+        case .evaluated(let evaluator): evaluator.isPinning
+        }
+    }
+}

@@ -1,0 +1,38 @@
+internal import TLS
+
+/// A public key by the SHA-256 of its SubjectPublicKeyInfo (RFC 7469 §2.4). Written `sha256//` and base64, as `curl
+/// --pinnedpubkey` has it.
+public struct PublicKeyPin: Hashable, Sendable, CustomStringConvertible {
+    let digest: [UInt8]
+
+    init(digest: [UInt8]) { self.digest = digest }
+
+    /// - Throws: what is wrong with the text, in words.
+    public init(_ text: String) throws(PublicKeyPinError) {
+        do throws(PinError) {
+            let pin = try Pin(text)
+            guard pin.subject == .publicKey else { throw PinError.unknownForm(text) }
+            digest = pin.sha256
+        } catch {
+            throw PublicKeyPinError(description: "\(error)")
+        }
+    }
+
+    public var description: String { (try? Pin(sha256: digest).description) ?? "none" }
+}
+
+/// A text that is no pin.
+public struct PublicKeyPinError: Error, Hashable, Sendable, CustomStringConvertible {
+    public let description: String
+}
+
+extension PublicKeyPin: Codable {
+    public init(from decoder: any Decoder) throws {
+        try self.init(decoder.singleValueContainer().decode(String.self))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}

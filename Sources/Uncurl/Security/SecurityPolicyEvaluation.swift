@@ -1,0 +1,134 @@
+internal import TLS
+public import URLLoading
+
+extension SecurityPolicy {
+    public func evaluate(_ trust: URLServerTrust, host: String) throws(TrustFailure) {
+        try Evaluation(policy: self, trust: trust.trust, host: host).run()
+    }
+}
+
+/// One server held against one policy.
+private struct Evaluation {
+    let policy: SecurityPolicy
+    let trust: PeerTrust
+    let host: String
+
+    func run() throws(TrustFailure) {
+        if policy.allowsInvalidCertificates, policy.validatesDomainName, hasNoPins {
+            throw failure(.contradiction, "any certificate is allowed, and is to prove the host's name")
+        }
+        switch policy.pinningMode {
+        case .none:
+            if !policy.allowsInvalidCertificates { _ = try chain() }
+        case .publicKey:
+            let keys = policy.pinnedKeys
+            guard !keys.isEmpty else { throw noPins }
+            let chain = policy.allowsInvalidCertificates ? try linkedChain() : try chain()
+            guard chain.spkiSHA256.contains(where: { keys.contains(PublicKeyPin(digest: $0)) }) else {
+                throw mismatch
+            }
+        case .certificate:
+            guard !policy.certificates.isEmpty else { throw noPins }
+            if !policy.allowsInvalidCertificates { _ = try chain() }
+            let digests = Set(policy.certificates.map(\.sha256))
+            let chain = try verified(TrustAnchors(policy.certificates.map(\.certificate)))
+            guard chain.certificateSHA256.contains(where: digests.contains) else { throw mismatch }
+        }
+    }
+
+    /// What the mode would compare with; in the mode `none` pins count for nothing.
+    private var hasNoPins: Bool {
+        switch policy.pinningMode {
+        case .none: true
+        case .publicKey: policy.pinnedKeys.isEmpty
+        case .certificate: policy.certificates.isEmpty
+        }
+    }
+
+    // MARK: Chains
+
+    /// As the roots prove it.
+    private func chain() throws(TrustFailure) -> VerifiedChain {
+        switch policy.roots {
+        case .system: return try bySystem()
+        case .only(let roots): return try verified(TrustAnchors(roots.map(\.certificate)))
+        case .systemAnd(let roots):
+            do throws(TrustFailure) { return try bySystem() } catch {
+                let other = Result { () throws(TrustFailure) in
+                    try verified(TrustAnchors(roots.map(\.certificate)))
+                }
+                // The system's reason is the better known one, unless it merely does not know the authority.
+                if case .failure(let failure) = other, error.reason != .unknownAuthority { throw failure }
+                return try other.get()
+            }
+        }
+    }
+
+    private func bySystem() throws(TrustFailure) -> VerifiedChain {
+        // The session has looked at just that already.
+        if policy.validatesDomainName, policy.revocationLists.isEmpty, trust.name == (try name()) {
+            do throws(TLS.TrustFailure) { return try trust.verdict.get() } catch {
+                throw TrustFailure(error, host: host)
+            }
+        }
+        switch SystemAnchors.load() {
+        case .success(let anchors): return try verified(anchors)
+        case .failure(let error): throw failure(.rootsUnavailable, "\(error)")
+        }
+    }
+
+    private func verified(_ anchors: TrustAnchors) throws(TrustFailure) -> VerifiedChain {
+        var rules = VerificationPolicy()
+        rules.revocationLists = try revocations()
+        let name = policy.validatesDomainName ? try name() : nil
+        do throws(TLS.TrustFailure) {
+            return try PeerVerifier.verify(trust.sent, name: name, anchors: anchors, policy: rules).get()
+        } catch {
+            throw TrustFailure(error, host: host)
+        }
+    }
+
+    /// Whoever vouches for them, or nobody: only who signed what. A pinned certificate that came along with a stranger's
+    /// proves nothing.
+    private func linkedChain() throws(TrustFailure) -> VerifiedChain {
+        guard let leaf = trust.sent.first else { throw failure(.noCertificate, "the server sent no certificate") }
+        if policy.validatesDomainName, let fault = PeerVerifier.nameFailure(leaf, try name()) {
+            throw TrustFailure(fault, host: host)
+        }
+        return PeerVerifier.linked(trust.sent, others: policy.certificates.map(\.certificate))
+    }
+
+    private func name() throws(TrustFailure) -> ServerName {
+        do throws(TLSError) { return try ServerName(host) } catch {
+            throw failure(.invalidHost, "“\(host)” is neither a host name nor an address")
+        }
+    }
+
+    private func revocations() throws(TrustFailure) -> RevocationLists? {
+        guard !policy.revocationLists.isEmpty else { return nil }
+        do throws(RevocationListError) { return try RevocationList.joined(policy.revocationLists) } catch {
+            throw failure(.revocationUnknown, "\(error)")
+        }
+    }
+
+    // MARK: Words
+
+    private func failure(_ reason: TrustFailure.Reason, _ words: String) -> TrustFailure {
+        TrustFailure(host: host, reason: reason, words: words)
+    }
+
+    private var noPins: TrustFailure { failure(.noPins, "\(SecurityPolicyError.noPins)") }
+
+    private var mismatch: TrustFailure {
+        let key = PublicKeyPin(digest: trust.presented.spkiSHA256.first ?? []).description
+        let what = policy.pinningMode == .certificate ? "certificate" : "key"
+        return failure(.noPinMatches(leafKey: key), "no \(what) of its chain is pinned; its own key is \(key)")
+    }
+}
+
+/// The system's roots, kept once a policy needed them itself: reading them takes some thirty milliseconds.
+private enum SystemAnchors {
+    private static let store = TrustStore.shared(.system)
+
+    static func load() -> Result<TrustAnchors, TrustStoreError> { store.load() }
+}

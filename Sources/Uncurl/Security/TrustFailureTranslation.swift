@@ -1,0 +1,32 @@
+internal import TLS
+
+extension TrustFailure {
+    /// The verifier's word, with the host it was about.
+    init(_ failure: TLS.TrustFailure, host: String) {
+        self.init(host: host, reason: Reason(failure.reason), words: failure.description)
+    }
+}
+
+extension TrustFailure.Reason {
+    fileprivate init(_ reason: TLS.TrustFailure.Reason) {
+        self =
+            switch reason {
+            case .noCertificate: .noCertificate
+            case .expired: .expired
+            case .notYetValid: .notYetValid
+            case .wrongHost(_, let found, _): .wrongHost(found: found)
+            case .selfSigned: .selfSigned
+            case .untrustedRoot, .unknownIssuer: .unknownAuthority
+            case .incompleteChain: .incompleteChain
+            case .revoked: .revoked
+            case .revocationListMissing, .revocationListExpired, .revocationListNotYetValid, .revocationListUnusable,
+                .stapleMissing, .stapleUnusable:
+                .revocationUnknown
+            case .pinMismatch(let leaf): .noPinMatches(leafKey: leaf)
+            case .unreadableDate, .chainTooLong, .wrongPurpose, .notAnAuthority, .pathTooLong, .nameConstraints,
+                .unknownCriticalExtension, .weakKey, .weakSignature, .badSignature, .unreadableKey, .malformed,
+                .unprofiled, .distrusted, .outOfMemory, .other:
+                .invalidChain
+            }
+    }
+}
