@@ -30,16 +30,26 @@ final class IntervalBoard: Sendable {
     /// Parts a worker that nobody has fetched; beyond it the interval gets longer instead. A part is 2 MB.
     private static let backlog = 8
 
-    init(length: UInt64, workers: Int) {
-        (self.length, self.workers) = (max(length, 1), workers)
-        state = Mutex(State(spares: (0..<workers).map { _ in Tally() }))
+    private let isScheduled: Bool
+
+    /// - Parameter isScheduled: tallies count by a schedule too.
+    init(length: UInt64, workers: Int, isScheduled: Bool = false) {
+        (self.length, self.workers, self.isScheduled) = (max(length, 1), workers, isScheduled)
+        state = Mutex(State(spares: []))
+        state.withLock { $0.spares = (0..<workers).map { _ in makeSpare() } }
+    }
+
+    func makeSpare() -> Tally {
+        var tally = Tally()
+        if isScheduled { tally.schedule = ScheduleTally() }
+        return tally
     }
 
     /// An empty tally to go on with; nil while whoever fetches parts is behind.
     func takeSpare() -> Tally? {
         state.withLock { state in
             if let spare = state.spares.popLast() { return spare }
-            return state.parts.count < workers * Self.backlog ? Tally() : nil
+            return state.parts.count < workers * Self.backlog ? makeSpare() : nil
         }
     }
 
@@ -51,7 +61,7 @@ final class IntervalBoard: Sendable {
             defer { state.parts = [] }
             return state.parts
         }
-        let fresh = (0..<min(parts.count, workers)).map { _ in Tally() }
+        let fresh = (0..<min(parts.count, workers)).map { _ in makeSpare() }
         state.withLock { $0.spares += fresh.prefix(max(0, workers - $0.spares.count)) }
         return parts
     }

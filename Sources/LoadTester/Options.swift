@@ -62,6 +62,16 @@ package struct Options: Sendable {
     package var interval: UInt64
     /// Where Prometheus may ask; nil: nowhere.
     package var metricsPort: UInt16?
+    /// Open loop: when requests are due; nil: each connection sends its next as soon as it has an answer.
+    package var profile: LoadProfile?
+    /// Closed loop: how long a connection rests after an answer.
+    package var think: Pause?
+    /// How long answers are waited for after the end, in nanoseconds.
+    package var drain: UInt64
+    /// How long before a request is due a thread stops sleeping and polls, in nanoseconds.
+    package var spin: UInt64
+    /// Of everything random.
+    package var seed: UInt64
 
     /// More than any process may hold open; ``Preflight`` knows the real limit of this one.
     package static let connectionLimit: UInt64 = 1_000_000
@@ -78,5 +88,6 @@ package struct Options: Sendable {
         (connectRate, sources, unixSocket, connectTo) = (nil, [], nil, [])
         (showsDistribution, reports, chatter) = (false, [.text], .quiet)
         (interval, metricsPort) = (1_000_000_000, nil)
+        (profile, think, drain, spin, seed) = (nil, nil, 0, 0, 1)
     }
 }

@@ -2,6 +2,8 @@ internal import Synchronization
 
 /// One request, as the log of single requests has it. Nanoseconds.
 struct RequestRecord: Sendable {
+    /// After the start of the run: when the schedule wanted it.
+    var due: UInt64?
     /// After the start of the run: when it was sent, or where no connection came about, when it was tried.
     var start: UInt64
     var latency: UInt64

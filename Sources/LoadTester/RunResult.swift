@@ -39,6 +39,7 @@ struct RunResult: Sendable {
                     + "longer -d, or a shorter -T to see why"
             )
         }
+        notes += GeneratorLimits.notes(self)
     }
 
     /// From the first start to the last end, in nanoseconds.
@@ -47,7 +48,12 @@ struct RunResult: Sendable {
         return UInt64(clamping: end.nanoseconds(since: start))
     }
 
-    var verdict: Verdict { Verdict(tally, of: plan.work, interrupted: interrupted) }
+    var verdict: Verdict {
+        Verdict(tally, of: plan.work, interrupted: interrupted, generatorLimited: !generatorLimits.isEmpty)
+    }
+
+    /// Why volley, and not the server, may have set the figures of a run with a schedule; empty: it kept up.
+    var generatorLimits: [String] { GeneratorLimits.reasons(self) }
 
     /// Where connections are what is measured.
     var connectionsPerSecond: Double? {

@@ -20,7 +20,14 @@ struct RunWatch {
         streams = files.filter(\.format.isStream)
         display = LiveDisplay(options.chatter)
         let isWatched = display.isShown || metrics != nil || files.contains { $0.format.showsCourse }
-        intervals = isWatched ? IntervalBoard(length: options.interval, workers: plan.threads) : nil
+        intervals =
+            !isWatched
+            ? nil
+            : IntervalBoard(
+                length: options.interval,
+                workers: plan.threads,
+                isScheduled: plan.profile != nil
+            )
         log = files.contains { $0.format == .requests } ? RequestLogBoard() : nil
         collector = intervals.map { IntervalCollector($0, workers: plan.threads, work: plan.work) }
     }

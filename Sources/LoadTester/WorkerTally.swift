@@ -15,9 +15,12 @@ import TLS
     }
 
     /// `start` is the instant that failure times and rates count from, in nanoseconds of the monotonic clock.
-    init(start: UInt64) {
+    ///
+    /// - Parameter isScheduled: requests are due by a schedule, and counted by it.
+    init(start: UInt64, isScheduled: Bool = false) {
         unsafe tally = .allocate(capacity: 1)
         unsafe tally.initialize(to: Tally())
+        if isScheduled { unsafe tally.pointee.schedule = ScheduleTally() }
         unsafe rate = .allocate(capacity: 1)
         unsafe rate.initialize(to: RateMark(since: start, completed: 0))
     }
@@ -109,6 +112,37 @@ import TLS
     /// The engine repeated a request on a fresh connection, as the kept one was closed just then (RFC 9112
     /// §9.3.1).
     func repeated() { unsafe tally.pointee.sentAgain &+= 1 }
+
+    // MARK: By the schedule
+
+    /// A request's instant came, and volley noticed `lag` nanoseconds later.
+    func due(noticedAfter lag: UInt64) {
+        unsafe tally.pointee.schedule?.due &+= 1
+        unsafe tally.pointee.schedule?.lag.record(lag)
+    }
+
+    /// A request found no connection free.
+    func delayed() { unsafe tally.pointee.schedule?.delayed &+= 1 }
+
+    /// A request was sent `wait` after it was due.
+    func waited(_ wait: UInt64) { unsafe tally.pointee.schedule?.wait.record(wait) }
+
+    /// Since a request was due it took so long.
+    func corrected(_ latency: UInt64) { unsafe tally.pointee.schedule?.corrected.record(latency) }
+
+    /// A request that was due `age` ago will not be sent any more.
+    func unsent(age: UInt64) {
+        unsafe tally.pointee.schedule?.unsent &+= 1
+        unsafe tally.pointee.schedule?.corrected.record(age)
+    }
+
+    func redirected() { unsafe tally.pointee.redirects &+= 1 }
+
+    /// A response came after the measured part.
+    func drained(isSuccess: Bool) {
+        unsafe tally.pointee.drained &+= 1
+        if isSuccess { unsafe tally.pointee.drainedSuccesses &+= 1 }
+    }
 
     /// Notes the rate since the last mark; to be called about every tenth of a second, as wrk does, with the
     /// monotonic clock. A span without a response is skipped, again as in wrk.

@@ -32,6 +32,7 @@ extension Options {
         chatter = command.quiet ? .quiet : command.noProgress ? .notes : command.live ? .live : .progress
         interval = try Self.interval(command.interval)
         metricsPort = try Self.metricsPort(command.prometheus)
+        try setPace(command.pace, isTimed: command.duration != nil)
         try checkCombinations(method: request.method)
         if work == .handshakes { try checkHandshakes(command) }
     }
@@ -42,7 +43,9 @@ extension Options {
         let asked = try command.connections.map { text throws(UsageError) in
             try count(text, for: "-c", limit: connectionLimit)
         }
-        let connections = asked ?? Int(min(10, requests ?? 10))
+        // By a schedule this is the most that a slow server makes it open, and few are opened for a fast one.
+        let usual: UInt64 = command.pace.isScheduled ? 256 : 10
+        let connections = asked ?? Int(min(usual, requests ?? usual))
         if let requests, requests < connections {
             throw UsageError(
                 "-n \(requests) is less than -c \(connections): each connection sends at least one, use -c \(requests)"

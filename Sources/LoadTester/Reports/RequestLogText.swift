@@ -1,6 +1,6 @@
 /// The log of single requests: comma-separated, a line each, in the order of each thread's outcomes.
 struct RequestLogText {
-    static let head = "start_ns,latency_ns,first_byte_ns,status,bytes_in,thread,new_connection,error\n"
+    static let head = "due_ns,start_ns,latency_ns,first_byte_ns,status,bytes_in,thread,new_connection,error\n"
 
     private var buffer: [UInt8] = []
 
@@ -13,6 +13,8 @@ struct RequestLogText {
 
     /// By hand: a hundred thousand lines a second leave no time for strings.
     private mutating func append(_ record: RequestRecord, _ thread: UInt64) {
+        if let due = record.due { append(due) }
+        buffer.append(UInt8(ascii: ","))
         append(record.start)
         buffer.append(UInt8(ascii: ","))
         append(record.latency)
