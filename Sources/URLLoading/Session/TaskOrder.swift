@@ -35,6 +35,8 @@ struct TaskOrder: Sendable {
     let receiver: Receiver
     /// A download that goes on behind what an earlier one has written.
     let resumption: ResumeData?
+    /// Where a stream task leads, which has no request.
+    let place: StreamPlace?
 
     init(
         _ request: URLRequest?,
@@ -46,6 +48,12 @@ struct TaskOrder: Sendable {
         self.content = request.flatMap { TaskOrder.segments(of: $0, content) } ?? content
         self.receiver = receiver
         self.resumption = resumption
+        place = nil
+    }
+
+    init(to place: StreamPlace) {
+        (request, content, receiver, resumption) = (nil, .request, .delegate, nil)
+        self.place = place
     }
 
     /// A request's segments are the task's from the start: whatever request follows on the first, they are sent with it.
