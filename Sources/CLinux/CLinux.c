@@ -2,7 +2,9 @@
 #include "CLinux.h"
 
 #include <linux/netlink.h>
+#include <poll.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/sendfile.h>
 
 int uncurl_accept(int fd, struct sockaddr *address, socklen_t *length) {
@@ -91,3 +93,17 @@ void uncurl_set_thread_faults(void *plan) { thread_faults = plan; }
 int uncurl_spawn_closes_from(posix_spawn_file_actions_t *actions, int first) {
     return posix_spawn_file_actions_addclosefrom_np(actions, first);
 }
+
+int uncurl_epoll_wait_ns(int epfd, struct epoll_event *events, int count, int64_t nanoseconds) {
+    struct timespec limit = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+#ifdef SYS_epoll_pwait2
+    int result = (int)syscall(SYS_epoll_pwait2, epfd, events, count, &limit, NULL, (size_t)0);
+    if (result >= 0 || (errno != ENOSYS && errno != EPERM)) return result;
+#endif
+    /* Linux before 5.11, and sandboxes that do not know the call: an epoll set can itself be polled, and ppoll is as sharp. */
+    struct pollfd set = {epfd, POLLIN, 0};
+    int ready = ppoll(&set, 1, &limit, NULL);
+    return ready > 0 ? epoll_wait(epfd, events, count, 0) : ready;
+}
+
+int uncurl_sharpen_timers(void) { return prctl(PR_SET_TIMERSLACK, 1UL); }

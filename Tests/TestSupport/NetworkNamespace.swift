@@ -27,7 +27,8 @@ public final class NetworkNamespace: Sendable {
 
     public static var isAllowed: Bool { refusal == nil }
 
-    private static let tool = ["/sbin/ip", "/usr/sbin/ip", "/bin/ip"].first { FileManager.default.isExecutableFile(atPath: $0) } ?? "/sbin/ip"
+    private static let tool =
+        ["/sbin/ip", "/usr/sbin/ip", "/bin/ip"].first { FileManager.default.isExecutableFile(atPath: $0) } ?? "/sbin/ip"
 
     public init() throws {
         name = "uncurl-\(getpid())-\(UUID().uuidString.prefix(8))"

@@ -52,6 +52,12 @@ static inline int uncurl_epoll_ctl(int epfd, int op, int fd, uint32_t events, ui
     return epoll_ctl(epfd, op, fd, &event);
 }
 
+/* epoll_wait with a time-out in nanoseconds. */
+int uncurl_epoll_wait_ns(int epfd, struct epoll_event *events, int count, int64_t nanoseconds);
+
+/* The kernel's timers wake this thread on time, to a nanosecond's slack instead of 50 us. */
+int uncurl_sharpen_timers(void);
+
 static inline int64_t uncurl_clock_ns(clockid_t clock) {
     struct timespec t;
     clock_gettime(clock, &t);

@@ -1,3 +1,0 @@
-/// What a request is about, before it is a query, a form or a document.
-public struct Parameters: Sendable {
-}

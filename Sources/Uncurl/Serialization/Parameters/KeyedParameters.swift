@@ -1,0 +1,52 @@
+/// Parameters with names, in the order in which they were given; those of a `Dictionary`, which has none, by name.
+public struct KeyedParameters: Sendable {
+    private var values: [String: Parameters] = [:]
+    private var names: [String] = []
+
+    public init() {}
+
+    public init(_ fields: [String: Parameters]) {
+        values = fields
+        names = fields.keys.sorted()
+    }
+
+    public var isEmpty: Bool { values.isEmpty }
+    public var count: Int { values.count }
+
+    /// Setting nil removes the name. A name that is set again keeps its place.
+    public subscript(name: String) -> Parameters? {
+        get { values[name] }
+        set {
+            let isNew = values[name] == nil
+            values[name] = newValue
+            if isNew, newValue != nil {
+                names.append(name)
+            } else if !isNew, newValue == nil {
+                names.removeAll { $0 == name }
+            }
+        }
+    }
+}
+
+extension KeyedParameters: Sequence {
+    public func makeIterator() -> AnyIterator<(name: String, value: Parameters)> {
+        var names = names.makeIterator()
+        return AnyIterator {
+            guard let name = names.next(), let value = values[name] else { return nil }
+            return (name, value)
+        }
+    }
+}
+
+/// The same names with the same values, in whatever order.
+extension KeyedParameters: Hashable {
+    public static func == (left: KeyedParameters, right: KeyedParameters) -> Bool { left.values == right.values }
+    public func hash(into hasher: inout Hasher) { hasher.combine(values) }
+}
+
+extension KeyedParameters: ExpressibleByDictionaryLiteral {
+    /// Of equal names the last wins.
+    public init(dictionaryLiteral elements: (String, Parameters)...) {
+        for (name, value) in elements { self[name] = value }
+    }
+}

@@ -1,0 +1,62 @@
+public import URLLoading
+
+/// Parameters or header fields that cannot be put into a request. Nothing has been sent.
+public struct ParameterFailure: Error, Sendable {
+    public enum Reason: Sendable {
+        /// Only parameters with names make a query or a form: an array or a single value has no key to stand behind.
+        case notKeyed
+        /// No number that the format can express.
+        case notFinite(path: String, Double)
+        /// The format has no such thing: a property list no null.
+        case notExpressible(path: String, kind: String, format: String)
+        /// Nested deeper than ``Parameters/maximumDepth``.
+        case tooDeep(limit: Int)
+        /// The text has characters that the chosen encoding lacks.
+        case notInEncoding(String.Encoding)
+        /// A header field whose name is no token (RFC 9110 §5.1).
+        case headerName(String)
+        /// A header field's value with CR, LF, NUL or another control character in it (RFC 9110 §5.5).
+        case headerValue(name: String)
+        /// A user name with a colon, which Basic credentials cannot carry (RFC 7617 §2).
+        case colonInUserName
+        /// The request has no URL, or one whose query cannot be changed.
+        case noURL
+        /// A form's parts are content, and this method's requests have none.
+        case methodWithoutContent(String)
+        /// `encode(to:)` of a value, an encoder, or a custom query or style threw.
+        case thrown(any Error)
+    }
+
+    public let reason: Reason
+    /// The request that was being made, as far as it was.
+    public let request: URLRequest?
+
+    public init(_ reason: Reason, request: URLRequest? = nil) {
+        self.reason = reason
+        self.request = request
+    }
+
+    func about(_ request: URLRequest) -> ParameterFailure { ParameterFailure(reason, request: request) }
+}
+
+extension ParameterFailure: CustomStringConvertible, LocalizedError {
+    public var description: String {
+        switch reason {
+        case .notKeyed: "parameters without names make neither a query nor a form"
+        case .notFinite(let path, let number): "\(Self.place(path)) is \(number), for which there is no text"
+        case .notExpressible(let path, let kind, let format): "\(Self.place(path)) is \(kind), which \(format) has not"
+        case .tooDeep(let limit): "parameters are nested deeper than \(limit) levels"
+        case .notInEncoding(let encoding): "the parameters have characters that \(encoding) lacks"
+        case .headerName(let name): "\(name.debugDescription) is no name of a header field"
+        case .headerValue(let name): "the value of header field \(name) has control characters in it"
+        case .colonInUserName: "a user name with a colon cannot be sent as Basic credentials"
+        case .noURL: "the request has no URL that could carry a query"
+        case .methodWithoutContent(let method): "a \(method) request has no content that could be a form"
+        case .thrown(let error): "the parameters could not be encoded: \(error)"
+        }
+    }
+
+    public var errorDescription: String? { description }
+
+    private static func place(_ path: String) -> String { path.isEmpty ? "the parameter" : "parameter \(path)" }
+}

@@ -1,0 +1,38 @@
+internal import Foundation
+
+/// The Accept-Language field (RFC 9110 §12.5.4): what the user reads, the best first.
+enum AcceptLanguage {
+    static let ofThisUser = value(for: languages(in: ProcessInfo.processInfo.environment))
+
+    /// Six at most, each a tenth less wanted than the one before it: below a half nobody would be served by it.
+    static func value(for languages: [String]) -> String {
+        languages.prefix(6).enumerated().map { index, language in
+            index == 0 ? "\(language);q=1" : "\(language);q=0.\(10 - index)"
+        }.joined(separator: ", ")
+    }
+
+    /// By gettext's order: LANGUAGE is a list and counts first, except in the C locale; then LC_ALL, LC_MESSAGES, LANG. The C
+    /// locale's messages are English by POSIX.
+    static func languages(in environment: [String: String]) -> [String] {
+        let names = ["LC_ALL", "LC_MESSAGES", "LANG"].compactMap { environment[$0] }.filter { !$0.isEmpty }
+        guard let locale = names.first.flatMap(tag) else { return ["en"] }
+        let list = (environment["LANGUAGE"] ?? "").split(separator: ":").compactMap { tag(String($0)) }
+        var seen: Set<String> = []
+        return (list + [locale]).filter { seen.insert($0.lowercased()).inserted }
+    }
+
+    /// `de_DE.UTF-8@euro` as a language tag (RFC 5646): `de-DE`. Nil for C, POSIX and what is no locale.
+    private static func tag(_ locale: String) -> String? {
+        let name = locale.prefix { $0 != "." && $0 != "@" }
+        guard name != "C", name != "POSIX" else { return nil }
+        let parts = name.split(separator: "_", omittingEmptySubsequences: false)
+        let areSubtags = parts.allSatisfy { part in
+            (1...8).contains(part.utf8.count) && part.utf8.allSatisfy { isLetterOrDigit($0) }
+        }
+        return areSubtags ? parts.joined(separator: "-") : nil
+    }
+
+    private static func isLetterOrDigit(_ octet: UInt8) -> Bool {
+        (octet | 0x20) &- 0x61 < 26 || octet &- 0x30 < 10
+    }
+}

@@ -1,0 +1,43 @@
+public import URLLoading
+
+/// Puts parameters into a request. A value itself: each request is built from a copy.
+public protocol RequestSerializer: Sendable {
+    /// - Parameter parameters: nil: none were given, which is not the same as empty ones.
+    func serialize(_ parameters: Parameters?, into request: URLRequest) throws(UncurlError) -> URLRequest
+
+    /// The same with anything that can be encoded.
+    func serialize(encoding value: some Encodable, into request: URLRequest) throws(UncurlError) -> URLRequest
+}
+
+extension RequestSerializer {
+    /// Makes ``Parameters`` of the value.
+    public func serialize(encoding value: some Encodable, into request: URLRequest) throws(UncurlError) -> URLRequest {
+        let parameters: Parameters
+        do throws(ParameterFailure) {
+            parameters = try Parameters(encoding: value)
+        } catch {
+            throw .parameters(error.about(request))
+        }
+        return try serialize(parameters, into: request)
+    }
+}
+
+extension RequestSerializer where Self == HTTPRequestSerializer {
+    /// A query or a form.
+    public static var form: HTTPRequestSerializer { HTTPRequestSerializer() }
+}
+
+extension RequestSerializer where Self == JSONRequestSerializer {
+    public static var json: JSONRequestSerializer { JSONRequestSerializer() }
+}
+
+extension RequestSerializer where Self == PropertyListRequestSerializer {
+    public static var propertyList: PropertyListRequestSerializer { PropertyListRequestSerializer() }
+}
+
+extension RequestSerializer where Self == EncodableRequestSerializer {
+    /// A body made by any encoder, of parameters or of a value.
+    public static func encoding(with encoder: some ContentEncoder) -> EncodableRequestSerializer {
+        EncodableRequestSerializer(encoder: encoder)
+    }
+}

@@ -1,0 +1,61 @@
+internal import Foundation
+internal import Glibc
+
+/// The User-Agent field: `program/version (Linux; distribution; kernel; machine)`, in ASCII.
+enum UserAgent {
+    static let ofThisProgram = value(
+        program: ProcessInfo.processInfo.processName,
+        version: version(in: Bundle.main.infoDictionary ?? [:]),
+        distribution: distribution(osRelease: (try? String(contentsOfFile: "/etc/os-release", encoding: .utf8)) ?? ""),
+        kernel: kernel()
+    )
+
+    static func value(program: String, version: String, distribution: String, kernel: [String]) -> String {
+        let name = token(program, else: "uncurl")
+        let comment = (["Linux", distribution] + kernel).map(commentText).filter { !$0.isEmpty }
+        return "\(name)/\(token(version, else: "unknown")) (\(comment.joined(separator: "; ")))"
+    }
+
+    /// A program on Linux has a version here only where its bundle has a property list.
+    private static func version(in info: [String: Any]) -> String {
+        (info["CFBundleShortVersionString"] ?? info["CFBundleVersion"]) as? String ?? ""
+    }
+
+    /// PRETTY_NAME of os-release(5), else NAME.
+    static func distribution(osRelease: String) -> String {
+        for key in ["PRETTY_NAME=", "NAME="] {
+            guard let line = osRelease.split(whereSeparator: \.isNewline).first(where: { $0.hasPrefix(key) }) else {
+                continue
+            }
+            return line.dropFirst(key.count).trimmingCharacters(in: CharacterSet(charactersIn: "\"' \t"))
+        }
+        return ""
+    }
+
+    /// Its release and the machine, by uname(2).
+    private static func kernel() -> [String] {
+        var name = utsname()
+        guard unsafe uname(&name) == 0 else { return [] }
+        func text<Field>(_ field: Field) -> String {
+            unsafe withUnsafeBytes(of: field) { unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        }
+        return [text(name.release), text(name.machine)]
+    }
+
+    /// token = 1*tchar (RFC 9110 §5.6.2)
+    private static func token(_ text: String, else substitute: String) -> String {
+        let token = ascii(text).filter { $0.isLetter || $0.isNumber || "!#$%&'*+-.^_`|~".contains($0) }
+        return token.isEmpty ? substitute : token
+    }
+
+    /// What may stand in a comment without escapes (RFC 9110 §5.6.5).
+    private static func commentText(_ text: String) -> String {
+        ascii(text).filter { !"()\\".contains($0) }
+    }
+
+    /// Latin transliteration where there is one; other signs and controls are left out.
+    private static func ascii(_ text: String) -> String {
+        let latin = text.applyingTransform(StringTransform("Any-Latin; Latin-ASCII"), reverse: false) ?? text
+        return String(latin.unicodeScalars.filter { 0x20..<0x7F ~= $0.value }.map(Character.init))
+    }
+}
