@@ -26,7 +26,7 @@ struct ConnectPacer: Sendable {
     }
 
     mutating func began() {
-        pending -= 1
+        pending = max(0, pending - 1)
         ordinal &+= 1
     }
 

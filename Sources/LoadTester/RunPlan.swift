@@ -45,6 +45,13 @@ package struct RunPlan: Sendable {
     let connectRate: UInt64?
     /// Taken in turn by connection; empty: the kernel chooses.
     let sources: [SocketAddress]
+    /// Open loop: when the requests of all threads are due, in the measured part.
+    let profile: LoadProfile?
+    let think: Pause?
+    /// After the measured part, for the answers to what was sent, and for what was due and is not sent yet.
+    let drain: UInt64
+    let spin: UInt64
+    let seed: UInt64
     /// `--latency`: the reports for people spell the distribution out.
     let showsDistribution: Bool
     /// What the reports say besides the figures.
@@ -83,6 +90,8 @@ package struct RunPlan: Sendable {
         (duration, requests, warmup) = (options.duration, options.requests, options.warmup)
         (timeout, pipeline, reuse) = (options.timeout, options.pipeline, options.reuse)
         (connectRate, sources) = (options.connectRate, options.sources)
+        (profile, think, drain) = (options.profile, options.think, options.drain)
+        (spin, seed) = (options.spin, options.seed)
         showsDistribution = options.showsDistribution
         notes = preflight.notes
     }
@@ -100,6 +109,9 @@ package struct RunPlan: Sendable {
             }
         return hosts.compactMap { host in if case .name(let name)? = host { name } else { nil } }
     }
+
+    /// Requests are sent by virtual users, one a connection: what has more to decide than to send the same again.
+    var usesLanes: Bool { work == .requests && (profile != nil || think != nil) }
 
     /// https.
     var isSecure: Bool { security.target != nil }

@@ -15,8 +15,8 @@ struct LoadCommand: ParsableCommand {
             Numbers may carry k, M or G; times us, ms, s, m or h (seconds without). Without a URL, volley starts \
             its own server and tests that.
 
-            Exit status: 0 all well; 1 the command line or the machine does not allow the run; 4 requests or \
-            connections failed, or nothing was completed; 5 all answered, but some with a status other than 2xx \
+            Exit status: 0 all well; 1 the command line or the machine does not allow the run; 3 volley did not keep up with \
+            --rate or --stage; 4 requests or connections failed, or nothing was completed; 5 all answered, but some with a status other than 2xx \
             or 3xx; 130 interrupted.
 
             An https server's certificate is verified unless --insecure says otherwise, and sessions are resumed unless \
@@ -30,7 +30,10 @@ struct LoadCommand: ParsableCommand {
 
     @Option(
         name: [.customShort("c", allowingJoined: true), .long],
-        help: ArgumentHelp("Connections to keep open, all threads together. (default: 10, at most -n)", valueName: "N")
+        help: ArgumentHelp(
+            "Connections, all threads together; with a rate, the most of them. (default: 10, with a rate 256; at most -n)",
+            valueName: "N"
+        )
     )
     var connections: String?
 
@@ -123,16 +126,41 @@ struct LoadCommand: ParsableCommand {
     )
     var proxy: String?
 
+    @OptionGroup(title: "When requests are sent")
+    var pace: PaceFlags
+
     @OptionGroup(title: "TLS")
     var security: SecurityFlags
 
     @Option(
         help: ArgumentHelp(
-            "text, json or wrk, to standard output or a file; repeatable. (default: text)",
+            "text, wrk, json, html, hgrm (percentiles), csv (intervals), hlog (HdrHistogram's interval log) or requests (a line "
+                + "each), to standard output or a file; repeatable. (default: text)",
             valueName: "FORMAT[=FILE]"
         )
     )
     var format: [String] = []
+
+    @Option(
+        name: [.customShort("o"), .long],
+        help: ArgumentHelp(
+            "The file of the first --format without one, or a report in the form that its name ends in: .json, .html, .csv, "
+                + ".hlog, .hgrm, .txt; repeatable.",
+            valueName: "FILE"
+        )
+    )
+    var output: [String] = []
+
+    @Option(help: ArgumentHelp("Length of an interval in csv, hlog, json and html.", valueName: "TIME"))
+    var interval = "1s"
+
+    @Option(
+        help: ArgumentHelp("Serve Prometheus' text format at this port, under /metrics; 0 for any.", valueName: "PORT")
+    )
+    var prometheus: String?
+
+    @Flag(help: "Plots of rate and latency on the terminal while it runs.")
+    var live = false
 
     @Flag(help: "No progress line.")
     var noProgress = false
