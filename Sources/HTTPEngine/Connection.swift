@@ -104,7 +104,7 @@ final class Connection: ReadinessHandler, TimerHandler {
             }
             if !readiness.isDisjoint(with: [.writable, .again]) { pump(exchange) }
             guard isServing(exchange) else { return }
-            if exchange.isPaused {
+            if !exchange.isReading {
                 if !readiness.isDisjoint(with: [.hungUp, .failed]) { suspend() }
             } else if !readiness.isDisjoint(with: [.readable, .peerFinished, .hungUp, .failed, .again]) {
                 receive(exchange)
@@ -232,8 +232,8 @@ final class Connection: ReadinessHandler, TimerHandler {
         try wire?.socket.send(file, at: offset, atMost: count)
     }
 
-    func flush() throws(Errno) -> SendQueue.Progress {
-        try queue.flush { first, second throws(Errno) in try write(first, second) }
+    func flush(atMost count: Int = .max) throws(Errno) -> SendQueue.Progress {
+        try queue.flush(atMost: count) { first, second throws(Errno) in try write(first, second) }
     }
 
     /// What TLS says by itself. A socket that takes nothing more is found out by what is sent or read next.
@@ -279,6 +279,20 @@ final class Connection: ReadinessHandler, TimerHandler {
         guard !isSuspended else { return }
         isSuspended = true
         loop.suspend(token)
+    }
+
+    /// Gives the socket away, registered as it is, with the layers around it; this connection is over.
+    func surrender() -> Wire? {
+        if case .closed = state { return nil }
+        state = .closed
+        engine.observe(.closed(connection: number, .used))
+        if let timer { loop.cancel(timer) }
+        timer = nil
+        if isSuspended { try? loop.resume(token) }
+        isSuspended = false
+        queue.removeAll()
+        endReading()
+        return wire.take()
     }
 
     /// Lets go of everything. `abruptly` sends RST: after a cut request, so that the peer cannot take it for whole.
