@@ -26,12 +26,15 @@ struct ConnectPacer: Sendable {
     }
 
     mutating func began() {
-        pending -= 1
+        pending = max(0, pending - 1)
         ordinal &+= 1
     }
 
     /// A connection is to be replaced.
     mutating func add() { pending += 1 }
+
+    /// So many are to be made, whatever was to be made before.
+    mutating func want(_ count: Int) { pending = count }
 
     mutating func failed(at now: UInt64) { heldUntil = now &+ Self.holdOff }
 }

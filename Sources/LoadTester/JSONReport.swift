@@ -26,6 +26,7 @@ enum JSONReport {
                     ("connect", histogram(tally.connect)), ("tls", histogram(tally.tls)),
                 ])
             ),
+            ("schedule", SchedulePart.json(result)),
             ("errors", .array(tally.failures.sorted.map(failure))),
             ("threads", .array(result.threads.map { thread($0, result) })),
             ("notes", .array(result.notes.map { .string($0) })),
@@ -39,7 +40,10 @@ enum JSONReport {
             ("url", .string(plan.url)),
             ("method", .string(plan.request.method)),
             ("body_bytes", .integer(UInt64(plan.request.body?.count ?? 0))),
-            ("mode", "closed-loop"),
+            ("mode", plan.profile == nil ? "closed-loop" : "open-loop"),
+            ("schedule", plan.profile.map { .string($0.description) } ?? .null),
+            ("think", plan.think.map { .string($0.description) } ?? .null),
+            ("drain_ns", .integer(plan.drain)),
             ("work", .string(plan.work.rawValue)),
             ("connections", .integer(UInt64(plan.connections))),
             ("threads", .integer(UInt64(plan.threads))),
@@ -67,13 +71,15 @@ enum JSONReport {
             ("succeeded", .integer(tally.succeeded)),
             ("http_errors", .integer(tally.httpErrors)),
             ("sent_again", .integer(tally.sentAgain)),
+            ("redirects", .integer(tally.redirects)),
+            ("drained", .integer(tally.drained)),
         ])
     }
 
     private static func rate(_ result: RunResult) -> JSONValue {
         .object([
-            ("successes_per_second", .number(result.perSecond(result.tally.succeeded))),
-            ("completed_per_second", .number(result.perSecond(result.tally.completed))),
+            ("successes_per_second", .number(result.perSecond(result.tally.succeeded - result.tally.drainedSuccesses))),
+            ("completed_per_second", .number(result.perSecond(result.tally.completed - result.tally.drained))),
             ("connections_per_second", result.connectionsPerSecond.map { .number($0) } ?? .null),
             ("bytes_in_per_second", .number(result.perSecond(result.tally.wireBytesIn))),
             ("bytes_out_per_second", .number(result.perSecond(result.tally.wireBytesOut))),
@@ -139,7 +145,7 @@ enum JSONReport {
         ])
     }
 
-    private static func histogram(_ values: LatencyHistogram) -> JSONValue {
+    static func histogram(_ values: LatencyHistogram) -> JSONValue {
         guard let summary = values.summary() else { return nil }
         return .object([
             ("count", .integer(summary.count)),

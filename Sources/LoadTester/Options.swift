@@ -28,6 +28,8 @@ package struct Options: Sendable {
     /// How much goes to standard error while a run goes on.
     package enum Chatter: Hashable, Sendable {
         case progress
+        /// Plots as well.
+        case live
         case notes
         /// Errors only.
         case quiet
@@ -56,6 +58,26 @@ package struct Options: Sendable {
     package var showsDistribution: Bool
     package var reports: [ReportSink]
     package var chatter: Chatter
+    /// The part of a run that several processes make together; ``connections`` and ``requests`` are this part's.
+    package var shard: Shard
+    /// Milliseconds since 1970 at which to start; nil: at once.
+    package var startAt: UInt64?
+    /// Others decide how many connections are busy.
+    var isSwarm = false
+    /// How long an interval of the reports that show a run's course is, in nanoseconds.
+    package var interval: UInt64
+    /// Where Prometheus may ask; nil: nowhere.
+    package var metricsPort: UInt16?
+    /// Open loop: when requests are due; nil: each connection sends its next as soon as it has an answer.
+    package var profile: LoadProfile?
+    /// Closed loop: how long a connection rests after an answer.
+    package var think: Pause?
+    /// How long answers are waited for after the end, in nanoseconds.
+    package var drain: UInt64
+    /// How long before a request is due a thread stops sleeping and polls, in nanoseconds.
+    package var spin: UInt64
+    /// Of everything random.
+    package var seed: UInt64
 
     /// More than any process may hold open; ``Preflight`` knows the real limit of this one.
     package static let connectionLimit: UInt64 = 1_000_000
@@ -71,5 +93,8 @@ package struct Options: Sendable {
         (duration, requests, timeout, warmup) = (10_000_000_000, nil, 2_000_000_000, 0)
         (connectRate, sources, unixSocket, connectTo) = (nil, [], nil, [])
         (showsDistribution, reports, chatter) = (false, [.text], .quiet)
+        (shard, startAt) = (.whole, nil)
+        (interval, metricsPort) = (1_000_000_000, nil)
+        (profile, think, drain, spin, seed) = (nil, nil, 0, 0, 1)
     }
 }

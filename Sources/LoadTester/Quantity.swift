@@ -3,6 +3,9 @@
 /// wrk reads a unit with `strncasecmp` and knows only whole numbers, so `1m` is a million connections
 /// and a minute of time. volley adds the units below a second to times.
 package enum Quantity {
+    /// A month: instants are signed 64-bit nanoseconds, and any sum of a few of these fits.
+    package static let longest: UInt64 = 31 * 24 * 3_600_000_000_000
+
     /// `10`, `1k`, `1M`, `1G`; at least one.
     package static func count(_ text: String, for flag: String) throws(UsageError) -> UInt64 {
         guard let (number, unit) = split(text) else {
@@ -38,8 +41,7 @@ package enum Quantity {
             throw UsageError("\(flag) \(quoted(text)) has an unknown unit \(quoted(unit)): use us, ms, s, m or h")
         }
         let nanoseconds = try positive(number, times: scale, text, flag)
-        // Instants are signed 64-bit nanoseconds; a month leaves room for any sum of a few of them.
-        guard nanoseconds <= 31 * 24 * 3_600_000_000_000 else {
+        guard nanoseconds <= longest else {
             throw UsageError("\(flag) \(quoted(text)) is too long: at most 744h")
         }
         return nanoseconds

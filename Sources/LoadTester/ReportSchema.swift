@@ -20,6 +20,7 @@ package enum ReportSchema {
             "connections",
             "tls",
             "latency",
+            "schedule",
             "errors",
             "threads",
             "notes",
@@ -36,6 +37,9 @@ package enum ReportSchema {
                 "method",
                 "body_bytes",
                 "mode",
+                "schedule",
+                "think",
+                "drain_ns",
                 "work",
                 "connections",
                 "threads",
@@ -55,7 +59,10 @@ package enum ReportSchema {
                 "url": {"type": "string"},
                 "method": {"type": "string"},
                 "body_bytes": {"type": "integer", "minimum": 0},
-                "mode": {"enum": ["closed-loop"]},
+                "mode": {"enum": ["closed-loop", "open-loop"]},
+                "schedule": {"description": "Open loop: the rates, in words.", "type": ["string", "null"]},
+                "think": {"description": "Closed loop: the rest after an answer, in words.", "type": ["string", "null"]},
+                "drain_ns": {"type": "integer", "minimum": 0},
                 "work": {
                   "description": "handshakes: connections opened, TLS included, and closed; no requests.",
                   "enum": ["requests", "handshakes"]
@@ -106,7 +113,9 @@ package enum ReportSchema {
                 "balanced",
                 "succeeded",
                 "http_errors",
-                "sent_again"
+                "sent_again",
+                "redirects",
+                "drained"
               ],
               "properties": {
                 "sent": {"description": "completed + failed + in_flight_at_stop.", "type": "integer", "minimum": 0},
@@ -118,6 +127,12 @@ package enum ReportSchema {
                 "http_errors": {"description": "Completed with another status.", "type": "integer", "minimum": 0},
                 "sent_again": {
                   "description": "Left unanswered by the close of a kept connection and sent again; in sent once.",
+                  "type": "integer",
+                  "minimum": 0
+                },
+                "redirects": {"description": "Followed; each is a request too.", "type": "integer", "minimum": 0},
+                "drained": {
+                  "description": "Completed after the measured part; in no rate.",
                   "type": "integer",
                   "minimum": 0
                 }
@@ -215,6 +230,41 @@ package enum ReportSchema {
                 "tls": {"$ref": "#/$defs/histogram"}
               }
             },
+            "schedule": {
+              "description": "Open loop; null otherwise.",
+              "type": ["object", "null"],
+              "additionalProperties": false,
+              "required": ["stages", "due", "unsent", "delayed", "corrected", "lag", "wait", "generator_limits"],
+              "properties": {
+                "stages": {
+                  "type": "array",
+                  "items": {
+                    "type": "object",
+                    "additionalProperties": false,
+                    "required": ["duration_ns", "from_per_second", "to_per_second"],
+                    "properties": {
+                      "duration_ns": {"type": "integer", "minimum": 0},
+                      "from_per_second": {"type": "number", "minimum": 0},
+                      "to_per_second": {"type": "number", "minimum": 0}
+                    }
+                  }
+                },
+                "due": {"description": "Requests that came due.", "type": "integer", "minimum": 0},
+                "unsent": {"description": "Of these, never sent.", "type": "integer", "minimum": 0},
+                "delayed": {"description": "Of these, no connection was free at once.", "type": "integer", "minimum": 0},
+                "corrected": {
+                  "description": "Due to end of response; what timed out, was in flight or unsent counts with its age.",
+                  "$ref": "#/$defs/histogram"
+                },
+                "lag": {"description": "Due to noticed: volley's own lateness.", "$ref": "#/$defs/histogram"},
+                "wait": {"description": "Due to first byte sent.", "$ref": "#/$defs/histogram"},
+                "generator_limits": {
+                  "description": "Why volley was the limit; empty if it was not.",
+                  "type": "array",
+                  "items": {"type": "string"}
+                }
+              }
+            },
             "errors": {
               "type": "array",
               "items": {
@@ -281,7 +331,7 @@ package enum ReportSchema {
               }
             },
             "notes": {"type": "array", "items": {"type": "string"}},
-            "exit_status": {"enum": [0, 4, 5, 130]}
+            "exit_status": {"enum": [0, 3, 4, 5, 130]}
           },
           "$defs": {
             "histogram": {

@@ -45,6 +45,17 @@ package struct RunPlan: Sendable {
     let connectRate: UInt64?
     /// Taken in turn by connection; empty: the kernel chooses.
     let sources: [SocketAddress]
+    /// Open loop: when the requests of all threads are due, in the measured part.
+    let profile: LoadProfile?
+    let think: Pause?
+    /// After the measured part, for the answers to what was sent, and for what was due and is not sent yet.
+    let drain: UInt64
+    let spin: UInt64
+    let seed: UInt64
+    /// The part of a run of several processes that this one is; its connections and requests are shared out already.
+    let shard: Shard
+    /// Somebody else decides how many connections are busy, while the run goes on.
+    let isSwarm: Bool
     /// `--latency`: the reports for people spell the distribution out.
     let showsDistribution: Bool
     /// What the reports say besides the figures.
@@ -83,11 +94,17 @@ package struct RunPlan: Sendable {
         (duration, requests, warmup) = (options.duration, options.requests, options.warmup)
         (timeout, pipeline, reuse) = (options.timeout, options.pipeline, options.reuse)
         (connectRate, sources) = (options.connectRate, options.sources)
+        (profile, think, drain) = (options.profile, options.think, options.drain)
+        (spin, seed) = (options.spin, options.seed)
+        (shard, isSwarm) = (options.shard, options.isSwarm)
         showsDistribution = options.showsDistribution
         notes = preflight.notes
     }
 
     var threads: Int { shares.count }
+
+    /// A swarm runs until it is told to stop; its schedules are as long as instants are sure to reach.
+    static let swarmDuration: UInt64 = 31 * 86_400 * 1_000_000_000
 
     /// Names that this machine looks up: of whom it connects to, and the target's if the proxy is to be told its address.
     var names: [String] {
@@ -101,6 +118,9 @@ package struct RunPlan: Sendable {
         return hosts.compactMap { host in if case .name(let name)? = host { name } else { nil } }
     }
 
+    /// Requests are sent by virtual users, one a connection: what has more to decide than to send the same again.
+    var usesLanes: Bool { work == .requests && (profile != nil || think != nil) }
+
     /// https.
     var isSecure: Bool { security.target != nil }
 
@@ -108,7 +128,8 @@ package struct RunPlan: Sendable {
     /// that all connects together are evenly spread.
     func connectDue(_ ordinal: UInt64, share: Share) -> UInt64 {
         guard let connectRate else { return 0 }
-        let position = ordinal &* UInt64(threads) &+ UInt64(share.index)
+        let thread = UInt64(shard.index) &* UInt64(threads) &+ UInt64(share.index)
+        let position = ordinal &* UInt64(threads) &* UInt64(shard.count) &+ thread
         let product = position.multipliedFullWidth(by: 1_000_000_000)
         guard product.high < connectRate else { return .max }
         return connectRate.dividingFullWidth(product).quotient

@@ -47,6 +47,16 @@ struct Tally: Sendable {
 
     var failures = FailureLog()
 
+    /// Redirections that were followed; each response on the way is in ``completed``.
+    var redirects: UInt64 = 0
+    /// Answered after the measured part, while the run drained: counted everywhere, and in no rate.
+    var drained: UInt64 = 0
+    /// The part of ``drained`` that was a success.
+    var drainedSuccesses: UInt64 = 0
+
+    /// What only a run with a schedule has.
+    var schedule: ScheduleTally?
+
     /// The counts add up.
     var isBalanced: Bool { sent == completed &+ failed &+ inFlight }
 
@@ -60,6 +70,17 @@ struct Tally: Sendable {
         switch work {
         case .requests: completed
         case .handshakes: connectionsOpened
+        }
+    }
+
+    /// Whatever went wrong: failed requests, failed connects, and responses other than 2xx and 3xx.
+    var errors: UInt64 { failed &+ connectionsFailed &+ httpErrors }
+
+    /// The times that a run of this kind is about: from the instant a request was due, where it had one.
+    func headline(_ work: Options.Work) -> LatencyHistogram {
+        switch work {
+        case .requests: schedule?.corrected ?? success
+        case .handshakes: tls
         }
     }
 
@@ -89,5 +110,28 @@ struct Tally: Sendable {
         firstByte.merge(other.firstByte)
         rates.merge(other.rates)
         failures.merge(other.failures)
+        redirects &+= other.redirects
+        drained &+= other.drained
+        drainedSuccesses &+= other.drainedSuccesses
+        if let theirs = other.schedule { schedule = schedule.map { $0.merged(with: theirs) } ?? theirs }
+    }
+
+    /// What of a warm-up's counts belongs to the measured part: its connections, with what kept others from coming about, and the requests
+    /// under way, carried over as sent. Where connections are what is measured, nothing.
+    func afterWarmUp(_ work: Options.Work) -> Tally {
+        var fresh = Tally()
+        switch work {
+        case .handshakes: return fresh
+        case .requests: break
+        }
+        if schedule != nil { fresh.schedule = ScheduleTally() }
+        (fresh.sent, fresh.inFlight) = (inFlight, inFlight)
+        fresh.connectionsOpened = connectionsOpened
+        fresh.connectionsFailed = connectionsFailed
+        (fresh.connect, fresh.tls, fresh.handshakes) = (connect, tls, handshakes)
+        for (failure, record) in failures.records where failure.isConnectFailure {
+            fresh.failures.add(failure, count: record.count, at: record.first, example: record.example)
+        }
+        return fresh
     }
 }

@@ -35,11 +35,12 @@ enum TextReport {
             }
         var lines = [
             "volley \(VolleyVersion.text): \(what) \(plan.url)",
-            "  \(several(plan.connections, "connection")) on \(several(plan.threads, "thread")), \(reuse), "
+            "  \(plan.profile == nil ? "" : "at most ")\(several(plan.connections, "connection")) on \(several(plan.threads, "thread")), \(reuse), "
                 + "timeout \(Units.time(plan.timeout))",
         ]
         if let proxy = plan.proxy { lines.append("  by the proxy \(proxy)") }
         lines += security(plan)
+        lines += SchedulePart.title(plan)
         if plan.warmup > 0 { lines.append("  warm-up of \(Units.time(plan.warmup)) left out") }
         if result.interrupted { lines.append("  interrupted: the figures cover what there was") }
         return lines
@@ -53,11 +54,16 @@ enum TextReport {
         var lines = [
             row("Measured", Units.time(result.measured)),
             row("Requests", tally.isBalanced ? sum : sum + "  (THESE DO NOT ADD UP: a bug in volley)"),
-            row("Rate", "\(fixed(result.perSecond(tally.succeeded), 2)) successes/s"),
+            row("Rate", "\(fixed(result.perSecond(tally.succeeded - tally.drainedSuccesses), 2)) successes/s"),
         ]
         if tally.httpErrors > 0 {
             lines.append(row("", "\(fixed(result.perSecond(tally.httpErrors), 2)) HTTP errors/s"))
         }
+        if let schedule = tally.schedule { lines += SchedulePart.counts(schedule, result) }
+        if tally.drained > 0 {
+            lines.append(row("", "\(grouped(tally.drained)) more were answered while the run drained: in no rate"))
+        }
+        if tally.redirects > 0 { lines.append(row("Redirects", "\(grouped(tally.redirects)) followed")) }
         let codes = tally.statuses.indices.filter { tally.statuses[$0] > 0 }
         if !codes.isEmpty {
             lines.append(row("Status", codes.map { "\($0) × \(grouped(tally.statuses[$0]))" }.joined(separator: ", ")))
@@ -85,24 +91,27 @@ enum TextReport {
     private static func latencies(_ result: RunResult) -> [String] {
         let tally = result.tally
         let rows = [
-            ("success", tally.success), ("HTTP error", tally.httpError), ("failed", tally.failure),
+            ("corrected", tally.schedule?.corrected ?? LatencyHistogram()),
+            (tally.schedule == nil ? "success" : "raw", tally.success), ("HTTP error", tally.httpError),
+            ("failed", tally.failure),
             ("first byte", tally.firstByte), ("connect", tally.connect), ("TLS", tally.tls),
         ].compactMap { name, values in histogramRow(name, values) }
         guard !rows.isEmpty else { return [] }
         let names = ["min", "mean"] + columns.map { "p\(name($0))" } + ["max"]
         var lines = [left("Latency", 12) + names.map { right($0, 10) }.joined()] + rows
-        let unsent =
-            switch result.plan.work {
-            case .requests: "requests not sent"
-            case .handshakes: "connections not opened"
-            }
-        lines.append("  closed loop: percentiles exclude \(unsent) during stalls")
+        switch result.plan.work {
+        case .requests where tally.schedule != nil: lines += SchedulePart.explanation
+        case .requests:
+            lines.append("  closed loop: percentiles exclude requests not sent during stalls; use --rate")
+        case .handshakes:
+            lines.append("  closed loop: percentiles exclude connections not opened during stalls")
+        }
         let clamped = tally.success.clamped + tally.httpError.clamped + tally.failure.clamped
         if clamped > 0 { lines.append("  \(grouped(clamped)) times over an hour are counted as one hour") }
         return lines
     }
 
-    private static func histogramRow(_ name: String, _ values: LatencyHistogram) -> String? {
+    static func histogramRow(_ name: String, _ values: LatencyHistogram) -> String? {
         guard let summary = values.summary(percentiles: columns) else { return nil }
         let times =
             [Double(summary.minimum), summary.mean] + summary.percentiles.map { Double($0.value) }

@@ -1,11 +1,13 @@
 internal import Glibc
 
-/// What a run's end tells a script. 2 and 3 are kept for thresholds and for a generator that was the limit.
+/// What a run's end tells a script. 2 is kept for thresholds.
 package enum Verdict: Int32, Sendable {
     case good = 0
     /// A URL, flag, file or limit does not allow the run; nothing was started.
     case unusable = 1
-    /// A request or a connection failed, or nothing was completed.
+    /// volley did not keep up with its own schedule, so the figures are not the server's alone.
+    case generatorLimited = 3
+    /// A request or a connection failed, or nothing was completed; by a schedule also: a request was never sent.
     case failures = 4
     /// Every request was answered, and some with a status other than 2xx and 3xx.
     case httpErrors = 5
@@ -13,10 +15,14 @@ package enum Verdict: Int32, Sendable {
     case interrupted = 130
 
     /// The verdict over a finished run.
-    init(_ tally: Tally, of work: Options.Work, interrupted: Bool) {
+    init(_ tally: Tally, of work: Options.Work, interrupted: Bool, generatorLimited: Bool = false) {
         if interrupted {
             self = .interrupted
-        } else if tally.done(work) == 0 || tally.failed > 0 || tally.connectionsFailed > 0 || !tally.isBalanced {
+        } else if generatorLimited {
+            self = .generatorLimited
+        } else if tally.done(work) == 0 || tally.failed > 0 || tally.connectionsFailed > 0 || !tally.isBalanced
+            || tally.schedule?.unsent ?? 0 > 0
+        {
             self = .failures
         } else {
             self = tally.httpErrors > 0 ? .httpErrors : .good

@@ -9,12 +9,16 @@ import Reactor
 ///
 /// ```
 ///   ready ──start──▶ warmingUp ──▶ measuring ──stop──▶ stopped ──engine drained──▶ (reported)
+///                                     └──time is up──▶ draining ──▶┘
 /// ```
+/// With a schedule, or more to decide than to send the same again, ``LaneDriver`` decides what is sent when.
 final class Worker: TimerHandler {
     private enum Phase {
         case ready
         case warmingUp(until: Instant)
         case measuring(since: Instant, cpu: Int64, until: Instant)
+        /// Nothing new; what was sent, or due, may still be answered.
+        case draining(since: Instant, cpu: Int64, end: Instant)
         case stopped
     }
 
@@ -24,30 +28,45 @@ final class Worker: TimerHandler {
     let loop: EventLoop
     let engine: Engine
     private let crew: CrewBoard
-    private let isWatched: Bool
+    /// What the next request is, and when; nil where the outcome of one starts the next, the same.
+    private(set) var driver: LaneDriver?
 
     private var phase = Phase.ready
     private var begun = Instant.never
-    let tally = WorkerTally(start: 0)
+    let tally: WorkerTally
     var pacer: ConnectPacer
     /// Requests still to start in the measured part; nil: until time is up.
     var budget: UInt64?
+    /// Connections that may be busy at once; only a swarm has fewer than it could.
+    var wanted = Int.max
     /// Exchanges without their last outcome, or connections being opened or closed.
     var running = 0
     /// Exchanges of one request where the plan has bursts of several: what a budget smaller than a burst is spent on.
     var singles: Set<ExchangeID> = []
+    /// Where single requests are noted, if anywhere.
+    let log: RequestLog?
     private var tick: TimerID?
     private var ticks = 0
+    /// The interval that is being counted; of the measured part.
+    private var interval: UInt64 = 0
     private var pacing: TimerID?
+    private var drainEnd: TimerID?
 
     /// wrk's sampling interval for its rates, and a tenth of that of the progress line.
     private static let tickSpan: Int64 = 100_000_000
 
     init(_ job: Job, _ share: RunPlan.Share, on loop: EventLoop) {
-        (plan, requests, crew, isWatched) = (job.plan, job.requests, job.crew, job.isWatched)
+        (plan, requests, crew) = (job.plan, job.requests, job.crew)
+        log = job.crew.log.map { RequestLog($0, worker: share.index) }
         (self.share, self.loop) = (share, loop)
         engine = Engine(on: loop, configuration: Self.configuration(plan, share), resolver: job.resolver)
         pacer = ConnectPacer(plan, share)
+        tally = WorkerTally(start: 0, isScheduled: job.plan.profile != nil)
+        if plan.isSwarm {
+            wanted = 0
+            pacer.want(0)
+        }
+        if plan.usesLanes { driver = LaneDriver(self, share) }
     }
 
     private static func configuration(_ plan: RunPlan, _ share: RunPlan.Share) -> EngineConfiguration {
@@ -56,7 +75,8 @@ final class Worker: TimerHandler {
         configuration.connections = share.connections
         // Connections last as long as the server lets them: neither age nor rest ends one.
         let forever = Duration.seconds(366 * 86_400)
-        configuration.idleTimeout = forever
+        // A swarm that shrank has connections that nobody uses any more.
+        configuration.idleTimeout = plan.isSwarm ? .seconds(5) : forever
         configuration.maximumAge = forever
         switch plan.reuse {
         case .keepAlive: break
@@ -80,33 +100,59 @@ final class Worker: TimerHandler {
         // The letter that brought us here may be older than the run.
         loop.stamp()
         let warmup = begun.advanced(byNanoseconds: Int64(clamping: plan.warmup))
-        if plan.warmup > 0 { phase = .warmingUp(until: warmup) } else { measure(from: begun) }
+        if plan.warmup > 0 {
+            phase = .warmingUp(until: warmup)
+            driver?.warmUp(from: begun)
+        } else {
+            measure(from: begun)
+        }
         tick = loop.arm(at: loop.now.advanced(byNanoseconds: Self.tickSpan), self)
-        connect()
+        if plan.profile == nil { connect() }
     }
 
     private func measure(from now: Instant) {
         budget = share.requests
+        driver?.measure(from: now)
         let end = plan.duration.map { now.advanced(byNanoseconds: Int64(clamping: $0)) } ?? .never
         phase = .measuring(since: now, cpu: uncurl_thread_cpu_ns(), until: end)
     }
 
     /// Ends the run here, at its deadline or before; what is under way then is in flight at stop.
     func stop() {
-        guard case .measuring(let since, let cpu, let until) = phase else {
-            // A signal during the warm-up: nothing was measured.
-            if case .stopped = phase { return }
-            return finish(from: loop.now, to: loop.now, cpu: 0)
+        switch phase {
+        case .stopped: return
+        // A signal during the warm-up: nothing was measured.
+        case .ready, .warmingUp: finish(from: loop.now, to: loop.now, cpu: 0)
+        case .measuring(let since, let cpu, let until):
+            finish(from: since, to: min(loop.now, until), cpu: uncurl_thread_cpu_ns() - cpu)
+        case .draining(let since, let cpu, let end): finish(from: since, to: end, cpu: cpu)
         }
-        finish(from: since, to: min(loop.now, until), cpu: uncurl_thread_cpu_ns() - cpu)
+    }
+
+    /// Time is up, or all is done: what is under way then may still end while the run drains, and is in flight at stop
+    /// otherwise. False: the run is over.
+    func drain() -> Bool {
+        switch phase {
+        case .draining: return true
+        case .ready, .warmingUp, .stopped: return false
+        case .measuring(let since, let cpu, let until):
+            guard plan.drain > 0, loop.now >= until else { return false }
+            phase = .draining(since: since, cpu: uncurl_thread_cpu_ns() - cpu, end: until)
+            budget = 0
+            drainEnd = loop.arm(at: until.advanced(byNanoseconds: Int64(clamping: plan.drain)), self)
+            driver?.timeIsUp(at: until)
+            return true
+        }
     }
 
     private func finish(from start: Instant, to end: Instant, cpu: Int64) {
         phase = .stopped
         if plan.work == .handshakes { tally.unfinished(connections: running) }
-        for timer in [tick, pacing] { if let timer { loop.cancel(timer) } }
-        (tick, pacing) = (nil, nil)
+        for timer in [tick, pacing, drainEnd] { if let timer { loop.cancel(timer) } }
+        (tick, pacing, drainEnd) = (nil, nil, nil)
+        driver?.end()
         engine.shutdown { [self] in
+            log?.flush()
             crew.finished(
                 share.index,
                 WorkerResult(
@@ -125,11 +171,10 @@ final class Worker: TimerHandler {
     @inline(__always)
     func hasTime() -> Bool {
         switch phase {
-        case .ready, .stopped: return false
+        case .ready, .draining, .stopped: return false
         case .warmingUp(let end):
             if loop.now >= end {
-                tally.beginMeasurement(at: UInt64(clamping: loop.now.nanoseconds), of: plan.work)
-                measure(from: loop.now)
+                endWarmUp(at: end)
             }
             return true
         case .measuring(_, _, let until): return loop.now < until
@@ -139,30 +184,84 @@ final class Worker: TimerHandler {
     func timerFired(_ id: TimerID) {
         if id == pacing {
             pacing = nil
-            if hasTime() { connect() } else { stop() }
+            if hasTime() { connect() } else { timeIsUp() }
+        } else if id == drainEnd {
+            drainEnd = nil
+            stop()
         } else if id == tick {
             tick = nil
-            guard hasTime() else { return stop() }
+            guard hasTime() else { return timeIsUp() }
             tally.markRate(at: UInt64(clamping: loop.now.nanoseconds))
             ticks += 1
-            if isWatched, ticks.isMultiple(of: 10) { tally.publish(to: crew.live, of: plan.work, worker: share.index) }
+            endInterval()
             tick = loop.arm(at: nextTick(), self)
         }
+    }
+
+    /// The tick has seen the deadline pass: with nothing under way, nobody else will.
+    func timeIsUp() {
+        if !drain() || running == 0 && driver?.hasBacklog != true { stop() }
     }
 
     private func nextTick() -> Instant {
         let usual = loop.now.advanced(byNanoseconds: Self.tickSpan)
         switch phase {
-        case .ready, .stopped: return usual
+        case .ready, .draining, .stopped: return usual
         case .warmingUp(let end): return min(usual, end)
-        case .measuring(_, _, let until): return min(usual, until)
+        case .measuring(let since, _, let until):
+            guard let length = crew.intervals?.length else { return min(usual, until) }
+            let (next, overflow) = (interval + 1).multipliedReportingOverflow(by: length)
+            return min(usual, until, overflow ? .never : since.advanced(byNanoseconds: Int64(clamping: next)))
         }
+    }
+
+    private func endWarmUp(at end: Instant) {
+        let now = UInt64(clamping: loop.now.nanoseconds)
+        if let intervals = crew.intervals {
+            let fresh = intervals.takeSpare() ?? intervals.makeSpare()
+            handOver(to: intervals, fresh: fresh, isWarmUp: true, next: 0, end: 0)
+            tally.begin(at: now)
+        } else {
+            tally.beginMeasurement(at: now, of: plan.work)
+        }
+        // A schedule goes on at its instant, whenever we come to it.
+        measure(from: plan.profile == nil ? loop.now : end)
+    }
+
+    /// Hands over what was counted, if an interval has ended; a warm-up's are about a second long.
+    private func endInterval() {
+        guard let intervals = crew.intervals else { return }
+        switch phase {
+        case .ready, .draining, .stopped: break
+        case .warmingUp:
+            guard ticks.isMultiple(of: 10), let fresh = intervals.takeSpare() else { return }
+            handOver(to: intervals, fresh: fresh, isWarmUp: true, next: 0, end: 0)
+        case .measuring(let since, _, _):
+            let elapsed = nanoseconds(from: since, to: loop.now)
+            let next = elapsed / intervals.length
+            guard next > interval, let fresh = intervals.takeSpare() else { return }
+            handOver(to: intervals, fresh: fresh, isWarmUp: false, next: next, end: elapsed)
+            interval = next
+        }
+    }
+
+    private func handOver(to intervals: IntervalBoard, fresh: Tally, isWarmUp: Bool, next: UInt64, end: UInt64) {
+        intervals.put(
+            IntervalPart(
+                worker: share.index,
+                isWarmUp: isWarmUp,
+                first: interval,
+                next: next,
+                end: end,
+                tally: tally.exchange(for: fresh)
+            )
+        )
     }
 
     // MARK: Starting requests
 
     /// Starts requests that need a connection, as many as the pacer allows now.
-    private func connect() {
+    func connect() {
         while pacer.pending > 0, budget != 0 {
             let elapsed = sinceBegin(loop.now)
             if let later = pacer.wait(at: elapsed, dialling: engine.statistics.dialling) {
@@ -179,7 +278,7 @@ final class Worker: TimerHandler {
 
     private func send() {
         switch plan.work {
-        case .requests: request()
+        case .requests: if let driver { driver.startResting() } else { request() }
         case .handshakes: probe()
         }
     }
@@ -195,6 +294,7 @@ final class Worker: TimerHandler {
     /// After an outcome that left the exchange's place free.
     func sendNext(connectionGone: Bool) {
         guard budget != 0 else { return finishIfDone() }
+        guard running < wanted else { return }
         if connectionGone {
             pacer.add()
             connect()
@@ -203,9 +303,24 @@ final class Worker: TimerHandler {
         }
     }
 
-    private func finishIfDone() {
+    func finishIfDone() {
         if budget == 0, running == 0 { stop() }
     }
+
+    var isDraining: Bool {
+        if case .draining = phase { true } else { false }
+    }
+
+    /// When the present phase is over, as far as time decides.
+    var deadline: Instant {
+        switch phase {
+        case .ready, .draining, .stopped: .never
+        case .warmingUp(let end): end
+        case .measuring(_, _, let until): until
+        }
+    }
+
+    func instant(sinceBegin time: UInt64) -> Instant { begun.advanced(byNanoseconds: Int64(clamping: time)) }
 
     func sinceBegin(_ now: Instant) -> UInt64 { nanoseconds(from: begun, to: now) }
 

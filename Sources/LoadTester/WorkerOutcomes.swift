@@ -9,11 +9,7 @@ extension Worker: ExchangeDelegate {
     func exchange(_ id: ExchangeID, didReceive bytes: Span<UInt8>) {}
 
     func exchange(_ id: ExchangeID, didFinish outcome: Outcome, report: ExchangeReport) {
-        guard hasTime() else {
-            // Before `stop`, which may hand the tally over from within.
-            noteUnfinished(id, outcome, report)
-            return stop()
-        }
+        guard hasTime() else { return finishLate(id, outcome, report) }
         switch outcome {
         case .completed:
             count(report, isFirst: report.remaining == burst(id) - 1)
@@ -23,7 +19,30 @@ extension Worker: ExchangeDelegate {
             sendNext(connectionGone: plan.reuse != .keepAlive)
         case .failed(let error):
             fail(id, error, report)
+            sendNext(connectionGone: true)
         }
+    }
+
+    /// Time is up: while the run drains, what comes still counts, and nothing follows it.
+    private func finishLate(_ id: ExchangeID, _ outcome: Outcome, _ report: ExchangeReport) {
+        guard drain() else {
+            // Before `stop`, which may hand the tally over from within.
+            noteUnfinished(id, outcome, report)
+            return stop()
+        }
+        switch outcome {
+        case .completed:
+            count(report, isFirst: report.remaining == burst(id) - 1)
+            tally.drained(isSuccess: Tally.isSuccess(status: report.status ?? 0))
+            guard report.remaining == 0 else { return }
+            forget(id)
+            running -= 1
+        case .failed(let error):
+            fail(id, error, report)
+            // A pipeline's rest would go out again.
+            budget = 0
+        }
+        if running == 0 { stop() }
     }
 
     private func count(_ report: ExchangeReport, isFirst: Bool) {
@@ -34,11 +53,10 @@ extension Worker: ExchangeDelegate {
         if isFirst { noteConnection(report) }
         tally.sent()
         noteBytes(report)
-        tally.completed(
-            status: report.status ?? 0,
-            latency: nanoseconds(from: sent, to: end),
-            firstByte: nanoseconds(from: sent, to: timings.responseStart ?? end)
-        )
+        let latency = nanoseconds(from: sent, to: end)
+        let firstByte = nanoseconds(from: sent, to: timings.responseStart ?? end)
+        tally.completed(status: report.status ?? 0, latency: latency, firstByte: firstByte)
+        logAnswer(report, sent: sent, latency: latency, firstByte: firstByte)
     }
 
     private func fail(_ id: ExchangeID, _ error: EngineError, _ report: ExchangeReport) {
@@ -50,8 +68,9 @@ extension Worker: ExchangeDelegate {
             // No connection, so nothing was sent. A run by count must end even so: the attempt uses one request up.
             budget? += lost - 1
             tally.connectionFailed(failure, at: now, example: "\(plan.url): \(error)")
+            logFailure(failure, report, sent: nil, latency: nanoseconds(from: report.timings.start, to: loop.now))
             pacer.failed(at: now)
-            return sendNext(connectionGone: true)
+            return
         }
         if report.remaining == 0 { noteConnection(report) }
         noteBytes(report)
@@ -64,9 +83,9 @@ extension Worker: ExchangeDelegate {
             let latency = nanoseconds(from: report.retried ? report.timings.start : sent, to: loop.now)
             for _ in 0..<lost {
                 tally.failed(failure, latency: latency, at: now, example: "\(plan.url): \(error)")
+                logFailure(failure, report, sent: sent, latency: latency)
             }
         }
-        sendNext(connectionGone: true)
     }
 
     /// Time is up: a request that was sent is in flight, any other never began. The outcome of a burst's response
@@ -99,7 +118,7 @@ extension Worker: ExchangeDelegate {
     }
 
     /// To be called with an exchange's first outcome: a connection is counted with the first on it.
-    private func noteConnection(_ report: ExchangeReport) {
+    func noteConnection(_ report: ExchangeReport) {
         if report.retried { tally.repeated() }
         guard !report.reusedConnection, let record = report.connection else { return }
         note(record)
@@ -113,7 +132,7 @@ extension Worker: ExchangeDelegate {
         tally.secured(info, after: nanoseconds(from: start, to: end))
     }
 
-    private func noteBytes(_ report: ExchangeReport) {
+    func noteBytes(_ report: ExchangeReport) {
         tally.wrote(wireBytes: report.bytesSent, bodyBytes: report.contentSent)
         tally.read(wireBytes: report.bytesReceived)
         tally.read(bodyBytes: report.contentReceived)

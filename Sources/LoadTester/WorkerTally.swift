@@ -15,9 +15,12 @@ import TLS
     }
 
     /// `start` is the instant that failure times and rates count from, in nanoseconds of the monotonic clock.
-    init(start: UInt64) {
+    ///
+    /// - Parameter isScheduled: requests are due by a schedule, and counted by it.
+    init(start: UInt64, isScheduled: Bool = false) {
         unsafe tally = .allocate(capacity: 1)
         unsafe tally.initialize(to: Tally())
+        if isScheduled { unsafe tally.pointee.schedule = ScheduleTally() }
         unsafe rate = .allocate(capacity: 1)
         unsafe rate.initialize(to: RateMark(since: start, completed: 0))
     }
@@ -26,6 +29,14 @@ import TLS
         unsafe tally.deinitialize(count: 1)
         unsafe tally.deallocate()
         unsafe rate.deallocate()
+    }
+
+    /// Hands over what was counted so far, and goes on with `fresh`, which is empty.
+    func exchange(for fresh: consuming Tally) -> Tally {
+        let counted = unsafe tally.move()
+        unsafe tally.initialize(to: fresh)
+        unsafe rate.pointee.completed &-= counted.completed
+        return counted
     }
 
     /// The counts so far. Keep no copy while the worker goes on: its next record would copy the counters.
@@ -102,6 +113,37 @@ import TLS
     /// §9.3.1).
     func repeated() { unsafe tally.pointee.sentAgain &+= 1 }
 
+    // MARK: By the schedule
+
+    /// A request's instant came, and volley noticed `lag` nanoseconds later.
+    func due(noticedAfter lag: UInt64) {
+        unsafe tally.pointee.schedule?.due &+= 1
+        unsafe tally.pointee.schedule?.lag.record(lag)
+    }
+
+    /// A request found no connection free.
+    func delayed() { unsafe tally.pointee.schedule?.delayed &+= 1 }
+
+    /// A request was sent `wait` after it was due.
+    func waited(_ wait: UInt64) { unsafe tally.pointee.schedule?.wait.record(wait) }
+
+    /// Since a request was due it took so long.
+    func corrected(_ latency: UInt64) { unsafe tally.pointee.schedule?.corrected.record(latency) }
+
+    /// A request that was due `age` ago will not be sent any more.
+    func unsent(age: UInt64) {
+        unsafe tally.pointee.schedule?.unsent &+= 1
+        unsafe tally.pointee.schedule?.corrected.record(age)
+    }
+
+    func redirected() { unsafe tally.pointee.redirects &+= 1 }
+
+    /// A response came after the measured part.
+    func drained(isSuccess: Bool) {
+        unsafe tally.pointee.drained &+= 1
+        if isSuccess { unsafe tally.pointee.drainedSuccesses &+= 1 }
+    }
+
     /// Notes the rate since the last mark; to be called about every tenth of a second, as wrk does, with the
     /// monotonic clock. A span without a response is skipped, again as in wrk.
     func markRate(at now: UInt64) {
@@ -115,31 +157,10 @@ import TLS
     /// The run begins: rates count from here.
     func begin(at now: UInt64) { unsafe rate.pointee = RateMark(since: now, completed: 0) }
 
-    /// The warm-up is over: what was counted so far goes, except for the connections and the requests under
-    /// way, which are carried over as sent. Where connections are what is measured, they go too.
+    /// The warm-up is over: what was counted so far goes, but for what ``Tally/afterWarmUp(_:)`` keeps.
     func beginMeasurement(at now: UInt64, of work: Options.Work) {
-        switch work {
-        case .requests: unsafe tally.pointee = Self.afterWarmUp(tally.pointee)
-        case .handshakes: unsafe tally.pointee = Tally()
-        }
+        unsafe tally.pointee = tally.pointee.afterWarmUp(work)
         begin(at: now)
-    }
-
-    /// Puts the numbers of the live line into a slot of the board; once a second or so.
-    func publish(to board: LiveBoard, of work: Options.Work, worker: Int) {
-        unsafe board.publish(tally.pointee, of: work, worker: worker)
-    }
-
-    private static func afterWarmUp(_ warm: Tally) -> Tally {
-        var fresh = Tally()
-        (fresh.sent, fresh.inFlight) = (warm.inFlight, warm.inFlight)
-        fresh.connectionsOpened = warm.connectionsOpened
-        fresh.connectionsFailed = warm.connectionsFailed
-        (fresh.connect, fresh.tls, fresh.handshakes) = (warm.connect, warm.tls, warm.handshakes)
-        for (failure, record) in warm.failures.records where failure.isConnectFailure {
-            fresh.failures.add(failure, count: record.count, at: record.first, example: record.example)
-        }
-        return fresh
     }
 }
 

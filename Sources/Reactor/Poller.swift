@@ -49,6 +49,18 @@ internal import CLinux
         }
     }
 
+    /// The same with a sharper clock, for at most `nanoseconds`.
+    func wait(nanoseconds: Int64) throws(Errno) -> Int {
+        do throws(Errno) {
+            let count = try callingOnce(.epollWait) {
+                unsafe uncurl_epoll_wait_ns(epoll.number, events, CInt(Poller.batch), nanoseconds)
+            }
+            return Int(count)
+        } catch .interrupted {
+            return 0
+        }
+    }
+
     /// `index` lies below what the last ``wait(milliseconds:)`` returned.
     @inline(__always)
     func event(_ index: Int) -> (token: Token, readiness: Readiness) {

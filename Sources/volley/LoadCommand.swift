@@ -15,8 +15,8 @@ struct LoadCommand: ParsableCommand {
             Numbers may carry k, M or G; times us, ms, s, m or h (seconds without). Without a URL, volley starts \
             its own server and tests that.
 
-            Exit status: 0 all well; 1 the command line or the machine does not allow the run; 4 requests or \
-            connections failed, or nothing was completed; 5 all answered, but some with a status other than 2xx \
+            Exit status: 0 all well; 1 the command line or the machine does not allow the run; 3 volley did not keep up with \
+            --rate or --stage; 4 requests or connections failed, or nothing was completed; 5 all answered, but some with a status other than 2xx \
             or 3xx; 130 interrupted.
 
             An https server's certificate is verified unless --insecure says otherwise, and sessions are resumed unless \
@@ -30,7 +30,10 @@ struct LoadCommand: ParsableCommand {
 
     @Option(
         name: [.customShort("c", allowingJoined: true), .long],
-        help: ArgumentHelp("Connections to keep open, all threads together. (default: 10, at most -n)", valueName: "N")
+        help: ArgumentHelp(
+            "Connections, all threads together; with a rate, the most of them. (default: 10, with a rate 256; at most -n)",
+            valueName: "N"
+        )
     )
     var connections: String?
 
@@ -123,16 +126,58 @@ struct LoadCommand: ParsableCommand {
     )
     var proxy: String?
 
+    @OptionGroup(title: "When requests are sent")
+    var pace: PaceFlags
+
     @OptionGroup(title: "TLS")
     var security: SecurityFlags
 
     @Option(
         help: ArgumentHelp(
-            "text, json or wrk, to standard output or a file; repeatable. (default: text)",
+            "text, wrk, json, html, hgrm (percentiles), csv (intervals), hlog (HdrHistogram's interval log) or requests (a line "
+                + "each), to standard output or a file; repeatable. (default: text)",
             valueName: "FORMAT[=FILE]"
         )
     )
     var format: [String] = []
+
+    @Option(
+        name: [.customShort("o"), .long],
+        help: ArgumentHelp(
+            "The file of the first --format without one, or a report in the form that its name ends in: .json, .html, .csv, "
+                + ".hlog, .hgrm, .txt; repeatable.",
+            valueName: "FILE"
+        )
+    )
+    var output: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Do part I of N (from 0) of the run: of its connections, requests and rate. /N in a Kubernetes Indexed Job, whose "
+                + "JOB_COMPLETION_INDEX is I. `volley merge` adds the parts' reports up.",
+            valueName: "I/N"
+        )
+    )
+    var shard: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Start at this time, in seconds since 1970: all parts of a run at once.",
+            valueName: "SECONDS"
+        )
+    )
+    var startAt: String?
+
+    @Option(help: ArgumentHelp("Length of an interval in csv, hlog, json and html.", valueName: "TIME"))
+    var interval = "1s"
+
+    @Option(
+        help: ArgumentHelp("Serve Prometheus' text format at this port, under /metrics; 0 for any.", valueName: "PORT")
+    )
+    var prometheus: String?
+
+    @Flag(help: "Plots of rate and latency on the terminal while it runs.")
+    var live = false
 
     @Flag(help: "No progress line.")
     var noProgress = false
@@ -168,6 +213,7 @@ struct LoadCommand: ParsableCommand {
             let options = try Options(command)
             var run = try Run(options, limits: .read())
             return try run.perform()
+        case .command(let command): return try command.perform()
         }
     }
 
@@ -175,16 +221,33 @@ struct LoadCommand: ParsableCommand {
         /// Help, version or schema.
         case information(String)
         case run(LoadCommand)
+        /// `worker` and the others that are named by the first word.
+        case command(any SubCommand)
     }
 
+    /// By the first word, so that no URL is taken for a command: those have a scheme.
     static func parse(line: [String]) throws(UsageError) -> Parsed {
+        let rest = Array(line.dropFirst())
+        switch line.first {
+        case "worker"?: return try parse(rest, as: WorkerCommand.self) { .command($0) }
+        case "schema"? where rest.isEmpty: return .information(ReportSchema.text)
+        case nil, .some:
+            return try parse(line, as: LoadCommand.self) { $0.schema ? .information(ReportSchema.text) : .run($0) }
+        }
+    }
+
+    private static func parse<Command: ParsableCommand>(
+        _ line: [String],
+        as type: Command.Type,
+        _ parsed: (Command) -> Parsed
+    ) throws(UsageError) -> Parsed {
         do {
-            guard let command = try parseAsRoot(line) as? LoadCommand else { return .information(helpMessage()) }
-            return command.schema ? .information(ReportSchema.text) : .run(command)
+            guard let command = try type.parseAsRoot(line) as? Command else { return .information(type.helpMessage()) }
+            return parsed(command)
         } catch {
-            if exitCode(for: error).isSuccess { return .information(message(for: error)) }
-            let words = message(for: error).split(whereSeparator: \.isNewline).joined(separator: " ")
-            throw UsageError("\(words) (see volley --help)")
+            if type.exitCode(for: error).isSuccess { return .information(type.message(for: error)) }
+            let words = type.message(for: error).split(whereSeparator: \.isNewline).joined(separator: " ")
+            throw UsageError("\(words) (see \(type.configuration.commandName ?? "volley") --help)")
         }
     }
 }

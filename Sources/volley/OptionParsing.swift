@@ -28,10 +28,17 @@ extension Options {
         connectTo = []
         for rule in command.connectTo { connectTo.append(try ConnectToRule(rule)) }
         showsDistribution = command.latency
-        reports = try ReportSink.parse(command.format)
-        chatter = command.quiet ? .quiet : command.noProgress ? .notes : .progress
+        reports = try ReportSink.parse(command.format, outputs: command.output)
+        chatter = command.quiet ? .quiet : command.noProgress ? .notes : command.live ? .live : .progress
+        interval = try Self.interval(command.interval)
+        metricsPort = try Self.metricsPort(command.prometheus)
+        startAt = try command.startAt.map { text throws(UsageError) in try Self.instant(text) }
+        try setPace(command.pace, isTimed: command.duration != nil)
         try checkCombinations(method: request.method)
         if work == .handshakes { try checkHandshakes(command) }
+        if let text = command.shard {
+            try take(Shard(text, completionIndex: Environment.value("JOB_COMPLETION_INDEX")))
+        }
     }
 
     /// `-c` and `-t`. wrk's ten connections and two threads are defaults, and give way to what was asked for:
@@ -40,7 +47,9 @@ extension Options {
         let asked = try command.connections.map { text throws(UsageError) in
             try count(text, for: "-c", limit: connectionLimit)
         }
-        let connections = asked ?? Int(min(10, requests ?? 10))
+        // By a schedule this is the most that a slow server makes it open, and few are opened for a fast one.
+        let usual: UInt64 = command.pace.isScheduled ? 256 : 10
+        let connections = asked ?? Int(min(usual, requests ?? usual))
         if let requests, requests < connections {
             throw UsageError(
                 "-n \(requests) is less than -c \(connections): each connection sends at least one, use -c \(requests)"
@@ -67,6 +76,31 @@ extension Options {
         let value = try Quantity.count(text, for: flag)
         guard value <= limit else { throw UsageError("\(flag) \(quoted(text)) is too many: at most \(limit)") }
         return Int(value)
+    }
+
+    private static func instant(_ text: String) throws(UsageError) -> UInt64 {
+        // Until the year 5138; milliseconds beyond are no start of anything.
+        guard let seconds = Double(text), seconds >= 0, seconds < 1e11 else {
+            throw UsageError("--start-at \(quoted(text)) is no time: use seconds since 1970, as `date +%s` prints them")
+        }
+        return UInt64(seconds * 1_000)
+    }
+
+    private static func interval(_ text: String) throws(UsageError) -> UInt64 {
+        let length = try Quantity.time(text, for: "--interval")
+        // Below it the ticks that end intervals would be late by as much as they measure.
+        guard length >= 100_000_000 else {
+            throw UsageError("--interval \(quoted(text)) is too short: use 100ms or more")
+        }
+        return length
+    }
+
+    private static func metricsPort(_ text: String?) throws(UsageError) -> UInt16? {
+        guard let text else { return nil }
+        guard let port = UInt16(text) else {
+            throw UsageError("--prometheus \(quoted(text)) is no port: use a number from 0 to 65535")
+        }
+        return port
     }
 
     /// `500`, `500/s`, `1k/s`.

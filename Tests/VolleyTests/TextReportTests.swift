@@ -11,7 +11,7 @@ struct TextReportTests {
             "Rate        1800.00 successes/s",
             "            100.00 HTTP errors/s",
             "Status      200 × 1,800, 503 × 100",
-            "  closed loop: percentiles exclude requests not sent during stalls",
+            "  closed loop: percentiles exclude requests not sent during stalls; use --rate",
             "Connections 64 opened, 2 failed",
             "  20 × first-byte: timeout; first at 1 ms, last at 10 ms",
             "  2 × connect: refused (ECONNREFUSED 111); first at 500 µs, last at 500 µs",

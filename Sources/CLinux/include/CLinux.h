@@ -52,6 +52,12 @@ static inline int uncurl_epoll_ctl(int epfd, int op, int fd, uint32_t events, ui
     return epoll_ctl(epfd, op, fd, &event);
 }
 
+/* epoll_wait with a time-out in nanoseconds. */
+int uncurl_epoll_wait_ns(int epfd, struct epoll_event *events, int count, int64_t nanoseconds);
+
+/* The kernel's timers wake this thread on time, to a nanosecond's slack instead of 50 us. */
+int uncurl_sharpen_timers(void);
+
 static inline int64_t uncurl_clock_ns(clockid_t clock) {
     struct timespec t;
     clock_gettime(clock, &t);
@@ -229,6 +235,22 @@ static inline int uncurl_set_nofile(uint64_t soft, uint64_t hard) {
 /* posix_spawn_file_actions_addclosefrom_np, a GNU name: for programs that tests start, which must not hold another
    test's pipes and sockets open. */
 int uncurl_spawn_closes_from(posix_spawn_file_actions_t *actions, int first);
+
+/* A socket to the kernel's routing tables, subscribed to these groups. The kernel chooses its port. */
+int uncurl_netlink_open(uint32_t groups);
+
+/* The number that answers to this socket bear, and others' do not. 0: it cannot be had. */
+uint32_t uncurl_netlink_port(int fd);
+
+/* The whole message or nothing; to the kernel. */
+ssize_t uncurl_netlink_send(int fd, const void *bytes, size_t count);
+
+/* One datagram: its whole length, though no more than `capacity` bytes of it are there. 0 for one that does not come from the
+   kernel: any process of root may write to such a socket. */
+ssize_t uncurl_netlink_receive(int fd, void *bytes, size_t capacity);
+
+/* Moves the calling thread to a network namespace, by a file of it: for tests, which cut links there. */
+int uncurl_enter_network(int fd);
 
 static inline int uncurl_block_all_signals(sigset_t *previous) {
     sigset_t all;

@@ -108,6 +108,7 @@ extension TaskLoad {
             data.append(bytes, expecting: expected)
             sink = .memory(data)
             if tellsPieces, hasListener(for: .content) { tellData(Data(bytes)) }
+            if case .report = order.receiver { tellCount(total, expected) }
         case .delegate:
             let data = Data(bytes)
             storing?.append(data)
@@ -135,6 +136,12 @@ extension TaskLoad {
                 totalBytesWritten: total,
                 totalBytesExpectedToWrite: expected
             )
+        }
+    }
+
+    private func tellCount(_ total: Int64, _ expected: Int64) {
+        tell(.received) { session, task, delegate in
+            (delegate as? any SelectiveDelegate)?.urlSession(session, task: task, didReceive: total, of: expected)
         }
     }
 

@@ -1,0 +1,126 @@
+/// When each request of an open-loop run is due: stages, each at a constant rate or with one that grows or falls evenly.
+///
+/// Request i, from 0 on, is due at the first whole nanosecond at which the rate's integral reaches i: nothing is accumulated, so
+/// nothing drifts, and the stages join without a gap or a double. The integral is kept in parts of a request: rate
+/// units times nanoseconds, in 128 bits.
+package struct LoadProfile: Hashable, Sendable {
+    package struct Stage: Hashable, Sendable {
+        /// Nanoseconds.
+        package let duration: UInt64
+        package let from: Rate
+        package let to: Rate
+
+        package init(duration: UInt64, from: Rate, to: Rate) {
+            (self.duration, self.from, self.to) = (duration, from, to)
+        }
+
+        /// The integral from the stage's start to `time`, rounded down.
+        fileprivate func position(at time: UInt64) -> UInt128 {
+            let time = UInt128(time)
+            guard from != to else { return UInt128(from.units) * time }
+            let span = 2 * UInt128(duration)
+            // units · time² / (2 · duration), in an order that stays within 128 bits.
+            let change = UInt128(from < to ? to.units - from.units : from.units - to.units) * time
+            let (whole, rest) = change.quotientAndRemainder(dividingBy: span)
+            let area = whole * time + rest * time / span
+            let base = UInt128(from.units) * time
+            return from < to ? base + area : base - area
+        }
+
+        /// The first nanosecond at which the integral has reached `wanted`, which it does before the stage ends.
+        fileprivate func time(reaching wanted: UInt128) -> UInt64 {
+            guard from != to else {
+                let (time, rest) = wanted.quotientAndRemainder(dividingBy: UInt128(from.units))
+                return UInt64(clamping: time) + (rest > 0 ? 1 : 0)
+            }
+            // A guess in floating point, then bisection over whole numbers around it.
+            let (start, slope) = (Double(from.units), (Double(to.units) - Double(from.units)) / Double(duration))
+            let root = (start * start + 2 * slope * Double(wanted)).squareRoot()
+            let guess = 2 * Double(wanted) / (start + root)
+            let middle = guess.isFinite && guess > 0 ? UInt64(min(guess, Double(duration))) : 0
+            var (low, high, step) = (middle, middle, UInt64(16))
+            while low > 0, position(at: low) >= wanted {
+                low = low > step ? low - step : 0
+                step *= 4
+            }
+            step = 16
+            while high < duration, position(at: high) < wanted {
+                high = min(duration, high + step)
+                step *= 4
+            }
+            while low < high {
+                let half = low + (high - low) / 2
+                if position(at: half) >= wanted { high = half } else { low = half + 1 }
+            }
+            return low
+        }
+    }
+
+    /// Where a stage begins: in time, and in the integral.
+    private struct Mark: Hashable, Sendable {
+        var time: UInt64
+        var position: UInt128
+    }
+
+    package let stages: [Stage]
+    private let marks: [Mark]
+    private let end: Mark
+
+    /// One request in the integral's unit.
+    private static let request = UInt128(Rate.unitsPerRequest) * 1_000_000_000
+
+    package init(_ stages: [Stage]) {
+        self.stages = stages
+        var marks: [Mark] = []
+        var mark = Mark(time: 0, position: 0)
+        for stage in stages {
+            marks.append(mark)
+            mark.time += stage.duration
+            mark.position += stage.position(at: stage.duration)
+        }
+        self.marks = marks
+        end = mark
+    }
+
+    /// One rate throughout.
+    package init(rate: Rate, duration: UInt64) {
+        self.init([Stage(duration: duration, from: rate, to: rate)])
+    }
+
+    package var duration: UInt64 { end.time }
+
+    /// How many requests come due.
+    package var count: UInt64 {
+        // A request exactly at the end belongs to what would follow.
+        UInt64(clamping: (end.position + Self.request - 1) / Self.request)
+    }
+
+    /// Nanoseconds after the start at which request `index` is due; nil beyond the end.
+    ///
+    /// - Parameter stage: where to begin looking, and where it was found: who asks for rising indices keeps it.
+    package func due(_ index: UInt64, from stage: inout Int) -> UInt64? {
+        let (wanted, overflow) = UInt128(index).multipliedReportingOverflow(by: Self.request)
+        guard !overflow, wanted < end.position else { return nil }
+        // A request at the very join of two stages belongs to the later one; a stage at rest has none.
+        while stage + 1 < stages.count, marks[stage + 1].position <= wanted { stage += 1 }
+        return marks[stage].time + stages[stage].time(reaching: wanted - marks[stage].position)
+    }
+
+    /// The rate that a warm-up runs at: the first that is not zero.
+    package var firstRate: Rate {
+        stages.lazy.flatMap { [$0.from, $0.to] }.first { $0 > .zero } ?? .zero
+    }
+
+    /// The highest rate that is reached.
+    package var peak: Rate { stages.lazy.map { max($0.from, $0.to) }.max() ?? .zero }
+
+    /// `1000/s`; `1000/s for 30s, then up to 5000/s within 1m`.
+    package var description: String {
+        if stages.count == 1, let only = stages.first, only.from == only.to { return "\(only.to)" }
+        return stages.map { stage in
+            let span = Units.time(stage.duration)
+            return stage.from == stage.to
+                ? "\(stage.to) for \(span)" : "from \(stage.from) to \(stage.to) within \(span)"
+        }.joined(separator: ", ")
+    }
+}

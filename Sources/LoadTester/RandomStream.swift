@@ -1,0 +1,22 @@
+/// SplitMix64: small, quick, and the same again for the same seed.
+struct RandomStream: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    /// - Parameter stream: tells apart threads that share a seed.
+    init(seed: UInt64, stream: Int) {
+        state = seed &+ UInt64(truncatingIfNeeded: stream) &* 0xD1B5_4A32_D192_ED03
+        // Seeds are mostly small numbers: the first outputs of neighbours would resemble each other.
+        _ = next()
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    /// From 0 to below 1.
+    mutating func fraction() -> Double { Double(next() >> 11) / Double(1 << 53) }
+}

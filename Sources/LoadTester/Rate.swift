@@ -1,0 +1,86 @@
+/// Requests a second as an exact number: whole, decimal, or a count an hour, it becomes a whole number of ``units``.
+package struct Rate: Hashable, Sendable, Comparable, CustomStringConvertible {
+    /// In parts of a request a second, ``unitsPerRequest`` of them each.
+    package let units: UInt64
+
+    /// One millionth of a request an hour is the finest that can be asked for.
+    package static let unitsPerRequest: UInt64 = 3_600_000_000
+    /// One request a nanosecond; `units` stays below 2^62.
+    package static let highest = Rate(units: 1_000_000_000 * unitsPerRequest)
+
+    package static let zero = Rate(units: 0)
+
+    init(units: UInt64) { self.units = units }
+
+    package init(perSecond: UInt64) { units = min(perSecond, 1_000_000_000) * Self.unitsPerRequest }
+
+    package var perSecond: Double { Double(units) / Double(Self.unitsPerRequest) }
+
+    package static func < (left: Rate, right: Rate) -> Bool { left.units < right.units }
+
+    /// As near to `perSecond` as a rate can be; for a search that steps by factors.
+    init(nearest perSecond: Double) {
+        let units = (perSecond * Double(Self.unitsPerRequest)).rounded()
+        self.units = units < 1 ? 1 : units >= Double(Self.highest.units) ? Self.highest.units : UInt64(units)
+    }
+
+    /// `1000`, `2.5k`, `0.2/s`, `90/m`, `100/h`.
+    package init(_ text: String, for flag: String, allowingZero: Bool = false) throws(UsageError) {
+        guard let units = Self.units(text) else {
+            throw UsageError(
+                "\(flag) \(quoted(text)) is no rate: use requests a second such as 1000, 2.5k or 0.2, or 90/m or 100/h"
+            )
+        }
+        guard units > 0 || allowingZero else { throw UsageError("\(flag) must be more than 0") }
+        guard units <= Self.highest.units else {
+            throw UsageError("\(flag) \(quoted(text)) is too high: at most 1G/s")
+        }
+        self.units = units
+    }
+
+    private static func units(_ text: String) -> UInt64? {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        let span: UInt64
+        switch parts.count == 2 ? parts[1].lowercased() : "s" {
+        case "s": span = 1
+        case "m": span = 60
+        case "h": span = 3_600
+        default: return nil
+        }
+        var digits = parts[0]
+        let scale: UInt64
+        switch digits.last {
+        case "k", "K": scale = 1_000
+        case "m", "M": scale = 1_000_000
+        case "g", "G": scale = 1_000_000_000
+        default: scale = 1
+        }
+        if scale > 1 { digits = digits.dropLast() }
+        let pieces = digits.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        let fraction = pieces.count == 2 ? pieces[1] : ""
+        guard let whole = pieces.first, isNumber(whole), pieces.count == 1 || isNumber(fraction), fraction.count <= 6,
+            let number = UInt64(whole + fraction)
+        else { return nil }
+        // `unitsPerRequest` has six tens in it and an hour: the division leaves nothing over.
+        var divisor = span
+        for _ in fraction.indices { divisor *= 10 }
+        let (unit, left) = unitsPerRequest.quotientAndRemainder(dividingBy: divisor)
+        guard left == 0 else { return nil }
+        let (scaled, high) = number.multipliedReportingOverflow(by: scale)
+        let (all, higher) = scaled.multipliedReportingOverflow(by: unit)
+        return high || higher ? .max : all
+    }
+
+    private static func isNumber(_ text: Substring) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { (48...57).contains($0) }
+    }
+
+    /// `1000/s`, `0.25/s`.
+    package var description: String {
+        let (whole, part) = units.quotientAndRemainder(dividingBy: Self.unitsPerRequest)
+        guard part > 0 else { return "\(whole)/s" }
+        let millionths = "\(1_000_000 + part / 3_600)".dropFirst()
+        let digits = String(millionths.reversed().drop { $0 == "0" }.reversed())
+        return digits.isEmpty ? "\(fixed(perSecond, 9))/s" : "\(whole).\(digits)/s"
+    }
+}

@@ -1,0 +1,60 @@
+/// What the reports say of a run with a schedule.
+enum SchedulePart {
+    static func title(_ plan: RunPlan) -> [String] {
+        if let profile = plan.profile {
+            var line = "  open loop: \(profile.description)"
+            if plan.drain > 0 { line += ", then up to \(Units.time(plan.drain)) for what is late" }
+            return [line]
+        }
+        return plan.think.map { ["  each connection rests for \($0.description) after an answer"] } ?? []
+    }
+
+    static func counts(_ schedule: ScheduleTally, _ result: RunResult) -> [String] {
+        var text = "\(grouped(schedule.due)) due"
+        if schedule.delayed > 0 { text += ", \(grouped(schedule.delayed)) of them when no connection was free" }
+        if schedule.unsent > 0 { text += ", \(grouped(schedule.unsent)) never sent" }
+        var lines = [TextReport.row("Schedule", text)]
+        if let lag = schedule.lag.summary(percentiles: [50, 99]), let p50 = lag[50], let p99 = lag[99] {
+            lines.append(
+                TextReport.row(
+                    "Send lag",
+                    "p50 \(Units.time(p50)), p99 \(Units.time(p99)), max \(Units.time(lag.maximum)): volley's own lateness"
+                )
+            )
+        }
+        for reason in result.generatorLimits {
+            lines.append(TextReport.row("INVALID", "volley was the limit: \(reason)"))
+        }
+        return lines
+    }
+
+    static let explanation = [
+        "  corrected: from the instant a request was due, stalls included; raw: from its first byte sent"
+    ]
+
+    /// Null without a schedule.
+    static func json(_ result: RunResult) -> JSONValue {
+        guard let schedule = result.tally.schedule, let profile = result.plan.profile else { return .null }
+        return .object([
+            (
+                "stages",
+                .array(
+                    profile.stages.map { stage in
+                        .object([
+                            ("duration_ns", .integer(stage.duration)),
+                            ("from_per_second", .number(stage.from.perSecond)),
+                            ("to_per_second", .number(stage.to.perSecond)),
+                        ])
+                    }
+                )
+            ),
+            ("due", .integer(schedule.due)),
+            ("unsent", .integer(schedule.unsent)),
+            ("delayed", .integer(schedule.delayed)),
+            ("corrected", JSONReport.histogram(schedule.corrected)),
+            ("lag", JSONReport.histogram(schedule.lag)),
+            ("wait", JSONReport.histogram(schedule.wait)),
+            ("generator_limits", .array(result.generatorLimits.map { .string($0) })),
+        ])
+    }
+}

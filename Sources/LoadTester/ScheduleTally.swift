@@ -1,0 +1,31 @@
+/// What a run with a schedule counts besides: requests by when they were due.
+///
+/// Once the run has ended, every request that came due was sent or is in ``unsent``.
+struct ScheduleTally: Sendable {
+    /// Requests whose instant came within the measured part.
+    var due: UInt64 = 0
+    /// Of these, those that no connection came free for until the end, drain included.
+    var unsent: UInt64 = 0
+    /// Of these, those that found every connection busy, or none open yet, and had to wait.
+    var delayed: UInt64 = 0
+
+    /// From the instant a request was due to the last byte of its response: what a user would have waited, however the time was
+    /// lost. Successes; and with the time they had waited so far, which is too little, requests that ran into the timeout, were in flight
+    /// at the end or unsent. Without those the slowest would be left out.
+    var corrected = LatencyHistogram()
+    /// From the instant a request was due to the instant volley took notice: its own lateness, whatever the connections did.
+    var lag = LatencyHistogram()
+    /// From the instant a request was due to its first byte's being sent: lag, the wait for a connection, a connect.
+    var wait = LatencyHistogram()
+
+    func merged(with other: ScheduleTally) -> ScheduleTally {
+        var sum = self
+        sum.due &+= other.due
+        sum.unsent &+= other.unsent
+        sum.delayed &+= other.delayed
+        sum.corrected.merge(other.corrected)
+        sum.lag.merge(other.lag)
+        sum.wait.merge(other.wait)
+        return sum
+    }
+}

@@ -1,0 +1,41 @@
+internal import CLinux
+
+/// Who hears that the loop's alarm rang. Called on the loop, which may set it again from within.
+public protocol AlarmHandler: AnyObject {
+    func alarmRang()
+}
+
+/// A loop's one sharp timer: the wheel's ticks of 8.4 ms are too coarse for a schedule of requests.
+struct Alarm {
+    private var deadline = Instant.never
+    private var spin: Int64 = 0
+    private var handler: (any AlarmHandler)?
+    private var isSharp = false
+
+    @inline(__always) var isSet: Bool { deadline != .never }
+
+    @inline(__always)
+    func isDue(_ now: Instant) -> Bool { now >= deadline && isSet }
+
+    /// How long to sleep for it; nothing once polling should begin.
+    func nanoseconds(from now: Instant) -> Int64 { deadline.nanoseconds(since: now) &- spin }
+
+    mutating func set(_ deadline: Instant, _ spin: Int64, _ handler: any AlarmHandler) {
+        if !isSharp {
+            // The kernel may otherwise add 50 µs to each sleep, to wake less often.
+            _ = uncurl_sharpen_timers()
+            isSharp = true
+        }
+        self.deadline = deadline
+        self.spin = spin
+        if self.handler !== handler { self.handler = handler }
+    }
+
+    /// The handler may set it again.
+    mutating func take() -> (any AlarmHandler)? {
+        deadline = .never
+        return handler
+    }
+
+    mutating func clear() { self = Alarm() }
+}

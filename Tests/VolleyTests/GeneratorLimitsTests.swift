@@ -1,0 +1,56 @@
+import Testing
+
+@testable import LoadTester
+@testable import volley
+
+@Suite("Generator limits")
+struct GeneratorLimitsTests {
+    private func result(
+        lag: UInt64,
+        corrected: UInt64,
+        cpu: UInt64 = 100_000_000,
+        _ more: String...
+    ) throws -> RunResult {
+        var result = try sampleResult(failing: false)
+        result.plan = try plan("-R", "1000", "-t", "2")
+        var schedule = ScheduleTally()
+        schedule.due = 1_000
+        for _ in 0..<1_000 {
+            schedule.lag.record(lag)
+            schedule.corrected.record(corrected)
+        }
+        result.tally.schedule = schedule
+        for index in result.threads.indices { result.threads[index].cpuNanoseconds = cpu }
+        return result
+    }
+
+    @Test("lateness of its own makes the run invalid where it shows in the figures")
+    func lag() throws {
+        #expect(try result(lag: 900_000, corrected: 200_000).verdict == .good)
+        #expect(try result(lag: 1_100_000, corrected: 200_000).verdict == .generatorLimited)
+        #expect(try result(lag: 5_000_000, corrected: 800_000_000).verdict == .good)
+        #expect(try result(lag: 90_000_000, corrected: 800_000_000).verdict == .generatorLimited)
+        #expect(
+            TextReport.text(try result(lag: 5_000_000, corrected: 6_000_000)).contains(
+                "INVALID     volley was the limit"
+            )
+        )
+    }
+
+    @Test("a busy thread makes a scheduled run invalid, and is a note in a closed loop")
+    func cpu() throws {
+        var busy = try result(lag: 100, corrected: 200_000, cpu: 950_000_000)
+        #expect(busy.verdict == .generatorLimited)
+        #expect(busy.generatorLimits.first?.contains("95 % of a core") == true)
+        busy.tally.schedule = nil
+        #expect(busy.verdict == .good)
+        #expect(GeneratorLimits.notes(busy).first?.contains("volley may be the limit") == true)
+    }
+
+    @Test("a request that was never sent fails the run")
+    func unsent() throws {
+        var result = try result(lag: 100, corrected: 200_000)
+        result.tally.schedule?.unsent = 1
+        #expect(result.verdict == .failures)
+    }
+}

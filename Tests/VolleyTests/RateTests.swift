@@ -1,0 +1,31 @@
+import Testing
+
+@testable import LoadTester
+
+@Suite("Rate")
+struct RateTests {
+    @Test(
+        "a rate is read with its unit, and kept exactly",
+        arguments: [
+            ("1000", 1_000.0), ("2.5k", 2_500), ("2.5k/s", 2_500), ("0.2", 0.2), ("90/m", 1.5),
+            ("100/h", 100.0 / 3_600),
+            ("1M", 1e6), ("0.000001/h", 1e-6 / 3_600), ("1G", 1e9),
+        ] as [(String, Double)]
+    )
+    func read(text: String, perSecond: Double) throws {
+        #expect(try Rate(text, for: "--rate").perSecond == perSecond)
+    }
+
+    @Test(
+        "what is no rate is refused in words",
+        arguments: ["", "x", "1..2", "1.2.3", "-1", "1/d", "0", "0.0000001", "1.", ".5", "2G", "1e3", "1 k"]
+    )
+    func refused(text: String) {
+        #expect(throws: UsageError.self) { try Rate(text, for: "--rate") }
+    }
+
+    @Test("a rate prints as it would be typed", arguments: ["1000/s", "0.25/s", "1.5/s", "2500/s"])
+    func printed(text: String) throws {
+        #expect(try Rate(text, for: "--rate").description == text)
+    }
+}
