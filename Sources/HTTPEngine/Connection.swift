@@ -281,6 +281,20 @@ final class Connection: ReadinessHandler, TimerHandler {
         loop.suspend(token)
     }
 
+    /// Gives the socket away, registered as it is, with the layers around it; this connection is over.
+    func surrender() -> Wire? {
+        if case .closed = state { return nil }
+        state = .closed
+        engine.observe(.closed(connection: number, .used))
+        if let timer { loop.cancel(timer) }
+        timer = nil
+        if isSuspended { try? loop.resume(token) }
+        isSuspended = false
+        queue.removeAll()
+        endReading()
+        return wire.take()
+    }
+
     /// Lets go of everything. `abruptly` sends RST: after a cut request, so that the peer cannot take it for whole.
     func close(_ reason: EngineEvent.Closing, abruptly: Bool) {
         if case .closed = state { return }

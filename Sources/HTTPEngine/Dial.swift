@@ -10,8 +10,8 @@ internal import TLS
 /// ```
 final class Dial: ConnectorDelegate, TimerHandler {
     /// Whom the connection is for: the first waiter, an exchange that had its turn and retries, or nobody. A probe's limit
-    /// holds for the end of its connection as well.
-    enum Purpose { case pool, retry(ExchangeID), probe(Probe, Duration?) }
+    /// holds for the end of its connection as well. A stream dial's is kept for another attempt.
+    enum Purpose { case pool, retry(ExchangeID), probe(Probe, Duration?), stream(StreamDial, Duration?) }
 
     private enum State {
         case fresh
@@ -33,6 +33,8 @@ final class Dial: ConnectorDelegate, TimerHandler {
     private var timings: ConnectTimings?
     private var handshake = HandshakeTimings()
     private var security: TLSInfo?
+    /// By whom the origin is reached.
+    private var proxy: Proxy?
     /// How often the proxy has refused our CONNECT for its credentials.
     var proxyRounds = 0
 
@@ -40,12 +42,32 @@ final class Dial: ConnectorDelegate, TimerHandler {
         self.engine = engine
         self.host = host
         self.purpose = purpose
+        proxy = host.route.proxy
     }
 
     func start(timeout: Duration?) {
         limit(to: timeout.map(engine.loop.now.advanced(by:)) ?? .never)
         engine.prepareTrust(host)
         connect()
+    }
+
+    /// TLS with the host on a connection that is there already: after STARTTLS and its like.
+    ///
+    /// - Parameter rest: what has come and nobody has read. In the handshake it is no more than a peer's fault, so that nothing
+    ///   said in the clear passes for the secure peer's word.
+    func secure(
+        _ wire: consuming Wire,
+        _ token: Token,
+        _ record: ConnectionRecord,
+        _ rest: [UInt8],
+        timeout: Duration?
+    ) {
+        limit(to: timeout.map(engine.loop.now.advanced(by:)) ?? .never)
+        engine.prepareTrust(host)
+        (timings, proxy) = (record.timings, record.proxy)
+        let opening = Opening(self, wire, token, host.route.steps)
+        state = .opening(opening)
+        opening.begin(rest.span)
     }
 
     /// To the route's first hop; once more if a proxy wants to be asked again on another connection.
@@ -81,7 +103,7 @@ final class Dial: ConnectorDelegate, TimerHandler {
     func connector(_ connector: Connector, didConnect socket: consuming Socket, token: Token, timings: ConnectTimings) {
         self.timings = timings
         guard !host.route.steps.isEmpty else { return opened(Wire(socket), token) }
-        let opening = Opening(self, socket, token, host.route.steps)
+        let opening = Opening(self, Wire(socket), token, host.route.steps)
         state = .opening(opening)
         opening.begin()
     }
@@ -151,7 +173,7 @@ final class Dial: ConnectorDelegate, TimerHandler {
         end()
         guard let timings else { return }
         let local = engine.configuration.recordsLocalAddress ? wire.socket.localAddress : nil
-        engine.dialled(self, wire, token, ConnectionRecord(timings, handshake, security, host.route.proxy, local))
+        engine.dialled(self, wire, token, ConnectionRecord(timings, handshake, security, proxy, local))
     }
 
     func openingFailed(_ error: EngineError) { failed(error) }

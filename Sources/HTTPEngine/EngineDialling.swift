@@ -20,13 +20,14 @@ extension Engine {
 
     /// A dial belongs to the pool; its limit is that of whom it would serve if it were done now.
     private func connectLimit(_ host: Host, _ purpose: Dial.Purpose) -> Duration? {
-        let id: ExchangeID? =
-            switch purpose {
-            case .pool: host.pool.firstWaiter
-            case .retry(let id): id
-            // It has its limit already.
-            case .probe: nil
-            }
+        let id: ExchangeID?
+        switch purpose {
+        case .pool: id = host.pool.firstWaiter
+        case .retry(let exchange): id = exchange
+        case .stream(_, let limit): return limit
+        // It has its limit already.
+        case .probe: id = nil
+        }
         let request = id.flatMap { exchange($0) }?.request
         return (request?.options.timeouts ?? configuration.timeouts).connect
     }
@@ -41,6 +42,8 @@ extension Engine {
         switch dial.purpose {
         case .probe:
             break
+        case .stream(let asker, _):
+            asker.ended(.success(giveAway(connection)))
         case .retry(let id):
             if let exchange = exchange(id) {
                 dial.host.pool.redialled()
@@ -97,6 +100,9 @@ extension Engine {
             perform(host.pool.dialIfNeeded(), host)
         case .probe(let probe, _):
             return dialFailed(probe, error)
+        case .stream(let asker, _):
+            asker.ended(.failure(error))
+            return endIfDrained()
         }
         tidy(host)
         endIfDrained()
@@ -109,6 +115,7 @@ extension Engine {
         case .pool: dial.host.pool.dialAbandoned()
         case .retry: dial.host.pool.redialEnded()
         case .probe(let probe, _): return probe.abandon()
+        case .stream(let asker, _): return asker.ended(.failure(.shutDown))
         }
         tidy(dial.host)
     }

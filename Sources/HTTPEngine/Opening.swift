@@ -40,16 +40,17 @@ final class Opening: ReadinessHandler {
     private var held: [UInt8] = []
     private var isWaiting = false
 
-    init(_ dial: Dial, _ socket: consuming Socket, _ token: Token, _ steps: [RouteStep]) {
+    init(_ dial: Dial, _ wire: consuming Wire, _ token: Token, _ steps: [RouteStep]) {
         self.dial = dial
         engine = dial.engine
         self.token = token
-        wire = Wire(socket)
+        self.wire = consume wire
         self.steps = steps.reversed()
         engine.loop.handOver(token, to: self)
     }
 
-    func begin() { nextStep(Span()) }
+    /// - Parameter rest: what has come already.
+    func begin(_ rest: Span<UInt8> = Span()) { nextStep(rest) }
 
     /// Lets go of everything, and tells nobody.
     func cancel() {

@@ -13,13 +13,21 @@ struct WorkerResult: Sendable {
 
 /// Where the workers, each on its thread, meet the main thread. The lock guards `results`.
 final class CrewBoard: Sendable {
-    let live: LiveBoard
+    /// nil: nobody looks before the end.
+    let intervals: IntervalBoard?
+    /// nil: no log of single requests was asked for.
+    let log: RequestLogBoard?
     private let results: Mutex<[WorkerResult?]>
     private let allDone: @Sendable () -> Void
 
     /// `allDone` is called once, on the thread of the worker that is last.
-    init(workers: Int, allDone: @escaping @Sendable () -> Void) {
-        live = LiveBoard(workers: workers)
+    init(
+        workers: Int,
+        intervals: IntervalBoard? = nil,
+        log: RequestLogBoard? = nil,
+        allDone: @escaping @Sendable () -> Void
+    ) {
+        (self.intervals, self.log) = (intervals, log)
         results = Mutex([WorkerResult?](repeating: nil, count: workers))
         self.allDone = allDone
     }

@@ -218,11 +218,10 @@ final class LaneDriver: AlarmHandler {
         worker.noteConnection(report)
         worker.tally.sent()
         worker.noteBytes(report)
-        worker.tally.completed(
-            status: status,
-            latency: worker.nanoseconds(from: sent, to: end),
-            firstByte: worker.nanoseconds(from: sent, to: timings.responseStart ?? end)
-        )
+        let latency = worker.nanoseconds(from: sent, to: end)
+        let firstByte = worker.nanoseconds(from: sent, to: timings.responseStart ?? end)
+        worker.tally.completed(status: status, latency: latency, firstByte: firstByte)
+        worker.logAnswer(report, sent: sent, latency: latency, firstByte: firstByte, due: due(lane))
         if worker.isDraining { worker.tally.drained(isSuccess: Tally.isSuccess(status: status)) }
         noteWait(lane, report)
         if Tally.isSuccess(status: status) { noteCorrected(lane, until: end) }
@@ -237,6 +236,8 @@ final class LaneDriver: AlarmHandler {
         if failure.kind == .timeout { noteCorrected(lane, until: now) }
         guard let sent = report.timings.requestStart else {
             worker.tally.connectionFailed(failure, at: time, example: "\(plan.url): \(error)")
+            let waited = worker.nanoseconds(from: report.timings.start, to: now)
+            worker.logFailure(failure, report, sent: nil, latency: waited, due: due(lane))
             // By a schedule no more are tried than are due; others would try as fast as they are refused.
             if plan.profile == nil { worker.pacer.failed(at: time) }
             return
@@ -247,7 +248,11 @@ final class LaneDriver: AlarmHandler {
         noteWait(lane, report)
         let latency = worker.nanoseconds(from: report.retried ? report.timings.start : sent, to: now)
         worker.tally.failed(failure, latency: latency, at: time, example: "\(plan.url): \(error)")
+        worker.logFailure(failure, report, sent: sent, latency: latency, due: due(lane))
     }
+
+    /// For the log of requests; nil without a schedule.
+    private func due(_ lane: Lane) -> Instant? { plan.profile == nil ? nil : lane.due }
 
     /// The run is over: a request that was sent is in flight, one that got no connection never began.
     private func noteUnfinished(_ lane: Lane, _ report: ExchangeReport) {

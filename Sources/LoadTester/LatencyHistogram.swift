@@ -34,12 +34,45 @@ struct LatencyHistogram: Sendable {
         sum &+= value
     }
 
+    /// The same value `count` times.
+    mutating func record(_ value: UInt64, count: UInt64) {
+        guard count > 0 else { return }
+        if value > Self.highest { clamped &+= count }
+        histogram.record(min(value, Self.highest), count: count)
+        sum &+= value &* count
+    }
+
     /// Adds the other's counters to these, one by one; both have the one layout above.
     mutating func merge(_ other: LatencyHistogram) {
         histogram.add(other.histogram)
         sum &+= other.sum
         clamped &+= other.clamped
     }
+
+    /// The least and the greatest value, exactly; nil when nothing was counted.
+    var minimum: UInt64? { isEmpty ? nil : histogram.min }
+    var maximum: UInt64? { isEmpty ? nil : histogram.maxRecorded }
+
+    /// Counters of another time or place, with the figures that a counter does not keep.
+    ///
+    /// Figures that contradict the counters are left out: they were read from a file.
+    init(_ counters: LatencyHistogram, minimum: UInt64, maximum: UInt64, sum: UInt64, clamped: UInt64) {
+        self.init()
+        let layout = HistogramLayout.latency
+        let top = min(maximum, Self.highest)
+        counters.forEachRecorded { value, count in
+            let slot = layout.values(at: layout.index(of: min(value, Self.highest)))
+            if slot.contains(top) {
+                record(slot.contains(minimum) && count > 1 ? minimum : top, count: 1)
+                record(top, count: count - 1)
+            } else {
+                record(slot.contains(minimum) ? minimum : value, count: count)
+            }
+        }
+        (self.sum, self.clamped) = (sum, clamped)
+    }
+
+    init() {}
 
     mutating func reset() {
         histogram.reset()
@@ -54,14 +87,14 @@ struct LatencyHistogram: Sendable {
         let mean = Double(sum) / Double(count)
         var squares = 0.0
         var passed: UInt64 = 0
-        for step in histogram.recordedValues() {
-            passed &+= step.count
-            let value = min(max(step.value, histogram.min), histogram.maxRecorded)
-            for index in ranks.indices where ranks[index] <= passed && ranks[index] > passed &- step.count {
+        forEachRecorded { highest, count in
+            passed &+= count
+            let value = min(max(highest, histogram.min), histogram.maxRecorded)
+            for index in ranks.indices where ranks[index] <= passed && ranks[index] > passed &- count {
                 values[index] = value
             }
             let deviation = Double(value) - mean
-            squares += deviation * deviation * Double(step.count)
+            squares += deviation * deviation * Double(count)
         }
         return Summary(
             count: count,
@@ -76,7 +109,14 @@ struct LatencyHistogram: Sendable {
 
     /// Every slot that counted something: its highest value, and the count.
     func forEachRecorded(_ body: (_ value: UInt64, _ count: UInt64) -> Void) {
-        for step in histogram.recordedValues() { body(step.value, step.count) }
+        guard let minimum, let maximum else { return }
+        let layout = HistogramLayout.latency
+        // Not the package's iterator, which multiplies values by counts and traps where a file has large ones.
+        for index in layout.index(of: minimum)...layout.index(of: maximum) {
+            let values = layout.values(at: index)
+            let count = histogram.countForValue(values.lowerBound)
+            if count > 0 { body(values.upperBound, count) }
+        }
     }
 
     /// The rule of HdrHistogram's Java original: round up, after taking one unit in the last place off so that

@@ -28,6 +28,8 @@ package struct Options: Sendable {
     /// How much goes to standard error while a run goes on.
     package enum Chatter: Hashable, Sendable {
         case progress
+        /// Plots as well.
+        case live
         case notes
         /// Errors only.
         case quiet
@@ -56,6 +58,10 @@ package struct Options: Sendable {
     package var showsDistribution: Bool
     package var reports: [ReportSink]
     package var chatter: Chatter
+    /// How long an interval of the reports that show a run's course is, in nanoseconds.
+    package var interval: UInt64
+    /// Where Prometheus may ask; nil: nowhere.
+    package var metricsPort: UInt16?
     /// Open loop: when requests are due; nil: each connection sends its next as soon as it has an answer.
     package var profile: LoadProfile?
     /// Closed loop: how long a connection rests after an answer.
@@ -81,6 +87,7 @@ package struct Options: Sendable {
         (duration, requests, timeout, warmup) = (10_000_000_000, nil, 2_000_000_000, 0)
         (connectRate, sources, unixSocket, connectTo) = (nil, [], nil, [])
         (showsDistribution, reports, chatter) = (false, [.text], .quiet)
+        (interval, metricsPort) = (1_000_000_000, nil)
         (profile, think, drain, spin, seed) = (nil, nil, 0, 0, 1)
     }
 }

@@ -15,16 +15,21 @@ struct ProgressLine {
     }
 
     /// Redraws the line in place; `elapsed` counts from the start of the run, in nanoseconds.
-    mutating func draw(_ snapshot: LiveBoard.Snapshot, elapsed: UInt64, of plan: RunPlan) {
+    mutating func draw(_ snapshot: RunSnapshot, elapsed: UInt64, of plan: RunPlan) {
         guard isShown else { return }
-        let span = Double(elapsed &- previous.time) / 1e9
-        // A warm-up's end sets the counts back: the first second after it has no rate.
-        let done = snapshot.completed >= previous.completed ? snapshot.completed - previous.completed : 0
-        let line = Self.text(snapshot, elapsed: elapsed, rate: span > 0 ? Double(done) / span : 0, plan)
-        previous = (elapsed, snapshot.completed)
+        let line = next(snapshot, elapsed: elapsed, of: plan)
         // Without automatic wrap a narrow terminal cuts the line off instead of scrolling it.
         try? BlockingOutput.writeAll("\r\u{1B}[?7l\(line)\u{1B}[K\u{1B}[?7h", to: descriptor)
         isDrawn = true
+    }
+
+    /// The line's text; the rate in it is that since the last one.
+    mutating func next(_ snapshot: RunSnapshot, elapsed: UInt64, of plan: RunPlan) -> String {
+        let span = Double(elapsed &- previous.time) / 1e9
+        // A warm-up's end sets the counts back: the first second after it has no rate.
+        let done = snapshot.completed >= previous.completed ? snapshot.completed - previous.completed : 0
+        previous = (elapsed, snapshot.completed)
+        return Self.text(snapshot, elapsed: elapsed, rate: span > 0 ? Double(done) / span : 0, plan)
     }
 
     /// Takes the line away, so that the report starts on a clean one.
@@ -34,7 +39,7 @@ struct ProgressLine {
         isDrawn = false
     }
 
-    static func text(_ snapshot: LiveBoard.Snapshot, elapsed: UInt64, rate: Double, _ plan: RunPlan) -> String {
+    static func text(_ snapshot: RunSnapshot, elapsed: UInt64, rate: Double, _ plan: RunPlan) -> String {
         let seconds = fixed(Double(elapsed) / 1e9, 0)
         var parts: [String]
         switch (plan.duration, plan.requests) {

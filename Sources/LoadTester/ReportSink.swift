@@ -1,20 +1,43 @@
 /// One report: in which form, and where to.
 package struct ReportSink: Hashable, Sendable {
-    package enum Format: String, Hashable, Sendable, CaseIterable { case text, json, wrk }
+    package enum Format: String, Hashable, Sendable, CaseIterable {
+        case text, json, wrk, html
+        /// HdrHistogram's percentile text.
+        case hgrm
+        /// Written while the run goes on: intervals, single requests, HdrHistogram's interval log.
+        case csv, requests, hlog
+
+        var isStream: Bool {
+            switch self {
+            case .csv, .requests, .hlog: true
+            case .text, .json, .wrk, .html, .hgrm: false
+            }
+        }
+
+        /// What is made of a run's course, not of its sums alone.
+        var showsCourse: Bool {
+            switch self {
+            case .csv, .hlog, .json, .html: true
+            case .text, .wrk, .hgrm, .requests: false
+            }
+        }
+
+        static let names = allCases.map(\.rawValue).joined(separator: ", ")
+    }
 
     package let format: Format
     /// nil: standard output.
     package let path: String?
 
+    package static let text = ReportSink(.text, path: nil)
+
+    init(_ format: Format, path: String?) { (self.format, self.path) = (format, path) }
+
     /// `text`, or `json=out.json`.
-    package static let text = ReportSink(format: .text, path: nil)
-
-    private init(format: Format, path: String?) { (self.format, self.path) = (format, path) }
-
-    init(_ text: String) throws(UsageError) {
+    package init(_ text: String) throws(UsageError) {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard let name = parts.first, let format = Format(rawValue: String(name)) else {
-            throw UsageError("--format \(quoted(text)) is unknown: use text, json or wrk, each also as FORMAT=FILE")
+            throw UsageError("--format \(quoted(text)) is unknown: use \(Format.names), each also as FORMAT=FILE")
         }
         guard parts.count < 2 || !parts[1].isEmpty else {
             throw UsageError("--format \(quoted(text)) names no file: use \(format.rawValue)=FILE")
@@ -23,10 +46,18 @@ package struct ReportSink: Hashable, Sendable {
         path = parts.count == 2 ? String(parts[1]) : nil
     }
 
-    package static func parse(_ arguments: [String]) throws(UsageError) -> [ReportSink] {
-        guard !arguments.isEmpty else { return [try ReportSink("text")] }
+    /// - Parameter outputs: files in the order of the formats that name none; what is left over has its format by its name's ending.
+    package static func parse(_ formats: [String], outputs: [String] = []) throws(UsageError) -> [ReportSink] {
+        guard !formats.isEmpty || !outputs.isEmpty else { return [try ReportSink("text")] }
         var sinks: [ReportSink] = []
-        for argument in arguments { sinks.append(try ReportSink(argument)) }
+        var files = outputs[...]
+        for format in formats {
+            let sink = try ReportSink(format)
+            sinks.append(sink.path == nil ? ReportSink(sink.format, path: files.popFirst()) : sink)
+        }
+        for file in files { sinks.append(ReportSink(try format(of: file), path: file)) }
+        // Files alone leave standard output to people.
+        if formats.isEmpty { sinks.append(try ReportSink("text")) }
         guard sinks.count(where: { $0.path == nil }) <= 1 else {
             throw UsageError(
                 "--format goes to standard output more than once: give all but one a file, such as json=out.json"
@@ -37,5 +68,22 @@ package struct ReportSink: Hashable, Sendable {
             throw UsageError("--format writes one file twice: give each report a file of its own")
         }
         return sinks
+    }
+
+    private static func format(of file: String) throws(UsageError) -> Format {
+        let ending = file.split(separator: "/").last?.split(separator: ".").dropFirst().last.map { $0.lowercased() }
+        switch ending {
+        case "json"?: return .json
+        case "html"?, "htm"?: return .html
+        case "csv"?: return .csv
+        case "hlog"?: return .hlog
+        case "hgrm"?: return .hgrm
+        case "txt"?: return .text
+        case nil, .some:
+            throw UsageError(
+                "-o \(quoted(file)) says no format: name it before, as in --format json -o \(oneLine(file)), or end it in "
+                    + ".json, .html, .csv, .hlog, .hgrm or .txt"
+            )
+        }
     }
 }

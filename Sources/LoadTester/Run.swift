@@ -10,8 +10,6 @@ struct Job: Sendable {
     /// One for all, so that a name is looked up once.
     let resolver: Resolver
     let crew: CrewBoard
-    /// Somebody looks at the progress line: to add histograms up for nobody costs a thread milliseconds each second.
-    let isWatched: Bool
 }
 
 /// A run from its options to its reports, on the main thread.
@@ -30,11 +28,7 @@ package struct Run {
 
     /// Everything that can be refused is refused before the first connect.
     package mutating func perform() throws(UsageError) -> Verdict {
-        var sinks: [(ReportSink.Format, CInt)] = []
-        for sink in options.reports {
-            let file = try sink.path.map { path throws(UsageError) in try Files.openForWriting(path, for: "--format") }
-            sinks.append((sink.format, file ?? BlockingOutput.standard))
-        }
+        let files = try ReportFile.open(options.reports)
         if let wanted = preflight.descriptorLimit,
             !SystemLimits.raiseDescriptors(to: wanted, hard: limits.hardDescriptors)
         {
@@ -50,16 +44,24 @@ package struct Run {
         defer { group.shutdown() }
         let resolver = try Names.resolver(for: plan.names, on: group.nextLoop(), &signals)
         defer { resolver.shutdown() }
-        if options.chatter != .quiet {
-            for note in plan.notes { try? BlockingOutput.writeAll("volley: \(note)\n", to: BlockingOutput.errors) }
-        }
-        let crew = CrewBoard(workers: plan.threads) { SignalWait.wake() }
-        let line = ProgressLine(wanted: options.chatter == .progress)
-        let job = Job(plan: plan, requests: requests, resolver: resolver, crew: crew, isWatched: line.isShown)
-        var result = load(job, group, line, &signals)
+        for note in plan.notes { say(note) }
+        let metrics = try options.metricsPort.map { port throws(UsageError) in try MetricsServer(port: port, of: plan) }
+        defer { metrics?.stop() }
+        if let metrics { say("the metrics are at http://127.0.0.1:\(metrics.port)/metrics") }
+        var watch = RunWatch(options, plan, files: files, metrics: metrics)
+        let crew = CrewBoard(workers: plan.threads, intervals: watch.intervals, log: watch.log) { SignalWait.wake() }
+        let job = Job(plan: plan, requests: requests, resolver: resolver, crew: crew)
+        var result = load(job, group, &watch, &signals)
+        result.notes += watch.notes
         if let server { result.notes.append("the embedded server counted \(server.requestCount) requests in all") }
-        for (format, descriptor) in sinks { try report(result, format, to: descriptor) }
+        for file in files where !file.format.isStream { try file.replace(with: Reports.text(result, file.format)) }
+        if let trouble = watch.trouble { throw trouble }
         return result.verdict
+    }
+
+    private func say(_ note: String) {
+        guard options.chatter != .quiet else { return }
+        try? BlockingOutput.writeAll("volley: \(note)\n", to: BlockingOutput.errors)
     }
 
     /// Without a URL: a server in this process, with as many threads as the load has.
@@ -82,11 +84,11 @@ package struct Run {
         }
     }
 
-    /// Starts the workers together, draws the progress line, and waits for the last.
+    /// Starts the workers together, watches them, and waits for the last.
     private func load(
         _ job: Job,
         _ group: EventLoopGroup,
-        _ line: consuming ProgressLine,
+        _ watch: inout RunWatch,
         _ signals: inout SignalWait
     ) -> RunResult {
         let made = Monitor(0)
@@ -97,46 +99,28 @@ package struct Run {
         let startedAt = uncurl_clock_ns(CLOCK_REALTIME)
         let begun = Instant.current()
         for worker in workers { worker.start(at: begun) }
+        watch.begin(startedAt: UInt64(clamping: startedAt / 1_000_000))
         var interrupted = false
         while job.crew.finished == nil {
-            switch signals.wait(nanoseconds: 1_000_000_000) {
+            switch signals.wait(nanoseconds: watch.span) {
             case .interrupted:
                 interrupted = true
                 for worker in workers { worker.stop() }
-            case .timeOut where !line.isShown: break
-            case .timeOut:
-                let elapsed = UInt64(clamping: Instant.current().nanoseconds(since: begun))
-                line.draw(job.crew.live.snapshot, elapsed: elapsed, of: plan)
-            case .woken: break
+            case .timeOut, .woken: watch.turn(elapsed: UInt64(clamping: Instant.current().nanoseconds(since: begun)))
             }
         }
-        line.clear()
         // The threads end before the workers go: timers of theirs may still be due.
         group.shutdown()
         withExtendedLifetime(workers) {}
-        return RunResult(
+        var results = job.crew.finished ?? []
+        watch.finish(&results, measured: RunResult.measured(results))
+        var result = RunResult(
             plan: plan,
             startedAt: UInt64(clamping: startedAt / 1_000_000),
-            workers: job.crew.finished ?? [],
+            workers: results,
             interrupted: interrupted
         )
-    }
-
-    private func report(_ result: RunResult, _ format: ReportSink.Format, to descriptor: CInt) throws(UsageError) {
-        let text =
-            switch format {
-            case .text: TextReport.text(result)
-            case .json: JSONReport.text(result)
-            case .wrk: WrkReport.text(result)
-            }
-        do throws(Errno) {
-            if descriptor == BlockingOutput.standard {
-                try BlockingOutput.writeAll(text, to: descriptor)
-            } else {
-                try Files.replaceContents(of: descriptor, with: text)
-            }
-        } catch {
-            throw UsageError("the \(format.rawValue) report cannot be written: \(error): make room for it")
-        }
+        result.course = watch.series
+        return result
     }
 }

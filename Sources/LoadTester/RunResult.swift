@@ -16,6 +16,8 @@ struct RunResult: Sendable {
     var measured: UInt64
     var threads: [Thread]
     var tally: Tally
+    /// The measured part in intervals; empty where nobody asked for them.
+    var course = IntervalSeries()
     var notes: [String]
     var interrupted: Bool
 
@@ -27,9 +29,7 @@ struct RunResult: Sendable {
             Thread(connections: $0.connections, completed: $0.tally.done(plan.work), cpuNanoseconds: $0.cpuNanoseconds)
         }
         tally = workers.reduce(into: Tally()) { $0.merge($1.tally) }
-        let start = workers.map(\.start).min()
-        let end = workers.map(\.end).max()
-        measured = if let start, let end { UInt64(clamping: end.nanoseconds(since: start)) } else { 0 }
+        measured = Self.measured(workers)
         notes = plan.notes
         if tally.done(plan.work) == 0, tally.failed == 0, tally.connectionsFailed == 0, !interrupted {
             // Without this a silent server leaves a report of zeros and no word why.
@@ -40,6 +40,12 @@ struct RunResult: Sendable {
             )
         }
         notes += GeneratorLimits.notes(self)
+    }
+
+    /// From the first start to the last end, in nanoseconds.
+    static func measured(_ workers: [WorkerResult]) -> UInt64 {
+        guard let start = workers.map(\.start).min(), let end = workers.map(\.end).max() else { return 0 }
+        return UInt64(clamping: end.nanoseconds(since: start))
     }
 
     var verdict: Verdict {

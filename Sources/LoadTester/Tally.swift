@@ -73,6 +73,17 @@ struct Tally: Sendable {
         }
     }
 
+    /// Whatever went wrong: failed requests, failed connects, and responses other than 2xx and 3xx.
+    var errors: UInt64 { failed &+ connectionsFailed &+ httpErrors }
+
+    /// The times that a run of this kind is about: from the instant a request was due, where it had one.
+    func headline(_ work: Options.Work) -> LatencyHistogram {
+        switch work {
+        case .requests: schedule?.corrected ?? success
+        case .handshakes: tls
+        }
+    }
+
     static func isSuccess(status: Int) -> Bool { status >= 200 && status < 400 }
 
     /// Adds the other's counts to these, as if one worker had seen both.
@@ -103,5 +114,24 @@ struct Tally: Sendable {
         drained &+= other.drained
         drainedSuccesses &+= other.drainedSuccesses
         if let theirs = other.schedule { schedule = schedule.map { $0.merged(with: theirs) } ?? theirs }
+    }
+
+    /// What of a warm-up's counts belongs to the measured part: its connections, with what kept others from coming about, and the requests
+    /// under way, carried over as sent. Where connections are what is measured, nothing.
+    func afterWarmUp(_ work: Options.Work) -> Tally {
+        var fresh = Tally()
+        switch work {
+        case .handshakes: return fresh
+        case .requests: break
+        }
+        if schedule != nil { fresh.schedule = ScheduleTally() }
+        (fresh.sent, fresh.inFlight) = (inFlight, inFlight)
+        fresh.connectionsOpened = connectionsOpened
+        fresh.connectionsFailed = connectionsFailed
+        (fresh.connect, fresh.tls, fresh.handshakes) = (connect, tls, handshakes)
+        for (failure, record) in failures.records where failure.isConnectFailure {
+            fresh.failures.add(failure, count: record.count, at: record.first, example: record.example)
+        }
+        return fresh
     }
 }

@@ -28,7 +28,6 @@ final class Worker: TimerHandler {
     let loop: EventLoop
     let engine: Engine
     private let crew: CrewBoard
-    private let isWatched: Bool
     /// What the next request is, and when; nil where the outcome of one starts the next, the same.
     private var driver: LaneDriver?
 
@@ -42,8 +41,12 @@ final class Worker: TimerHandler {
     var running = 0
     /// Exchanges of one request where the plan has bursts of several: what a budget smaller than a burst is spent on.
     var singles: Set<ExchangeID> = []
+    /// Where single requests are noted, if anywhere.
+    let log: RequestLog?
     private var tick: TimerID?
     private var ticks = 0
+    /// The interval that is being counted; of the measured part.
+    private var interval: UInt64 = 0
     private var pacing: TimerID?
     private var drainEnd: TimerID?
 
@@ -51,7 +54,8 @@ final class Worker: TimerHandler {
     private static let tickSpan: Int64 = 100_000_000
 
     init(_ job: Job, _ share: RunPlan.Share, on loop: EventLoop) {
-        (plan, requests, crew, isWatched) = (job.plan, job.requests, job.crew, job.isWatched)
+        (plan, requests, crew) = (job.plan, job.requests, job.crew)
+        log = job.crew.log.map { RequestLog($0, worker: share.index) }
         (self.share, self.loop) = (share, loop)
         engine = Engine(on: loop, configuration: Self.configuration(plan, share), resolver: job.resolver)
         pacer = ConnectPacer(plan, share)
@@ -141,6 +145,7 @@ final class Worker: TimerHandler {
         (tick, pacing, drainEnd) = (nil, nil, nil)
         driver?.end()
         engine.shutdown { [self] in
+            log?.flush()
             crew.finished(
                 share.index,
                 WorkerResult(
@@ -162,9 +167,7 @@ final class Worker: TimerHandler {
         case .ready, .draining, .stopped: return false
         case .warmingUp(let end):
             if loop.now >= end {
-                tally.beginMeasurement(at: UInt64(clamping: loop.now.nanoseconds), of: plan.work)
-                // A schedule goes on at its instant, whenever we come to it.
-                measure(from: plan.profile == nil ? loop.now : end)
+                endWarmUp(at: end)
             }
             return true
         case .measuring(_, _, let until): return loop.now < until
@@ -183,7 +186,7 @@ final class Worker: TimerHandler {
             guard hasTime() else { return timeIsUp() }
             tally.markRate(at: UInt64(clamping: loop.now.nanoseconds))
             ticks += 1
-            if isWatched, ticks.isMultiple(of: 10) { tally.publish(to: crew.live, of: plan.work, worker: share.index) }
+            endInterval()
             tick = loop.arm(at: nextTick(), self)
         }
     }
@@ -198,8 +201,54 @@ final class Worker: TimerHandler {
         switch phase {
         case .ready, .draining, .stopped: return usual
         case .warmingUp(let end): return min(usual, end)
-        case .measuring(_, _, let until): return min(usual, until)
+        case .measuring(let since, _, let until):
+            guard let length = crew.intervals?.length else { return min(usual, until) }
+            let (next, overflow) = (interval + 1).multipliedReportingOverflow(by: length)
+            return min(usual, until, overflow ? .never : since.advanced(byNanoseconds: Int64(clamping: next)))
         }
+    }
+
+    private func endWarmUp(at end: Instant) {
+        let now = UInt64(clamping: loop.now.nanoseconds)
+        if let intervals = crew.intervals {
+            let fresh = intervals.takeSpare() ?? intervals.makeSpare()
+            handOver(to: intervals, fresh: fresh, isWarmUp: true, next: 0, end: 0)
+            tally.begin(at: now)
+        } else {
+            tally.beginMeasurement(at: now, of: plan.work)
+        }
+        // A schedule goes on at its instant, whenever we come to it.
+        measure(from: plan.profile == nil ? loop.now : end)
+    }
+
+    /// Hands over what was counted, if an interval has ended; a warm-up's are about a second long.
+    private func endInterval() {
+        guard let intervals = crew.intervals else { return }
+        switch phase {
+        case .ready, .draining, .stopped: break
+        case .warmingUp:
+            guard ticks.isMultiple(of: 10), let fresh = intervals.takeSpare() else { return }
+            handOver(to: intervals, fresh: fresh, isWarmUp: true, next: 0, end: 0)
+        case .measuring(let since, _, _):
+            let elapsed = nanoseconds(from: since, to: loop.now)
+            let next = elapsed / intervals.length
+            guard next > interval, let fresh = intervals.takeSpare() else { return }
+            handOver(to: intervals, fresh: fresh, isWarmUp: false, next: next, end: elapsed)
+            interval = next
+        }
+    }
+
+    private func handOver(to intervals: IntervalBoard, fresh: Tally, isWarmUp: Bool, next: UInt64, end: UInt64) {
+        intervals.put(
+            IntervalPart(
+                worker: share.index,
+                isWarmUp: isWarmUp,
+                first: interval,
+                next: next,
+                end: end,
+                tally: tally.exchange(for: fresh)
+            )
+        )
     }
 
     // MARK: Starting requests

@@ -53,11 +53,10 @@ extension Worker: ExchangeDelegate {
         if isFirst { noteConnection(report) }
         tally.sent()
         noteBytes(report)
-        tally.completed(
-            status: report.status ?? 0,
-            latency: nanoseconds(from: sent, to: end),
-            firstByte: nanoseconds(from: sent, to: timings.responseStart ?? end)
-        )
+        let latency = nanoseconds(from: sent, to: end)
+        let firstByte = nanoseconds(from: sent, to: timings.responseStart ?? end)
+        tally.completed(status: report.status ?? 0, latency: latency, firstByte: firstByte)
+        logAnswer(report, sent: sent, latency: latency, firstByte: firstByte)
     }
 
     private func fail(_ id: ExchangeID, _ error: EngineError, _ report: ExchangeReport) {
@@ -69,6 +68,7 @@ extension Worker: ExchangeDelegate {
             // No connection, so nothing was sent. A run by count must end even so: the attempt uses one request up.
             budget? += lost - 1
             tally.connectionFailed(failure, at: now, example: "\(plan.url): \(error)")
+            logFailure(failure, report, sent: nil, latency: nanoseconds(from: report.timings.start, to: loop.now))
             pacer.failed(at: now)
             return
         }
@@ -83,6 +83,7 @@ extension Worker: ExchangeDelegate {
             let latency = nanoseconds(from: report.retried ? report.timings.start : sent, to: loop.now)
             for _ in 0..<lost {
                 tally.failed(failure, latency: latency, at: now, example: "\(plan.url): \(error)")
+                logFailure(failure, report, sent: sent, latency: latency)
             }
         }
     }

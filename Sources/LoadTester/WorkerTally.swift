@@ -31,6 +31,14 @@ import TLS
         unsafe rate.deallocate()
     }
 
+    /// Hands over what was counted so far, and goes on with `fresh`, which is empty.
+    func exchange(for fresh: consuming Tally) -> Tally {
+        let counted = unsafe tally.move()
+        unsafe tally.initialize(to: fresh)
+        unsafe rate.pointee.completed &-= counted.completed
+        return counted
+    }
+
     /// The counts so far. Keep no copy while the worker goes on: its next record would copy the counters.
     var value: Tally { unsafe tally.pointee }
 
@@ -156,32 +164,10 @@ import TLS
     /// The run begins: rates count from here.
     func begin(at now: UInt64) { unsafe rate.pointee = RateMark(since: now, completed: 0) }
 
-    /// The warm-up is over: what was counted so far goes, except for the connections and the requests under
-    /// way, which are carried over as sent. Where connections are what is measured, they go too.
+    /// The warm-up is over: what was counted so far goes, but for what ``Tally/afterWarmUp(_:)`` keeps.
     func beginMeasurement(at now: UInt64, of work: Options.Work) {
-        switch work {
-        case .requests: unsafe tally.pointee = Self.afterWarmUp(tally.pointee)
-        case .handshakes: unsafe tally.pointee = Tally()
-        }
+        unsafe tally.pointee = tally.pointee.afterWarmUp(work)
         begin(at: now)
-    }
-
-    /// Puts the numbers of the live line into a slot of the board; once a second or so.
-    func publish(to board: LiveBoard, of work: Options.Work, worker: Int) {
-        unsafe board.publish(tally.pointee, of: work, worker: worker)
-    }
-
-    private static func afterWarmUp(_ warm: Tally) -> Tally {
-        var fresh = Tally()
-        if warm.schedule != nil { fresh.schedule = ScheduleTally() }
-        (fresh.sent, fresh.inFlight) = (warm.inFlight, warm.inFlight)
-        fresh.connectionsOpened = warm.connectionsOpened
-        fresh.connectionsFailed = warm.connectionsFailed
-        (fresh.connect, fresh.tls, fresh.handshakes) = (warm.connect, warm.tls, warm.handshakes)
-        for (failure, record) in warm.failures.records where failure.isConnectFailure {
-            fresh.failures.add(failure, count: record.count, at: record.first, example: record.example)
-        }
-        return fresh
     }
 }
 

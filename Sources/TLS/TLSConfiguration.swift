@@ -38,6 +38,8 @@ public struct TLSConfiguration: Sendable {
     /// Who has the last word on that.
     public var identityDecision = IdentityDecision.configured
 
+    /// Whether servers are told that HTTP/1.1 will be spoken (ALPN, RFC 7301). Off for any other protocol.
+    public var offersHTTP = true
     /// Keeps sessions and resumes them.
     public var resumes = true
     /// For how many hosts: those used last. At some 4 KiB a session this bounds what a crawler keeps alive.

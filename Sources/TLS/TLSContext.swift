@@ -49,6 +49,7 @@ public final class TLSContext: Sendable {
     static let applicationProtocols: [UInt8] = [8] + Array("http/1.1".utf8)
 
     private func setApplicationProtocols() throws(TLSError) {
+        guard configuration.offersHTTP else { return }
         let names = TLSContext.applicationProtocols
         // Unlike everything else, 0 is success here.
         guard unsafe SSL_CTX_set_alpn_protos(owned.handle, names, CUnsignedInt(names.count)) == 0 else {

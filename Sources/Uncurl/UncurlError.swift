@@ -6,6 +6,8 @@ public enum UncurlError: Error, Sendable {
     case invalidURL(String, reason: String)
     /// The parameters cannot be put into the request; nothing has been sent.
     case parameters(ParameterFailure)
+    /// A header field whose name is no token, or whose value holds CR, LF or NUL; nothing has been sent.
+    case header(name: String)
     /// The form cannot be sent, or stopped being readable while it was.
     case multipart(MultipartFailure)
     /// An adapter threw; nothing has been sent.
@@ -16,6 +18,8 @@ public enum UncurlError: Error, Sendable {
     case serialization(SerializationFailure)
     /// The server's certificate chain was not accepted, by the policy's reason.
     case trust(TrustFailure)
+    /// A hook answered a challenge with an error.
+    case challenge(any Error)
     /// The download is here, and could not be put where it belongs.
     case file(FileFailure)
     /// The network, or this machine.
@@ -26,4 +30,6 @@ public enum UncurlError: Error, Sendable {
     case sessionInvalidated
     /// A retrier gave another error than the one it was asked about.
     indirect case retry(any Error, original: UncurlError)
+    /// The content has been read, is needed once more, and cannot be had again.
+    case bodyNotReplayable
 }

@@ -134,11 +134,33 @@ struct LoadCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "text, json or wrk, to standard output or a file; repeatable. (default: text)",
+            "text, wrk, json, html, hgrm (percentiles), csv (intervals), hlog (HdrHistogram's interval log) or requests (a line "
+                + "each), to standard output or a file; repeatable. (default: text)",
             valueName: "FORMAT[=FILE]"
         )
     )
     var format: [String] = []
+
+    @Option(
+        name: [.customShort("o"), .long],
+        help: ArgumentHelp(
+            "The file of the first --format without one, or a report in the form that its name ends in: .json, .html, .csv, "
+                + ".hlog, .hgrm, .txt; repeatable.",
+            valueName: "FILE"
+        )
+    )
+    var output: [String] = []
+
+    @Option(help: ArgumentHelp("Length of an interval in csv, hlog, json and html.", valueName: "TIME"))
+    var interval = "1s"
+
+    @Option(
+        help: ArgumentHelp("Serve Prometheus' text format at this port, under /metrics; 0 for any.", valueName: "PORT")
+    )
+    var prometheus: String?
+
+    @Flag(help: "Plots of rate and latency on the terminal while it runs.")
+    var live = false
 
     @Flag(help: "No progress line.")
     var noProgress = false

@@ -28,8 +28,10 @@ extension Options {
         connectTo = []
         for rule in command.connectTo { connectTo.append(try ConnectToRule(rule)) }
         showsDistribution = command.latency
-        reports = try ReportSink.parse(command.format)
-        chatter = command.quiet ? .quiet : command.noProgress ? .notes : .progress
+        reports = try ReportSink.parse(command.format, outputs: command.output)
+        chatter = command.quiet ? .quiet : command.noProgress ? .notes : command.live ? .live : .progress
+        interval = try Self.interval(command.interval)
+        metricsPort = try Self.metricsPort(command.prometheus)
         try setPace(command.pace, isTimed: command.duration != nil)
         try checkCombinations(method: request.method)
         if work == .handshakes { try checkHandshakes(command) }
@@ -70,6 +72,23 @@ extension Options {
         let value = try Quantity.count(text, for: flag)
         guard value <= limit else { throw UsageError("\(flag) \(quoted(text)) is too many: at most \(limit)") }
         return Int(value)
+    }
+
+    private static func interval(_ text: String) throws(UsageError) -> UInt64 {
+        let length = try Quantity.time(text, for: "--interval")
+        // Below it the ticks that end intervals would be late by as much as they measure.
+        guard length >= 100_000_000 else {
+            throw UsageError("--interval \(quoted(text)) is too short: use 100ms or more")
+        }
+        return length
+    }
+
+    private static func metricsPort(_ text: String?) throws(UsageError) -> UInt16? {
+        guard let text else { return nil }
+        guard let port = UInt16(text) else {
+            throw UsageError("--prometheus \(quoted(text)) is no port: use a number from 0 to 65535")
+        }
+        return port
     }
 
     /// `500`, `500/s`, `1k/s`.

@@ -141,7 +141,10 @@ struct OptionsTests {
                 ["--pipeline", "2", "-m", "POST"],
                 "--pipeline 2 with POST: only idempotent methods may be pipelined, use GET or PUT"
             ),
-            (["--format", "xml"], "--format \"xml\" is unknown: use text, json or wrk, each also as FORMAT=FILE"),
+            (
+                ["--format", "xml"],
+                "--format \"xml\" is unknown: use text, json, wrk, html, hgrm, csv, requests, hlog, each also as FORMAT=FILE"
+            ),
             (["--format", "json="], "--format \"json=\" names no file: use json=FILE"),
             (
                 ["--format", "json", "--format", "text"],

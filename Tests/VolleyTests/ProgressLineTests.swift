@@ -4,7 +4,7 @@ import Testing
 @testable import LoadTester
 
 struct ProgressLineTests {
-    private let snapshot = LiveBoard.Snapshot(completed: 361_204, errors: 3, p50: 1_520_000, p99: 4_310_000)
+    private let snapshot = RunSnapshot(completed: 361_204, errors: 3, p50: 1_520_000, p99: 4_310_000)
 
     @Test("the line has the time, the rate, two percentiles and the errors")
     func text() throws {

@@ -117,22 +117,32 @@ struct WorkerTallyTests {
         #expect((summary.count, summary.minimum, summary.maximum) == (2, 100, 100))
     }
 
-    @Test("the live board adds the workers' slots up, histograms and all")
-    func board() {
-        let board = LiveBoard(workers: 2)
-        #expect(board.snapshot == .init())
-        let tallies = [WorkerTally(start: 0), WorkerTally(start: 0)]
-        for (index, tally) in tallies.enumerated() {
-            tally.sent(101)
-            for value in 1...100 { tally.completed(status: 200, latency: UInt64(value + index * 100), firstByte: 1) }
-            tally.failed(late, latency: 1, at: 1, example: "x")
-            tally.connectionFailed(Failure(.connect, .refused), at: 1, example: "y")
-        }
-        for _ in 0..<3 {
-            for (index, tally) in tallies.enumerated() { tally.publish(to: board, of: .requests, worker: index) }
-        }
-        #expect(board.snapshot == .init(completed: 200, errors: 4, p50: 100, p99: 198))
-        tallies[0].publish(to: board, of: .requests, worker: 7)
-        #expect(board.snapshot.completed == 200)
+    @Test("what is handed over leaves an empty tally behind, and rates go on counting")
+    func handedOver() {
+        let tally = WorkerTally(start: 0)
+        tally.sent(3)
+        for value in 1...3 { tally.completed(status: 200, latency: UInt64(value), firstByte: 1) }
+        let counted = tally.exchange(for: Tally())
+        #expect(counted.completed == 3)
+        #expect(tally.value.completed == 0)
+        tally.sent(1)
+        tally.completed(status: 200, latency: 9, firstByte: 1)
+        tally.markRate(at: 1_000_000_000)
+        #expect(tally.value.rates.maximum == 4)
+        var sum = counted
+        sum.merge(tally.value)
+        #expect(sum.completed == 4)
+        #expect(sum.isBalanced)
+    }
+
+    @Test("a snapshot has the figures of the line that shows a run")
+    func snapshot() {
+        #expect(RunSnapshot(Tally(), of: .requests) == RunSnapshot())
+        let tally = WorkerTally(start: 0)
+        tally.sent(201)
+        for value in 1...200 { tally.completed(status: 200, latency: UInt64(value), firstByte: 1) }
+        tally.failed(late, latency: 1, at: 1, example: "x")
+        tally.connectionFailed(Failure(.connect, .refused), at: 1, example: "y")
+        #expect(RunSnapshot(tally.value, of: .requests) == RunSnapshot(completed: 200, errors: 2, p50: 100, p99: 198))
     }
 }

@@ -47,6 +47,8 @@ public final class UpgradedConnection {
     private var unread: [UInt8]
     /// Written, and not yet with the kernel. To hold a fast writer to its reader: write again when this is small.
     public private(set) var queuedBytes = 0
+    /// Over TLS too, reading goes on behind our close_notify.
+    private var halfCloses = false
     /// In a call from the loop, which sends what is written meanwhile by itself.
     private var isServed = false
 
@@ -72,6 +74,11 @@ public final class UpgradedConnection {
         connection.resumeReading(reading == .flowing)
     }
 
+    /// From here on `delegate` hears what the one before did.
+    public func replaceDelegate(_ delegate: any UpgradedConnectionDelegate) {
+        if case .open = state { state = .open(delegate) }
+    }
+
     /// Stops delivery, and soon the peer.
     public func pause() {
         guard reading == .flowing else { return }
@@ -95,10 +102,11 @@ public final class UpgradedConnection {
     }
 
     /// Sends FIN behind what is queued; reading goes on. Over TLS the close_notify ends both directions, and the connection is
-    /// closed.
-    public func finishWriting() {
+    /// closed, unless `keepsReading`: peers that go on sending after our close_notify are few, and RFC 8446 §6.1 allows them.
+    public func finishWriting(keepsReading: Bool = false) {
         guard isOpen, writing == .open else { return }
         writing = .finishing
+        halfCloses = keepsReading
         if !isServed { loop.again(connection.token) }
     }
 
@@ -106,6 +114,17 @@ public final class UpgradedConnection {
     ///
     /// - Parameter abruptly: with RST, so that the peer cannot take what came before for whole.
     public func close(abruptly: Bool = false) { end(.used, abruptly) }
+
+    /// What is under this connection, for another protocol's layer on it: the delegate hears nothing more. Nothing may be queued.
+    ///
+    /// - Returns: nil for one that is closed; with what had come and nobody has read.
+    func surrender() -> (connection: Connection, unread: [UInt8])? {
+        precondition(queuedBytes == 0, "what is queued would be lost")
+        guard isOpen else { return nil }
+        state = .closed
+        defer { unread = [] }
+        return (connection, unread)
+    }
 
     // MARK: For the connection
 
@@ -209,8 +228,13 @@ public final class UpgradedConnection {
         // The delegate may have written more.
         if connection.queue.isEmpty, writing == .finishing {
             writing = .finished
-            if connection.secure != nil { return finished() }
-            connection.shutdownWrite()
+            if let secure = connection.secure {
+                guard halfCloses else { return finished() }
+                secure.closeWriting()
+                connection.flushSecure()
+            } else {
+                connection.shutdownWrite()
+            }
             endIfFinished()
         } else if progress.finished, !connection.queue.isEmpty {
             loop.again(connection.token)

@@ -40,7 +40,7 @@ struct CacheEntry {
         switch sink {
         case .memory(let data): data.count <= limit ? data : nil
         case .delegate: copy
-        case .none, .file, .bytes: nil
+        case .none, .file, .bytes, .stream: nil
         }
     }
 }

@@ -1,5 +1,5 @@
 /// Media types of files by their names' endings: the few that a program is likely to load from its own disk.
-enum MediaTypes {
+package enum MediaTypes {
     private static let types: [String: String] = [
         "txt": "text/plain", "html": "text/html", "htm": "text/html", "css": "text/css", "csv": "text/csv",
         "xml": "application/xml", "json": "application/json", "js": "text/javascript", "pdf": "application/pdf",
@@ -9,7 +9,7 @@ enum MediaTypes {
         "tar": "application/x-tar", "wasm": "application/wasm", "md": "text/markdown",
     ]
 
-    static func type(ofPath path: String) -> String {
+    package static func type(ofPath path: String) -> String {
         let ending = path.split(separator: "/").last?.split(separator: ".").dropFirst().last
         return ending.flatMap { types[$0.lowercased()] } ?? "application/octet-stream"
     }

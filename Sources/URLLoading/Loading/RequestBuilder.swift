@@ -54,6 +54,9 @@ struct RequestBuilder {
         if let expect = values.fields?["Expect"], expect.lowercased() == "100-continue" {
             options.expectation = .always
         }
+        if handshake == nil, content.isEmpty, let upgrade = values.fields?["Upgrade"] {
+            options.upgrade = upgrade.split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" } }
+        }
         let fields: HTTPFields
         do throws(HTTP1Error) {
             fields = try self.fields(values)

@@ -10,6 +10,7 @@ final class SessionEngine {
     /// How https servers are spoken to; made with the first that is met.
     private let security: SessionSecurity
     private var made: Engine?
+    private var madeForStreams: TLSContext?
     /// Why https is not spoken in this session.
     private(set) var tlsFailure: TLSError?
     private(set) var loads: [ObjectIdentifier: TaskLoad] = [:]
@@ -51,6 +52,14 @@ final class SessionEngine {
         return engine
     }
 
+    /// For streams: the session's rules about certificates, without a word on HTTP.
+    func streamContext() throws(TLSError) -> TLSContext {
+        if let madeForStreams { return madeForStreams }
+        let context = try security.streamContext()
+        madeForStreams = context
+        return context
+    }
+
     /// URLSession has no limit over all hosts; this one keeps a crawler from eating every descriptor of its process.
     private static let mostConnections = 1024
 
@@ -89,5 +98,6 @@ final class SessionEngine {
         guard loads.isEmpty else { return }
         made?.shutdown()
         made = nil
+        madeForStreams = nil
     }
 }

@@ -32,6 +32,17 @@ final class SessionSecurity: TrustEvaluator {
     /// by another's. Fails where the versions asked for exclude each other.
     func context() throws(TLSError) -> TLSContext? {
         guard hasJudge || minimum != .v1_2 || maximum != .v1_3 else { return nil }
+        return try TLSContext(configuration)
+    }
+
+    /// For what is not HTTP.
+    func streamContext() throws(TLSError) -> TLSContext {
+        var configuration = configuration
+        configuration.offersHTTP = false
+        return try TLSContext(configuration)
+    }
+
+    private var configuration: TLSConfiguration {
         var configuration = TLSConfiguration()
         configuration.minimumVersion = minimum
         configuration.maximumVersion = maximum
@@ -39,7 +50,7 @@ final class SessionSecurity: TrustEvaluator {
             configuration.trustDecision = .asks
             configuration.identityDecision = .asks
         }
-        return try TLSContext(configuration)
+        return configuration
     }
 
     func evaluate(_ trust: PeerTrust, of origin: Origin, answer: @escaping @Sendable (TrustVerdict) -> Void) {

@@ -9,4 +9,6 @@ enum Sink {
     case delegate
     case file(DownloadFile)
     case bytes(ByteChannel)
+    /// To a stream task that the answer has become.
+    case stream(StreamLoad)
 }

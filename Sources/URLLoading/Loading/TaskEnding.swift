@@ -11,6 +11,8 @@ struct TaskEnding: Sendable {
     var data = Data()
     /// The content, where it was written to disk.
     var file: DownloadFile?
+    /// The connection, where the user has taken it over: he hears of that, and of nothing more.
+    var streams: CapturedStreams?
     var metrics: URLSessionTaskMetrics?
     /// Something was told on the delegate queue before.
     var isOrdered = false
@@ -77,6 +79,17 @@ struct TaskEnding: Sendable {
         // By the time the end is told, the task says so itself.
         mark()
         (task as? URLSessionWebSocketTask)?.channel.end(failure)
+        let stream = task as? URLSessionStreamTask
+        stream?.channel.end(failure)
+        if let streams, let stream {
+            (delegate as? any URLSessionStreamDelegate)?.urlSession(
+                session,
+                streamTask: stream,
+                didBecome: streams.input,
+                outputStream: streams.output
+            )
+            return release()
+        }
         delegate?.urlSession(session, task: task, didCompleteWithError: failure)
         release()
     }

@@ -34,6 +34,7 @@ final class TaskLoad {
         case classLoad(ProtocolLoad)
         case local(LocalLoad)
         case socket(WebSocketLoad)
+        case stream(StreamLoad)
     }
 
     /// What stands still behind a question.
@@ -74,6 +75,10 @@ final class TaskLoad {
     /// The order's stream is used up: whoever needs the content again asks for another.
     var hasReadStream = false
     var challenges = ChallengeProgress()
+    /// The 101 to a request that offered to go on with another protocol.
+    var switching: ResponseHead?
+    /// Where a stream task's connection goes when its user has taken it over.
+    var captured: CapturedStreams?
     /// A WebSocket's handshake under way.
     var opening: WebSocketOpening?
     /// What is on the network now, or was last.
@@ -129,6 +134,7 @@ final class TaskLoad {
             )
         }
         guard let request = order.request else {
+            if task is URLSessionStreamTask { return beginStream() }
             return end(ErrorTranslation.urlError(.badURL, nil, "there is no request to send"))
         }
         guard let date = task.beginDate, date.timeIntervalSinceNow > 0 else { return start(request) }
@@ -158,11 +164,14 @@ final class TaskLoad {
         updateFlow()
     }
 
-    func cancel() { end(ErrorTranslation.urlError(.cancelled, request.url, "the task was cancelled")) }
+    func cancel() { end(ErrorTranslation.urlError(.cancelled, url, "the task was cancelled")) }
+
+    /// What is being loaded, for errors; nil where no URL is.
+    var url: URL? { order.request == nil ? nil : request.url }
 
     private func ranOutOfTime() {
         resourceTimer = nil
-        end(ErrorTranslation.urlError(.timedOut, request.url, EngineError.timedOut(.total)))
+        end(ErrorTranslation.urlError(.timedOut, url, EngineError.timedOut(.total)))
     }
 
     /// Does `next` now, or when the task is resumed.
@@ -193,6 +202,7 @@ final class TaskLoad {
         case .classLoad(let load): load.hold(isHeld)
         case .local(let load): load.hold(isHeld)
         case .socket(let load): load.hold(isHeld)
+        case .stream(let load): load.hold(isHeld)
         }
     }
 
@@ -203,6 +213,7 @@ final class TaskLoad {
         case .classLoad(let load): load.stop()
         case .local(let load): load.stop()
         case .socket(let load): load.stop()
+        case .stream(let load): load.stop()
         }
     }
 
@@ -234,7 +245,7 @@ final class TaskLoad {
     func goOn(_ held: Held) {
         switch held {
         case .nothing: break
-        case .complete: if !isStoring() { end(nil) }
+        case .complete: complete()
         case .source(let source):
             phase = .loading(source)
             updateFlow()

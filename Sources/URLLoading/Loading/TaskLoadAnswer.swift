@@ -109,12 +109,14 @@ extension TaskLoad {
             data.append(bytes, expecting: expected)
             sink = .memory(data)
             if tellsPieces, hasListener(for: .content) { tellData(Data(bytes)) }
+            if case .report = order.receiver { tellCount(total, expected) }
         case .delegate:
             let data = Data(bytes)
             storing?.append(data)
             tellData(data)
         case .file(let file): write(bytes, to: file, total, expected)
         case .bytes(let channel): if !channel.append(bytes) { fallBehind() }
+        case .stream(let stream): stream.receive(bytes)
         }
     }
 
@@ -137,6 +139,12 @@ extension TaskLoad {
         }
     }
 
+    private func tellCount(_ total: Int64, _ expected: Int64) {
+        tell(.received) { session, task, delegate in
+            (delegate as? any SelectiveDelegate)?.urlSession(session, task: task, didReceive: total, of: expected)
+        }
+    }
+
     private func tellData(_ data: Data) {
         guard let task = task as? URLSessionDataTask else { return }
         let hasRoom = tell(.content, weight: data.count) { session, _, delegate in
@@ -154,12 +162,21 @@ extension TaskLoad {
 
     /// The whole of the answer is there.
     func finished() {
-        guard case .asking(let question, _) = phase else {
-            if !isStoring() { end(nil) }
-            return
-        }
+        guard case .asking(let question, _) = phase else { return complete() }
         // The end of a short answer overtakes the user: it is told when he has answered.
         phase = .asking(question, .complete)
+    }
+}
+
+extension TaskLoad {
+    /// All of the answer is there, and nobody is being asked anything: the end, but for who reads at his own pace, and who is
+    /// still to say what is stored.
+    func complete() {
+        if case .stream(let stream) = sink {
+            phase = .loading(.stream(stream))
+            return stream.answerEnded()
+        }
+        if !isStoring() { end(nil) }
     }
 }
 

@@ -5,7 +5,7 @@ internal import HTTPEngine
 extension TaskLoad {
     func tellEnd(_ failure: URLError?, since started: Date?) {
         let metrics = started.map(collectMetrics)
-        if let metrics {
+        if let metrics, captured == nil {
             tell(.metrics) { session, task, delegate in
                 delegate.urlSession(session, task: task, didFinishCollecting: metrics)
             }
@@ -17,9 +17,10 @@ extension TaskLoad {
         case .file(let file):
             file.finish(keeping: failure == nil)
             if failure == nil { ending.file = file }
-        case .none, .delegate, .bytes: break
+        case .none, .delegate, .bytes, .stream: break
         }
         sink = .none
+        ending.streams = captured.take()
         ending.metrics = metrics
         ending.isOrdered = hasTold
         ending.tell(by: callbacks)

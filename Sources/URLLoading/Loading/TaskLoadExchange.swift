@@ -80,7 +80,10 @@ extension TaskLoad: ExchangeDelegate {
     }
 
     private func informed(_ head: ResponseHead, _ url: URL) {
-        if head.status == 101 { opening?.answer = head }
+        if head.status == 101 {
+            opening?.answer = head
+            switching = head
+        }
         // 100 and 101 concern the connection.
         guard head.status > 101, tellsPieces, hasListener(for: .informational) else { return }
         let response = HTTPURLResponse(url: url, head: head)

@@ -112,6 +112,7 @@ extension TaskLoad {
             case .allow: goOn(held)
             case .cancel: cancel()
             case .becomeDownload: becomeDownload(dataTask, held)
+            case .becomeStream: becomeStream(dataTask, held)
             }
         }
     }

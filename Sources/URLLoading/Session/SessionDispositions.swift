@@ -21,6 +21,9 @@ extension URLSession {
         /// Into a file.
         @available(*, deprecated, message: "Make a download task instead")
         case becomeDownload
+        /// A stream task, which reads the content as it is asked for. After 101 (Switching Protocols) to a request with an Upgrade field it
+        /// has the whole connection, both ways; after any other answer there is nothing to write to.
+        case becomeStream
     }
 
     /// What to do about a task whose date has come.

@@ -21,8 +21,12 @@ package struct TaskInterests: OptionSet, Sendable {
     /// Bytes written to a file, and where a download goes on.
     package static let written = TaskInterests(rawValue: 1 << 11)
     package static let metrics = TaskInterests(rawValue: 1 << 12)
+    /// How much has come of content that is kept in memory.
+    package static let received = TaskInterests(rawValue: 1 << 14)
     /// What concerns WebSockets.
     package static let socket = TaskInterests(rawValue: 1 << 13)
+    /// What concerns stream tasks.
+    package static let stream = TaskInterests(rawValue: 1 << 14)
 
     package static let all = TaskInterests(rawValue: .max)
 }
@@ -33,6 +37,9 @@ package struct TaskInterests: OptionSet, Sendable {
 package protocol SelectiveDelegate: URLSessionTaskDelegate {
     /// Any thread; called often.
     var interests: TaskInterests { get }
+
+    /// Content of the answer, decoded: all there is so far, and all there will be, or −1. For `.received`.
+    func urlSession(_ session: URLSession, task: URLSessionTask, didReceive total: Int64, of expected: Int64)
 }
 
 extension URLSessionTaskDelegate {

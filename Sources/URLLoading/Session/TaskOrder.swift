@@ -32,6 +32,8 @@ struct TaskOrder: Sendable {
     let receiver: Receiver
     /// A download that goes on behind what an earlier one has written.
     let resumption: ResumeData?
+    /// Where a stream task leads, which has no request.
+    let place: StreamPlace?
 
     init(
         _ request: URLRequest?,
@@ -43,6 +45,12 @@ struct TaskOrder: Sendable {
         self.content = content
         self.receiver = receiver
         self.resumption = resumption
+        place = nil
+    }
+
+    init(to place: StreamPlace) {
+        (request, content, receiver, resumption) = (nil, .request, .delegate, nil)
+        self.place = place
     }
 }
 

@@ -40,6 +40,11 @@ package struct TaskOutcome: Sendable {
     package let metrics: URLSessionTaskMetrics?
 }
 
+extension URLSessionTask {
+    /// Until the task has ended.
+    package var session: URLSession? { snapshot.withLock { $0.session } }
+}
+
 extension URLSession {
     /// The kind of a task with a report, and where its request's content comes from.
     package enum ReportedKind: Sendable {

@@ -258,6 +258,18 @@ open class URLSession: NSObject, @unchecked Sendable {
         webSocketTask(with: WebSocketOpening.request(url, protocols))
     }
 
+    /// Bytes both ways over TCP. HTTP proxies are asked for a tunnel (the proxy for https URLs is).
+    ///
+    /// - Parameter hostname: a name or an address; IPv6 with or without brackets. One that is none makes a task that fails, and so
+    ///   does a port outside of 1 to 65535.
+    open func streamTask(withHostName hostname: String, port: Int) -> URLSessionStreamTask {
+        add { identifier in
+            let task = URLSessionStreamTask(self, identifier, TaskOrder(to: StreamPlace(host: hostname, port: port)))
+            task.channel.adopt(queue: delegateQueue)
+            return task
+        }
+    }
+
     // MARK: Its end
 
     /// No more tasks; when those there are have ended, the session is invalid and lets go of its delegate.
@@ -329,6 +341,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     /// A task that may be waiting for this server: the first by number.
     func task(waitingFor origin: Origin) -> URLSessionTask? {
         current.first { task in
+            if let stream = task as? URLSessionStreamTask { return stream.place?.isPlace(of: origin) == true }
             guard let url = task.currentRequest?.url, let place = try? URLText.http(url) else { return false }
             return place.origin == origin && task.response == nil
         }

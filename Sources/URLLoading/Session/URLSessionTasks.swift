@@ -18,6 +18,9 @@ extension URLSession {
         get async { URLSession.byKind(current) }
     }
 
+    /// The same at once.
+    package var unfinishedTasks: [URLSessionTask] { current }
+
     static func byKind(
         _ tasks: [URLSessionTask]
     ) -> ([URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask]) {

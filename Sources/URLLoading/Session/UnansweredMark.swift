@@ -2,12 +2,12 @@ internal import Synchronization
 
 /// Tells a delegate that answers from one that left the answer to the protocol's default: Swift has no question for that, so
 /// the default leaves a mark. A session's challenge then goes to the task's delegate, as documented for both.
-final class UnansweredMark: Sendable {
-    @TaskLocal static var current: UnansweredMark?
+package final class UnansweredMark: Sendable {
+    @TaskLocal package static var current: UnansweredMark?
 
     private let mark = Atomic(false)
 
-    func set() { mark.store(true, ordering: .relaxed) }
+    package func set() { mark.store(true, ordering: .relaxed) }
 
     var isSet: Bool { mark.load(ordering: .relaxed) }
 }

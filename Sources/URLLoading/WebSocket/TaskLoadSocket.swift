@@ -36,9 +36,11 @@ extension TaskLoad {
     }
 
     func exchange(_ id: ExchangeID, didUpgrade connection: UpgradedConnection) {
-        guard case .loading(.exchange(id)) = phase, let task = task as? URLSessionWebSocketTask, let opening,
-            let head = opening.answer, let url = task.currentRequest?.url ?? socketURL
-        else { return connection.close() }
+        guard case .loading(.exchange(id)) = phase else { return connection.close() }
+        guard let task = task as? URLSessionWebSocketTask else { return switched(to: connection) }
+        guard let opening, let head = opening.answer, let url = task.currentRequest?.url ?? socketURL else {
+            return connection.close()
+        }
         let response = HTTPURLResponse(url: url, head: head)
         self.response = response
         task.response = response

@@ -95,7 +95,7 @@ final class WebSocketChannel: Sendable {
 
     /// Asks, and waits; a Swift task that is cancelled takes its wish back.
     func wait<Value: Sendable>(
-        _ wish: @Sendable (UInt64, WebSocketReply<Value>) -> WebSocketWish
+        _ wish: @Sendable (UInt64, TaskReply<Value>) -> WebSocketWish
     ) async throws -> Value {
         let number = number()
         return try await withTaskCancellationHandler {
@@ -194,7 +194,7 @@ final class WebSocketChannel: Sendable {
         if case .receive(_, let reply) = wish { call(reply, .success(message)) }
     }
 
-    func call<Value>(_ reply: WebSocketReply<Value>, _ result: Result<Value, any Error>) {
+    func call<Value>(_ reply: TaskReply<Value>, _ result: Result<Value, any Error>) {
         switch reply {
         case .awaited(let call): call(result)
         case .handler(let call):

@@ -27,15 +27,15 @@ final class WebSocketLoad {
     private var connection: WebSocketConnection?
     private var state = State.talking
     /// Those who ask before there is a message; empty where ``messages`` are not.
-    private var receivers: [(number: UInt64, reply: WebSocketReply<WebSocketMessage>)] = []
+    private var receivers: [(number: UInt64, reply: TaskReply<WebSocketMessage>)] = []
     private var messages: [WebSocketMessage] = []
     private var weight = 0
     /// Reading stands still until half of what is held has been taken.
     private var isFull = false
     /// By the user's word.
     private var isHeld = false
-    private var pings: [(number: UInt64, reply: WebSocketReply<Void>)] = []
-    private var unsent: [WebSocketReply<Void>] = []
+    private var pings: [(number: UInt64, reply: TaskReply<Void>)] = []
+    private var unsent: [TaskReply<Void>] = []
 
     init(_ load: TaskLoad, _ channel: WebSocketChannel) {
         self.load = load
@@ -142,7 +142,7 @@ final class WebSocketLoad {
 
     // MARK: For the user
 
-    private func answer<Value: Sendable>(_ reply: WebSocketReply<Value>, _ result: Result<Value, any Error>) {
+    private func answer<Value: Sendable>(_ reply: TaskReply<Value>, _ result: Result<Value, any Error>) {
         switch reply {
         case .awaited(let call): call(result)
         case .handler(let call):

@@ -1,0 +1,87 @@
+internal import Reactor
+internal import TLS
+
+/// Connections that carry no HTTP from the start, through proxies where there are any.
+extension Engine {
+    /// Opens a connection to `origin`, TLS included where its scheme is https, and gives it away: it belongs to no pool, and
+    /// waits for no place in one. HTTP proxies are asked for a tunnel.
+    ///
+    /// - Parameters:
+    ///   - options: of these, all that concern the way: endpoint, proxies, TLS, addresses, the limit on connecting.
+    ///   - then: called once on the loop, and never before this call has returned; not after ``StreamDial/cancel()``.
+    @discardableResult
+    public func open(
+        _ origin: Origin,
+        options: EngineRequest.Options = EngineRequest.Options(),
+        then: @escaping (Result<UpgradedConnection, EngineError>) -> Void
+    ) -> StreamDial {
+        let asker = StreamDial(self, then: then)
+        asker.start {
+            guard !isDraining else { return asker.ended(.failure(.shutDown)) }
+            let destination = Destination(
+                origin: origin,
+                endpoint: options.endpoint,
+                proxy: ProxyChoice(options.proxies, for: origin),
+                needsTunnel: true,
+                localAddress: options.localAddress,
+                context: options.tls,
+                serverName: options.serverName
+            )
+            startDial(makeHost(destination), .stream(asker, (options.timeouts ?? configuration.timeouts).connect))
+        }
+        return asker
+    }
+
+    /// Begins TLS with `origin` on a connection in use: what STARTTLS and its like agree on. The old connection is over, and
+    /// the new one is given to `then` as by ``open(_:options:then:)``. Everything queued must have left.
+    ///
+    /// - Parameters:
+    ///   - rest: what was read from the connection and not used. It goes to the handshake, which it mostly ends: a peer says
+    ///     nothing between its consent and our first word.
+    ///   - options: of these, TLS and the limit on connecting, which is the handshake's.
+    @discardableResult
+    public func secure(
+        _ connection: UpgradedConnection,
+        as origin: Origin,
+        having rest: [UInt8],
+        options: EngineRequest.Options = EngineRequest.Options(),
+        then: @escaping (Result<UpgradedConnection, EngineError>) -> Void
+    ) -> StreamDial {
+        let asker = StreamDial(self, then: then)
+        asker.start {
+            guard !isDraining else {
+                connection.close()
+                return asker.ended(.failure(.shutDown))
+            }
+            guard let (old, unread) = connection.surrender(), let wire = old.surrender() else {
+                return asker.ended(.failure(.connectionLost(nil)))
+            }
+            let destination = Destination(
+                origin: Origin(securing: origin),
+                proxy: ProxyChoice(.direct, for: origin),
+                context: options.tls,
+                serverName: options.serverName
+            )
+            let limit = (options.timeouts ?? configuration.timeouts).connect
+            let dial = Dial(engine: self, host: makeHost(destination), purpose: .stream(asker, limit))
+            dials[ObjectIdentifier(dial)] = dial
+            dial.secure(wire, old.token, old.record, rest + unread, timeout: limit)
+        }
+        return asker
+    }
+
+    /// Out of the engine's table, as after an upgrade.
+    func giveAway(_ connection: Connection) -> UpgradedConnection {
+        let given = UpgradedConnection(connection, unread: [])
+        connection.state = .upgraded(given)
+        connection.updateInterest(reading: false, writing: false)
+        connections.remove(connection.id)
+        return given
+    }
+}
+
+extension Origin {
+    fileprivate init(securing other: Origin) {
+        (scheme, host, port) = (.https, other.host, other.port)
+    }
+}

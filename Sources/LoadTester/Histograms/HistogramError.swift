@@ -1,0 +1,28 @@
+/// Why bytes are no histogram.
+enum HistogramError: Error, Hashable, Sendable, CustomStringConvertible {
+    case notBase64
+    case notZlib
+    case truncated
+    /// The first four bytes, which name the encoding.
+    case unknownEncoding(UInt32)
+    /// Its head asks for counters that no HdrHistogram has.
+    case impossibleLayout
+    case normalized
+    /// A counter beyond the head's highest value, or a sum that no run has.
+    case countsOutOfRange
+    /// What it grows to when it is unpacked; no layout needs as much.
+    case tooLarge(limit: Int)
+
+    var description: String {
+        switch self {
+        case .notBase64: "it is not Base64"
+        case .notZlib: "its zlib stream is broken"
+        case .truncated: "it ends too early"
+        case .unknownEncoding(let cookie): "its encoding 0x\(String(cookie, radix: 16)) is not HdrHistogram's V2"
+        case .impossibleLayout: "its range or precision is impossible"
+        case .normalized: "it has a normalizing offset, which no recorder of latencies writes"
+        case .countsOutOfRange: "its counts are out of range"
+        case .tooLarge(let limit): "it unpacks to more than \(limit >> 20) MiB"
+        }
+    }
+}

@@ -1,0 +1,94 @@
+internal import Glibc
+
+/// HdrHistogram's interval log, version 1.3: a line an interval and tag.
+enum HistogramLog {
+    struct Line: Sendable {
+        /// nil: the log's untagged series.
+        var tag: String?
+        /// Seconds after the log's start, and how long.
+        var start: Double
+        var length: Double
+        var histogram: LatencyHistogram
+    }
+
+    /// What a log reader divides `Interval_Max` by to have milliseconds of nanoseconds.
+    private static let maximumUnit = 1_000_000.0
+    /// More than a week of seconds with six tags each.
+    static let lineLimit = 4_000_000
+
+    /// - Parameter startedAt: milliseconds since 1970.
+    static func head(startedAt: UInt64) -> String {
+        let seconds = "\(startedAt / 1_000).\(threeDigits(startedAt % 1_000))"
+        return """
+            #[Logged with volley \(VolleyVersion.text), nanoseconds]
+            #[Histogram log format version 1.3]
+            #[StartTime: \(seconds) (seconds since epoch), \(UnixDate.text(milliseconds: startedAt))]
+            #[BaseTime: \(seconds) (seconds since epoch)]
+            "StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"
+
+            """
+    }
+
+    /// One line, its end included. An empty histogram has one too: a gap would pass for a broken log.
+    static func line(tag: String, start: UInt64, length: UInt64, _ histogram: LatencyHistogram) -> String {
+        let greatest = Double(histogram.maximum ?? 0) / maximumUnit
+        return "Tag=\(tag),\(fixed(Double(start) / 1e9, 3)),\(fixed(Double(length) / 1e9, 3)),\(fixed(greatest, 3)),"
+            + HistogramCodec.text(histogram) + "\n"
+    }
+
+    private static func threeDigits(_ number: UInt64) -> String {
+        String(repeating: "0", count: 3 - String(number).count) + String(number)
+    }
+
+    // MARK: Reading
+
+    struct Contents: Sendable {
+        /// Milliseconds since 1970, where the log says so.
+        var startedAt: UInt64?
+        var lines: [Line]
+    }
+
+    static func read(_ text: String, path: String) throws(UsageError) -> Contents {
+        var contents = Contents(startedAt: nil, lines: [])
+        for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            let line = line.hasSuffix("\r") ? line.dropLast() : line
+            if line.hasPrefix("#[StartTime: ") {
+                let seconds = line.dropFirst(13).prefix { $0 != " " }
+                contents.startedAt = Double(seconds).flatMap { UInt64(exactly: ($0 * 1_000).rounded()) }
+            }
+            guard !line.isEmpty, !line.hasPrefix("#"), !line.hasPrefix("\"") else { continue }
+            do throws(HistogramError) {
+                contents.lines.append(try parse(line))
+            } catch {
+                throw UsageError("\(quoted(path)), line \(number + 1), is no line of a histogram log: \(error)")
+            }
+            guard contents.lines.count <= lineLimit else {
+                throw UsageError("\(quoted(path)) has more than \(lineLimit) lines: use longer intervals")
+            }
+        }
+        guard !contents.lines.isEmpty else { throw UsageError("\(quoted(path)) has no histogram in it") }
+        return contents
+    }
+
+    private static func parse(_ line: Substring) throws(HistogramError) -> Line {
+        var parts = line.split(separator: ",", omittingEmptySubsequences: false)
+        var tag: String?
+        if let first = parts.first, first.hasPrefix("Tag=") {
+            tag = String(first.dropFirst(4))
+            parts.removeFirst()
+        }
+        guard parts.count == 4, let start = Double(parts[0]), let length = Double(parts[1]), start >= 0, length >= 0
+        else { throw .truncated }
+        return Line(tag: tag, start: start, length: length, histogram: try HistogramCodec.decode(text: parts[3]))
+    }
+}
+
+extension HistogramLog {
+    /// An interval's lines. The series that a run is about has one even where it is empty.
+    static func lines(_ interval: Interval, of work: Options.Work) -> String {
+        interval.tally.series(work).reduce(into: "") { text, series in
+            guard series.isMain || !series.histogram.isEmpty else { return }
+            text += line(tag: series.tag, start: interval.start, length: interval.length, series.histogram)
+        }
+    }
+}

@@ -1,0 +1,76 @@
+/// HdrHistogram's percentile text (`.hgrm`), which its plotters read: five steps to each halving of what is left.
+enum PercentileText {
+    private static let ticks = 5.0
+
+    /// - Parameter unit: what a printed value counts, in nanoseconds; a millisecond by custom.
+    static func text(_ histogram: LatencyHistogram, unit: Double = 1_000_000) -> String {
+        var text = "       Value     Percentile TotalCount 1/(1-Percentile)\n\n"
+        guard let summary = histogram.summary(percentiles: []) else {
+            return text + footer(mean: 0, deviation: 0, maximum: 0, count: 0)
+        }
+        for point in points(histogram) {
+            let value = right(fixed(Double(point.value) / unit, 3), 12)
+            let left = right(String(point.passed), 10)
+            let line = "\(value) \(fixed(point.share, 12)) \(left)"
+            text += point.share < 1 ? "\(line) \(right(fixed(1 / (1 - point.share), 2), 14))\n" : "\(line)\n"
+        }
+        return text
+            + footer(
+                mean: summary.mean / unit,
+                deviation: summary.deviation / unit,
+                maximum: Double(summary.maximum) / unit,
+                count: summary.count
+            )
+    }
+
+    struct Point: Sendable, Equatable {
+        var value: UInt64
+        /// 0 to 1: how many of all are not above the value, at the step asked for.
+        var share: Double
+        var passed: UInt64
+    }
+
+    /// The steps: 0, 0.1, 0.2 … to a half in five steps, then in five to three quarters, and so on to the last value.
+    static func points(_ histogram: LatencyHistogram) -> [Point] {
+        guard let maximum = histogram.maximum, let minimum = histogram.minimum else { return [] }
+        let total = histogram.count
+        var points: [Point] = []
+        var passed: UInt64 = 0
+        var wanted = 0.0
+        histogram.forEachRecorded { value, count in
+            passed &+= count
+            while wanted < 100, LatencyHistogram.rank(wanted, of: total) <= passed {
+                points.append(Point(value: min(max(value, minimum), maximum), share: wanted / 100, passed: passed))
+                guard passed < total else {
+                    wanted = 100
+                    return
+                }
+                wanted = next(after: wanted)
+            }
+        }
+        points.append(Point(value: maximum, share: 1, passed: total))
+        return points
+    }
+
+    private static func next(after percentile: Double) -> Double {
+        // The distance to 100 has been halved so often.
+        var (left, halvings) = (100 - percentile, 0)
+        while left * 2 <= 100 {
+            left *= 2
+            halvings += 1
+        }
+        let steps = ticks * Double(UInt64(1) << UInt64(min(halvings + 1, 62)))
+        return percentile + 100 / steps
+    }
+
+    private static func footer(mean: Double, deviation: Double, maximum: Double, count: UInt64) -> String {
+        let layout = HistogramLayout.latency
+        let buckets = (layout.count >> layout.halfMagnitude) - 1
+        return """
+            #[Mean    = \(right(fixed(mean, 3), 12)), StdDeviation   = \(right(fixed(deviation, 3), 12))]
+            #[Max     = \(right(fixed(maximum, 3), 12)), Total count    = \(right(String(count), 12))]
+            #[Buckets = \(right(String(buckets), 12)), SubBuckets     = \(right(String(2 << layout.halfMagnitude), 12))]
+
+            """
+    }
+}

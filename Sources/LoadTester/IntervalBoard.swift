@@ -1,0 +1,68 @@
+internal import Synchronization
+
+/// What a worker counted between two moments, handed over as it stands.
+struct IntervalPart: Sendable {
+    let worker: Int
+    let isWarmUp: Bool
+    /// The first interval that it has counts of, and the first that it has none of: a worker that was held up hands over several at once.
+    let first: UInt64
+    let next: UInt64
+    /// Nanoseconds after the start of the measured part.
+    let end: UInt64
+    let tally: Tally
+}
+
+/// Where workers hand over what they counted, an interval at a time, and take an empty tally to go on with: an exchange of
+/// pointers, so that nothing is added up and nothing allocated on their threads.
+///
+/// The lock guards `state`.
+final class IntervalBoard: Sendable {
+    private struct State: Sendable {
+        var parts: [IntervalPart] = []
+        var spares: [Tally]
+    }
+
+    /// Nanoseconds.
+    let length: UInt64
+    private let workers: Int
+    private let state: Mutex<State>
+
+    /// Parts a worker that nobody has fetched; beyond it the interval gets longer instead. A part is 2 MB.
+    private static let backlog = 8
+
+    private let isScheduled: Bool
+
+    /// - Parameter isScheduled: tallies count by a schedule too.
+    init(length: UInt64, workers: Int, isScheduled: Bool = false) {
+        (self.length, self.workers, self.isScheduled) = (max(length, 1), workers, isScheduled)
+        state = Mutex(State(spares: []))
+        state.withLock { $0.spares = (0..<workers).map { _ in makeSpare() } }
+    }
+
+    func makeSpare() -> Tally {
+        var tally = Tally()
+        if isScheduled { tally.schedule = ScheduleTally() }
+        return tally
+    }
+
+    /// An empty tally to go on with; nil while whoever fetches parts is behind.
+    func takeSpare() -> Tally? {
+        state.withLock { state in
+            if let spare = state.spares.popLast() { return spare }
+            return state.parts.count < workers * Self.backlog ? makeSpare() : nil
+        }
+    }
+
+    func put(_ part: IntervalPart) { state.withLock { $0.parts.append(part) } }
+
+    /// All parts so far, the oldest of a worker first; leaves as many empty tallies behind.
+    func fetch() -> [IntervalPart] {
+        let parts = state.withLock { state in
+            defer { state.parts = [] }
+            return state.parts
+        }
+        let fresh = (0..<min(parts.count, workers)).map { _ in makeSpare() }
+        state.withLock { $0.spares += fresh.prefix(max(0, workers - $0.spares.count)) }
+        return parts
+    }
+}

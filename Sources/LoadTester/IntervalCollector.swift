@@ -1,0 +1,82 @@
+/// One interval of a run, all workers together.
+struct Interval: Sendable {
+    /// Nanoseconds after the start of the measured part.
+    var start: UInt64
+    var end: UInt64
+    /// What came to its end in it. `inFlight` is by how much that grew, modulo 2⁶⁴.
+    var tally: Tally
+
+    var length: UInt64 { end - start }
+
+    func perSecond(_ count: UInt64) -> Double { length == 0 ? 0 : Double(count) / (Double(length) / 1e9) }
+}
+
+/// Puts the parts that workers hand over together, on the main thread: intervals as they become complete, and the sums of all.
+struct IntervalCollector {
+    private let board: IntervalBoard
+    /// What each worker has handed over, as if it had counted on.
+    private var totals: [Tally]
+    /// Workers whose counts are those of the measured part.
+    private var isMeasuring: [Bool]
+    /// The first interval each worker may still hand something over for.
+    private var reached: [UInt64]
+    private var open: [UInt64: (end: UInt64, tally: Tally)] = [:]
+    private var lastEnd: UInt64 = 0
+    private let work: Options.Work
+
+    init(_ board: IntervalBoard, workers: Int, work: Options.Work) {
+        (self.board, self.work) = (board, work)
+        totals = (0..<workers).map { _ in Tally() }
+        isMeasuring = [Bool](repeating: false, count: workers)
+        reached = [UInt64](repeating: 0, count: workers)
+    }
+
+    /// The intervals that have become complete, in order.
+    mutating func collect() -> [Interval] {
+        for part in board.fetch() {
+            if part.isWarmUp {
+                totals[part.worker].merge(part.tally)
+                continue
+            }
+            endWarmUp(part.worker)
+            totals[part.worker].merge(part.tally)
+            var sum = open.removeValue(forKey: part.first) ?? (0, Tally())
+            sum.tally.merge(part.tally)
+            sum.end = max(sum.end, part.end)
+            open[part.first] = sum
+            reached[part.worker] = part.next
+        }
+        return emit(before: reached.min() ?? 0)
+    }
+
+    /// The run is over: the workers' rests make the last interval, and their results become what they counted in all.
+    mutating func finish(_ results: inout [WorkerResult], measured: UInt64) -> [Interval] {
+        var intervals = collect()
+        for index in results.indices {
+            endWarmUp(index)
+            open[reached[index], default: (0, Tally())].tally.merge(results[index].tally)
+            totals[index].merge(results[index].tally)
+            results[index].tally = totals[index]
+        }
+        if let last = open.keys.max() { open[last]?.end = measured }
+        intervals += emit(before: .max)
+        return intervals
+    }
+
+    /// The run so far, for the lines and pages that show it.
+    var total: Tally { totals.reduce(into: Tally()) { $0.merge($1) } }
+
+    private mutating func endWarmUp(_ worker: Int) {
+        guard !isMeasuring[worker] else { return }
+        isMeasuring[worker] = true
+        totals[worker] = totals[worker].afterWarmUp(work)
+    }
+
+    private mutating func emit(before limit: UInt64) -> [Interval] {
+        open.keys.filter { $0 < limit }.sorted().compactMap { key in
+            guard let (end, tally) = open.removeValue(forKey: key) else { return nil }
+            defer { lastEnd = max(end, lastEnd) }
+            return Interval(start: lastEnd, end: max(end, lastEnd), tally: tally)
+        }
+    }
+}

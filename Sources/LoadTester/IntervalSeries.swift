@@ -1,0 +1,82 @@
+/// A run's course in bounded memory: when the intervals become too many, two become one of twice the length. Their histograms are merged,
+/// never their percentiles.
+struct IntervalSeries: Sendable {
+    struct Point: Sendable {
+        /// Nanoseconds after the start of the measured part.
+        var start: UInt64
+        var end: UInt64
+        var completed: UInt64
+        var successes: UInt64
+        var httpErrors: UInt64
+        var failed: UInt64
+        var connectionsFailed: UInt64
+        var bytesIn: UInt64
+        /// Encoded: a few kilobytes instead of the 270 of an open one.
+        fileprivate var latency: [UInt8]
+
+        var errors: UInt64 { httpErrors &+ failed &+ connectionsFailed }
+
+        /// Completed requests or opened connections.
+        var perSecond: Double { end > start ? Double(completed) * 1e9 / Double(end - start) : 0 }
+
+        /// Of the times that the run is about.
+        func summary(percentiles: [Double]) -> LatencyHistogram.Summary? {
+            // What was encoded here can be decoded.
+            (try? HistogramCodec.decode(latency))?.summary(percentiles: percentiles)
+        }
+    }
+
+    /// Points kept, of some 5 KB each; more than any page is wide.
+    static let limit = 1_200
+
+    private(set) var points: [Point] = []
+    /// How many intervals a whole point holds.
+    private var factor = 1
+    private var inLast = 0
+
+    mutating func add(_ interval: Interval, of work: Options.Work) {
+        let tally = interval.tally
+        let point = Point(
+            start: interval.start,
+            end: interval.end,
+            completed: tally.done(work),
+            successes: tally.succeeded,
+            httpErrors: tally.httpErrors,
+            failed: tally.failed,
+            connectionsFailed: tally.connectionsFailed,
+            bytesIn: tally.wireBytesIn,
+            latency: HistogramCodec.encode(tally.headline(work))
+        )
+        if inLast > 0, inLast < factor, let last = points.popLast() {
+            points.append(Self.merged(last, point))
+            inLast += 1
+        } else {
+            points.append(point)
+            inLast = 1
+        }
+        guard points.count > Self.limit else { return }
+        points = stride(from: 0, to: points.count, by: 2).map { index in
+            index + 1 < points.count ? Self.merged(points[index], points[index + 1]) : points[index]
+        }
+        // The limit is even, so the last point has found no partner and holds what it held.
+        factor *= 2
+    }
+
+    private static func merged(_ first: Point, _ second: Point) -> Point {
+        var sum = first
+        sum.end = second.end
+        sum.completed &+= second.completed
+        sum.successes &+= second.successes
+        sum.httpErrors &+= second.httpErrors
+        sum.failed &+= second.failed
+        sum.connectionsFailed &+= second.connectionsFailed
+        sum.bytesIn &+= second.bytesIn
+        if var latency = try? HistogramCodec.decode(first.latency),
+            let other = try? HistogramCodec.decode(second.latency)
+        {
+            latency.merge(other)
+            sum.latency = HistogramCodec.encode(latency)
+        }
+        return sum
+    }
+}

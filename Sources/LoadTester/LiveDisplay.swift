@@ -1,0 +1,27 @@
+import Reactor
+
+/// What a terminal shows while a run goes on: a line, or a few with a plot; nothing where standard error is no terminal.
+struct LiveDisplay {
+    private var line: ProgressLine
+    private var view: LiveView?
+
+    init(_ chatter: Options.Chatter) {
+        line = ProgressLine(wanted: chatter == .progress || chatter == .live)
+        if chatter == .live, line.isShown { view = LiveView() }
+    }
+
+    var isShown: Bool { line.isShown }
+
+    mutating func draw(_ snapshot: RunSnapshot, _ series: IntervalSeries, elapsed: UInt64, of plan: RunPlan) {
+        if view != nil {
+            view?.draw(series, line.next(snapshot, elapsed: elapsed, of: plan))
+        } else {
+            line.draw(snapshot, elapsed: elapsed, of: plan)
+        }
+    }
+
+    mutating func clear() {
+        view?.clear()
+        line.clear()
+    }
+}

@@ -1,0 +1,91 @@
+internal import CLinux
+internal import Glibc
+import Reactor
+
+/// A plot of the last minutes above the progress line, redrawn in place: requests a second and the 99th percentile, one column an
+/// interval.
+struct LiveView {
+    private let descriptor: CInt
+    private var drawnLines = 0
+
+    /// Rows of each plot.
+    private static let height = 6
+    private static let bars = Array(" ▁▂▃▄▅▆▇█")
+
+    init(descriptor: CInt = STDERR_FILENO) { self.descriptor = descriptor }
+
+    /// - Parameter line: the progress line, which stands below the plots.
+    mutating func draw(_ series: IntervalSeries, _ line: String) {
+        let (columns, rows) = Self.size(of: descriptor)
+        let lines = rows >= Self.height * 2 + 4 ? Self.lines(series, columns: columns) + [line] : [line]
+        // Without automatic wrap a narrow terminal cuts lines off instead of scrolling them.
+        var text = "\u{1B}[?7l" + home
+        for (index, line) in lines.enumerated() { text += line + "\u{1B}[K" + (index + 1 < lines.count ? "\r\n" : "") }
+        text += "\u{1B}[J\u{1B}[?7h"
+        try? BlockingOutput.writeAll(text, to: descriptor)
+        drawnLines = lines.count
+    }
+
+    /// Takes the view away, so that the report starts on a clean line.
+    mutating func clear() {
+        guard drawnLines > 0 else { return }
+        try? BlockingOutput.writeAll(home + "\u{1B}[J", to: descriptor)
+        drawnLines = 0
+    }
+
+    /// To the first column of the first line that was drawn.
+    private var home: String { drawnLines > 1 ? "\r\u{1B}[\(drawnLines - 1)A" : "\r" }
+
+    /// The two plots with their headings.
+    static func lines(_ series: IntervalSeries, columns: Int) -> [String] {
+        let width = min(max(columns - 12, 10), 240)
+        let points = Array(series.points.suffix(width))
+        let rates = points.map(\.perSecond)
+        let tails = points.map { Double($0.summary(percentiles: [99])?[99] ?? 0) }
+        let errors = points.map { $0.errors > 0 }
+        return plot("per second", rates, errors) { Self.short($0) }
+            + plot("p99", tails, errors) { Units.time($0) }
+    }
+
+    /// Columns of eighths, newest to the right; red where something failed.
+    private static func plot(
+        _ name: String,
+        _ values: [Double],
+        _ errors: [Bool],
+        _ label: (Double) -> String
+    ) -> [String] {
+        let top = max(values.max() ?? 0, 1)
+        let heading =
+            "\u{1B}[1m\(name)\u{1B}[0m" + (values.last.map { " \(label($0))" } ?? " (waiting for the first interval)")
+        let body = (0..<height).map { row in
+            let floor = Double(height - 1 - row)
+            let axis = row == 0 ? label(top) : row == height - 1 ? "0" : ""
+            var line = right(axis, 10) + " "
+            var isRed = false
+            for (value, failed) in zip(values, errors) {
+                let eighths = ((value / top * Double(height) - floor) * 8).rounded()
+                if failed != isRed {
+                    line += failed ? "\u{1B}[31m" : "\u{1B}[0m"
+                    isRed = failed
+                }
+                line.append(bars[Int(min(max(eighths, 0), 8))])
+            }
+            return isRed ? line + "\u{1B}[0m" : line
+        }
+        return [heading] + body
+    }
+
+    private static func short(_ value: Double) -> String {
+        switch value {
+        case ..<10_000: fixed(value, 0)
+        case ..<10_000_000: fixed(value / 1_000, 1) + "k"
+        default: fixed(value / 1_000_000, 1) + "M"
+        }
+    }
+
+    private static func size(of descriptor: CInt) -> (columns: Int, rows: Int) {
+        var size = winsize()
+        guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return (80, 24) }
+        return (Int(size.ws_col), Int(size.ws_row))
+    }
+}

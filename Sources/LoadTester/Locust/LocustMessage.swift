@@ -1,0 +1,46 @@
+/// A message of Locust's, either way: an array of type, data and the worker's identity.
+struct LocustMessage: Hashable, Sendable {
+    var type: String
+    var data: MessagePack
+    var node: String?
+
+    init(_ type: String, _ data: MessagePack = .null, node: String?) {
+        (self.type, self.data, self.node) = (type, data, node)
+    }
+
+    /// - Throws: ``LocustError/unreadable(_:)`` for bytes that are no such message.
+    init(decoding bytes: [UInt8]) throws(LocustError) {
+        let value: MessagePack
+        do throws(MessagePackError) { value = try MessagePack(decoding: bytes) } catch { throw .unreadable("\(error)") }
+        guard case .array(let parts) = value, parts.count == 3, let type = parts[0].text else {
+            throw .unreadable("it is no array of type, data and node")
+        }
+        (self.type, data, node) = (type, parts[1], parts[2].text)
+    }
+
+    var encoded: [UInt8] {
+        MessagePack.array([.string(type), data, node.map { .string($0) } ?? .null]).encoded
+    }
+}
+
+/// Why a worker cannot go on with its master.
+enum LocustError: Error, Hashable, Sendable, CustomStringConvertible {
+    case unreachable(String)
+    case peer(ZMTPError)
+    /// The master closed the connection, or the network did.
+    case gone(String)
+    /// A message that is none of Locust's.
+    case unreadable(String)
+    /// No heartbeat came back for so many seconds.
+    case silent(seconds: UInt64)
+
+    var description: String {
+        switch self {
+        case .unreachable(let reason): "the master cannot be reached: \(reason)"
+        case .peer(let error): "the master is no Locust master: \(error)"
+        case .gone(let reason): "the master has gone: \(reason)"
+        case .unreadable(let reason): "the master sent a message that cannot be read: \(reason)"
+        case .silent(let seconds): "the master has been silent for \(seconds) seconds"
+        }
+    }
+}

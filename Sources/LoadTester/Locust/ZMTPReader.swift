@@ -1,0 +1,116 @@
+/// What a ZeroMQ peer sends, from bytes in any pieces: greeting, READY, then messages.
+struct ZMTPReader {
+    enum Event: Hashable, Sendable {
+        /// Greeting and READY have come: messages may be sent.
+        case ready
+        case message([UInt8])
+        /// To be answered with a PONG that says the same.
+        case ping(context: [UInt8])
+    }
+
+    private enum State {
+        case greeting
+        case handshake
+        /// With the frames so far of a message in several.
+        case open(parts: [UInt8])
+    }
+
+    private var state = State.greeting
+    private var input: [UInt8] = []
+    private var start = 0
+
+    /// Takes bytes in; ask ``next()`` until it has nothing more.
+    mutating func append(_ bytes: some Collection<UInt8>) {
+        if start > 0 {
+            input.removeFirst(start)
+            start = 0
+        }
+        input += bytes
+    }
+
+    mutating func next() throws(ZMTPError) -> Event? {
+        if case .greeting = state {
+            guard try readGreeting() else { return nil }
+            state = .handshake
+        }
+        while let frame = try readFrame() {
+            if frame.isCommand {
+                if let event = try command(frame.body) { return event }
+                continue
+            }
+            guard case .open(let parts) = state else { throw .malformedCommand }
+            let whole = parts + frame.body
+            guard whole.count <= ZMTP.frameLimit else { throw .frameTooLong(UInt64(whole.count)) }
+            state = .open(parts: frame.hasMore ? whole : [])
+            if !frame.hasMore { return .message(whole) }
+        }
+        return nil
+    }
+
+    /// A peer that is none is told by its first byte, so that nobody waits for 64 from a web server.
+    private mutating func readGreeting() throws(ZMTPError) -> Bool {
+        if start < input.count, input[start] != 0xFF { throw .notZeroMQ }
+        guard input.count - start >= ZMTP.greetingSize else { return false }
+        let greeting = Array(input[start..<(start + ZMTP.greetingSize)])
+        guard greeting[9] & 1 == 1 else { throw .notZeroMQ }
+        guard greeting[10] >= 3 else { throw .version(greeting[10]) }
+        let name = String(decoding: greeting[12..<32].prefix { $0 != 0 }, as: UTF8.self)
+        guard name == "NULL" else { throw .mechanism(name) }
+        start += ZMTP.greetingSize
+        return true
+    }
+
+    private mutating func readFrame() throws(ZMTPError) -> (isCommand: Bool, hasMore: Bool, body: [UInt8])? {
+        let left = input.count - start
+        guard left >= 2 else { return nil }
+        let flags = input[start]
+        guard flags & 0xF8 == 0 else { throw .malformedCommand }
+        var length = UInt64(input[start + 1])
+        var head = 2
+        if flags & 2 != 0 {
+            head = 9
+            guard left >= head else { return nil }
+            length = input[(start + 1)..<(start + 9)].reduce(0) { $0 << 8 | UInt64($1) }
+        }
+        guard length <= ZMTP.frameLimit else { throw .frameTooLong(length) }
+        guard left - head >= Int(length) else { return nil }
+        let body = Array(input[(start + head)..<(start + head + Int(length))])
+        start += head + Int(length)
+        return (flags & 4 != 0, flags & 1 != 0, body)
+    }
+
+    private mutating func command(_ body: [UInt8]) throws(ZMTPError) -> Event? {
+        guard let size = body.first, body.count > Int(size) else { throw .malformedCommand }
+        let name = String(decoding: body.dropFirst().prefix(Int(size)), as: UTF8.self)
+        let data = body.dropFirst(1 + Int(size))
+        switch (name, state) {
+        case ("READY", .handshake):
+            let type = try Self.properties(data)["socket-type"] ?? ""
+            guard type == "ROUTER" else { throw .socketType(type) }
+            state = .open(parts: [])
+            return .ready
+        case ("ERROR", _): throw .refused(String(decoding: data.dropFirst(), as: UTF8.self))
+        // 16 bits of time to live, which nothing here acts on.
+        case ("PING", .open) where data.count >= 2: return .ping(context: Array(data.dropFirst(2)))
+        case (_, .open): return nil
+        case (_, .greeting), (_, .handshake): throw .malformedCommand
+        }
+    }
+
+    /// Names in lower case: they are compared without regard to it.
+    private static func properties(_ data: ArraySlice<UInt8>) throws(ZMTPError) -> [String: String] {
+        var found: [String: String] = [:]
+        var rest = data
+        while let size = rest.first {
+            guard rest.count >= 1 + Int(size) + 4 else { throw .malformedCommand }
+            let name = String(decoding: rest.dropFirst().prefix(Int(size)), as: UTF8.self)
+            rest = rest.dropFirst(1 + Int(size))
+            let length = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+            rest = rest.dropFirst(4)
+            guard rest.count >= length else { throw .malformedCommand }
+            found[name.lowercased()] = String(decoding: rest.prefix(length), as: UTF8.self)
+            rest = rest.dropFirst(length)
+        }
+        return found
+    }
+}

@@ -1,0 +1,181 @@
+import Reactor
+internal import Synchronization
+
+/// Answers GET /metrics while a run goes on, on a loop of its own: a scrape costs the workers nothing.
+final class MetricsServer: Sendable {
+    let port: UInt16
+    private let group: EventLoopGroup
+    private let listener: LoopBound<Listener>
+    private let page: MetricsPage
+
+    /// - Parameter port: on all of this machine's addresses; 0 for any that is free.
+    init(port: UInt16, of plan: RunPlan) throws(UsageError) {
+        do throws(Errno) {
+            let group = try EventLoopGroup(count: 1, name: "metrics")
+            let loop = group.loops[0]
+            let page = MetricsPage(MetricsText.text(Tally(), of: plan.work, url: plan.url))
+            let answer = Monitor<Result<LoopBound<Listener>, Errno>?>(nil)
+            loop.post {
+                let made: Result<LoopBound<Listener>, Errno>
+                do throws(Errno) {
+                    let listener = try Listener(on: loop, at: .v4(.any, port: port)) { socket in
+                        MetricsConnection.begin(socket, on: loop, page)
+                    }
+                    made = .success(LoopBound(listener, on: loop))
+                } catch {
+                    made = .failure(error)
+                }
+                answer.update { $0 = made }
+            }
+            guard let result = answer.wait(atMost: .seconds(30), until: { $0 }) else { throw .timedOut }
+            do throws(Errno) {
+                listener = try result.get()
+            } catch {
+                group.shutdown()
+                throw error
+            }
+            (self.group, self.page) = (group, page)
+            let known = Monitor<UInt16?>(nil)
+            let listener = listener
+            loop.post { known.update { $0 = listener.value.address.port ?? port } }
+            self.port = known.wait(atMost: .seconds(30), until: { $0 }) ?? port
+        } catch {
+            throw UsageError("--prometheus \(port) cannot be listened on: \(error): use another port")
+        }
+    }
+
+    func publish(_ tally: Tally, of plan: RunPlan) {
+        page.set(MetricsText.text(tally, of: plan.work, url: plan.url))
+    }
+
+    func stop() {
+        let listener = listener
+        listener.loop.post { listener.value.close() }
+        group.shutdown()
+    }
+}
+
+/// The text that is served at the moment. The lock guards it.
+final class MetricsPage: Sendable {
+    private let text: Mutex<String>
+
+    init(_ text: String) { self.text = Mutex(text) }
+
+    func set(_ new: String) { text.withLock { $0 = new } }
+
+    var current: String { text.withLock { $0 } }
+}
+
+/// One scrape: a request's head in, one answer out, then the end. Loop thread only.
+final class MetricsConnection: ReadinessHandler, TimerHandler {
+    private enum State {
+        case reading([UInt8])
+        case writing([UInt8], from: Int)
+        /// The peer's FIN is awaited, so that no RST overtakes the answer.
+        case ending
+        case closed
+    }
+
+    /// No scraper's head is longer.
+    private static let headLimit = 16 << 10
+    private static let patience = Duration.seconds(10)
+
+    private let loop: EventLoop
+    private let page: MetricsPage
+    private var socket: Socket?
+    private var token: Token?
+    private var timer: TimerID?
+    private var state = State.reading([])
+
+    static func begin(_ socket: consuming Socket, on loop: EventLoop, _ page: MetricsPage) {
+        let connection = MetricsConnection(socket, on: loop, page)
+        connection.register()
+    }
+
+    private init(_ socket: consuming Socket, on loop: EventLoop, _ page: MetricsPage) {
+        (self.loop, self.page) = (loop, page)
+        self.socket = consume socket
+    }
+
+    private func register() {
+        guard let number = socket?.number, let token = try? loop.register(number, .read, self) else { return close() }
+        self.token = token
+        timer = loop.arm(at: loop.now.advanced(by: Self.patience), self)
+    }
+
+    func timerFired(_ id: TimerID) {
+        timer = nil
+        close()
+    }
+
+    func ready(_ readiness: Readiness) {
+        switch state {
+        case .reading, .ending: read()
+        case .writing: write()
+        case .closed: break
+        }
+    }
+
+    private func read() {
+        guard let outcome = try? socket?.read(into: loop.readBuffer) else { return close() }
+        switch outcome {
+        case .wouldBlock: break
+        case .endOfStream: close()
+        case .bytes(let count):
+            guard case .reading(var head) = state else { return }
+            loop.readBuffer.withBytes(count) { bytes in for index in bytes.indices { head.append(bytes[index]) } }
+            if Self.isWhole(head) || head.count > Self.headLimit {
+                state = .writing(answer(to: head), from: 0)
+                write()
+            } else {
+                state = .reading(head)
+            }
+        }
+    }
+
+    private static func isWhole(_ head: [UInt8]) -> Bool {
+        head.indices.dropLast(3).contains { head[$0..<($0 + 4)].elementsEqual([13, 10, 13, 10]) }
+    }
+
+    private func answer(to head: [UInt8]) -> [UInt8] {
+        let words = String(decoding: head.prefix { $0 != 13 }, as: UTF8.self).split(separator: " ")
+        let path = words.count == 3 ? words[1].prefix { $0 != "?" } : ""
+        switch (words.first, path) {
+        case ("GET"?, "/metrics"), ("GET"?, "/"): return Self.response("200 OK", page.current)
+        case ("HEAD"?, "/metrics"), ("HEAD"?, "/"): return Self.response("200 OK", page.current, hasContent: false)
+        case ("GET"?, _), ("HEAD"?, _): return Self.response("404 Not Found", "the metrics are at /metrics\n")
+        default: return Self.response("400 Bad Request", "GET /metrics\n")
+        }
+    }
+
+    private static func response(_ status: String, _ content: String, hasContent: Bool = true) -> [UInt8] {
+        let head =
+            "HTTP/1.1 \(status)\r\nContent-Type: \(MetricsText.contentType)\r\nContent-Length: \(content.utf8.count)\r\n"
+            + "Connection: close\r\n\r\n"
+        return Array((hasContent ? head + content : head).utf8)
+    }
+
+    private func write() {
+        guard case .writing(let bytes, var sent) = state, let token else { return }
+        while sent < bytes.count {
+            guard let outcome = try? socket?.write(bytes.span.extracting(sent...)) else {
+                // No room, or no peer: the next readiness or the timer tells which.
+                state = .writing(bytes, from: sent)
+                try? loop.setInterest(token, [.read, .write])
+                return
+            }
+            sent += outcome
+        }
+        state = .ending
+        try? loop.setInterest(token, .read)
+        socket?.shutdownWrite()
+    }
+
+    private func close() {
+        if let timer { loop.cancel(timer) }
+        if let token { loop.deregister(token) }
+        (timer, token) = (nil, nil)
+        socket = nil
+        state = .closed
+    }
+}

@@ -1,0 +1,47 @@
+import Reactor
+
+/// A report that is open for writing.
+struct ReportFile {
+    let format: ReportSink.Format
+    private let descriptor: CInt
+    private let isFile: Bool
+
+    /// Opened before the run, so that a bad path costs nobody ten minutes.
+    init(_ sink: ReportSink) throws(UsageError) {
+        format = sink.format
+        isFile = sink.path != nil
+        descriptor =
+            try sink.path.map { path throws(UsageError) in try Files.openForWriting(path, for: "--format") }
+            ?? BlockingOutput.standard
+    }
+
+    static func open(_ sinks: [ReportSink]) throws(UsageError) -> [ReportFile] {
+        var files: [ReportFile] = []
+        for sink in sinks { files.append(try ReportFile(sink)) }
+        return files
+    }
+
+    /// Instead of whatever the file held.
+    func replace(with text: String) throws(UsageError) {
+        do throws(Errno) {
+            if isFile {
+                try Files.replaceContents(of: descriptor, with: text)
+            } else {
+                try BlockingOutput.writeAll(text, to: descriptor)
+            }
+        } catch {
+            throw UsageError("the \(format.rawValue) report cannot be written: \(error): make room for it")
+        }
+    }
+
+    /// After what was written before.
+    func append(_ bytes: Span<UInt8>) throws(UsageError) {
+        do throws(Errno) {
+            try BlockingOutput.writeAll(bytes, to: descriptor)
+        } catch {
+            throw UsageError("the \(format.rawValue) report cannot be written: \(error): make room for it")
+        }
+    }
+
+    func append(_ text: String) throws(UsageError) { try append(Array(text.utf8).span) }
+}

@@ -1,0 +1,119 @@
+/// A run so far in Prometheus' text format, version 0.0.4.
+enum MetricsText {
+    static let contentType = "text/plain; version=0.0.4; charset=utf-8"
+
+    /// Upper bounds of the histogram's buckets, in nanoseconds: 1, 2.5, 5 from 100 µs to 10 s.
+    private static let bounds: [UInt64] = [
+        100_000, 250_000, 500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000, 25_000_000, 50_000_000, 100_000_000,
+        250_000_000, 500_000_000, 1_000_000_000, 2_500_000_000, 5_000_000_000, 10_000_000_000,
+    ]
+
+    static func text(_ tally: Tally, of work: Options.Work, url: String) -> String {
+        var text = ""
+        metric(
+            "volley_requests_total",
+            "counter",
+            "Requests by what became of them: success is 2xx and 3xx.",
+            [
+                (label("outcome", "success"), tally.succeeded), (label("outcome", "http_error"), tally.httpErrors),
+                (label("outcome", "failed"), tally.failed),
+            ],
+            to: &text
+        )
+        metric(
+            "volley_responses_total",
+            "counter",
+            "Responses by status.",
+            tally.statuses.indices.filter { tally.statuses[$0] > 0 }.map {
+                (label("code", "\($0)"), tally.statuses[$0])
+            },
+            to: &text
+        )
+        metric(
+            "volley_errors_total",
+            "counter",
+            "What failed, by phase and class.",
+            errors(tally.failures),
+            to: &text
+        )
+        metric(
+            "volley_connections_total",
+            "counter",
+            "Connections by what became of them.",
+            [
+                (label("outcome", "opened"), tally.connectionsOpened),
+                (label("outcome", "failed"), tally.connectionsFailed),
+            ],
+            to: &text
+        )
+        metric(
+            "volley_bytes_total",
+            "counter",
+            "Bytes through the sockets.",
+            [(label("direction", "in"), tally.wireBytesIn), (label("direction", "out"), tally.wireBytesOut)],
+            to: &text
+        )
+        switch work {
+        case .requests:
+            histogram(
+                "volley_request_duration_seconds",
+                "Time of successful requests.",
+                tally.headline(work),
+                to: &text
+            )
+        case .handshakes:
+            histogram("volley_handshake_duration_seconds", "Time of TLS handshakes.", tally.headline(work), to: &text)
+        }
+        metric("volley_run_info", "gauge", "What is being tested.", [(label("url", url), 1)], to: &text)
+        return text
+    }
+
+    /// Kinds that differ in no label are one line: a name with the same labels twice is an error.
+    private static func errors(_ log: FailureLog) -> [(String, UInt64)] {
+        var counts: [String: UInt64] = [:]
+        for (failure, record) in log.sorted {
+            counts[
+                label("phase", failure.phase.rawValue) + "," + label("class", failure.kind.rawValue),
+                default: 0
+            ] &+= record.count
+        }
+        return counts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
+    private static func metric(
+        _ name: String,
+        _ type: String,
+        _ help: String,
+        _ samples: [(labels: String, value: UInt64)],
+        to text: inout String
+    ) {
+        text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
+        for sample in samples { text += "\(name){\(sample.labels)} \(sample.value)\n" }
+    }
+
+    private static func histogram(_ name: String, _ help: String, _ values: LatencyHistogram, to text: inout String) {
+        text += "# HELP \(name) \(help)\n# TYPE \(name) histogram\n"
+        var counts = [UInt64](repeating: 0, count: bounds.count)
+        values.forEachRecorded { value, count in
+            for index in bounds.indices where value <= bounds[index] { counts[index] &+= count }
+        }
+        for (bound, count) in zip(bounds, counts) {
+            text += "\(name)_bucket{le=\"\(Double(bound) / 1e9)\"} \(count)\n"
+        }
+        text += "\(name)_bucket{le=\"+Inf\"} \(values.count)\n"
+        text += "\(name)_sum \(Double(values.sum) / 1e9)\n\(name)_count \(values.count)\n"
+    }
+
+    private static func label(_ name: String, _ value: String) -> String {
+        var escaped = ""
+        for character in value {
+            switch character {
+            case "\\": escaped += "\\\\"
+            case "\"": escaped += "\\\""
+            case "\n": escaped += "\\n"
+            default: escaped.append(character)
+            }
+        }
+        return "\(name)=\"\(escaped)\""
+    }
+}

@@ -1,0 +1,62 @@
+package import Foundation
+internal import Synchronization
+
+/// An answer's content as it comes, in the pieces it comes in; the server is held while nobody reads. One reader. When the last reference
+/// goes before the end, the task is cancelled.
+package struct ResponseChunks: Sendable {
+    package let task: URLSessionDataTask
+    package let response: URLResponse
+    private let channel: ByteChannel
+    private let lifetime: URLSession.AsyncBytes.Lifetime
+
+    init(_ task: URLSessionDataTask, _ response: URLResponse, _ channel: ByteChannel) {
+        self.task = task
+        self.response = response
+        self.channel = channel
+        lifetime = URLSession.AsyncBytes.Lifetime(task, channel)
+    }
+
+    /// Nil at the end.
+    ///
+    /// - Throws: `URLError`; `URLError.cancelled` where the Swift task was cancelled.
+    package func next() async throws -> [UInt8]? {
+        try await withTaskCancellationHandler {
+            try await channel.next()
+        } onCancel: { [task] in
+            task.cancel()
+        }
+    }
+}
+
+extension URLSession {
+    /// A suspended task whose content is read in pieces.
+    package func chunkTask(
+        _ request: URLRequest,
+        delegate: (any URLSessionTaskDelegate)?,
+        watcher: (any TaskWatcher)?
+    ) -> ChunkTask {
+        let channel = ByteChannel()
+        let task = add { URLSessionDataTask(self, $0, TaskOrder(request, .request, .bytes(channel))) }
+        task.snapshot.withLock { snapshot in
+            snapshot.delegate = delegate
+            snapshot.watcher = watcher
+        }
+        return ChunkTask(task: task, channel: channel)
+    }
+}
+
+/// A task that ``URLSession/chunkTask(_:delegate:watcher:)`` made.
+package struct ChunkTask: Sendable {
+    package let task: URLSessionDataTask
+    let channel: ByteChannel
+
+    /// Waits for the head; somebody else resumes the task.
+    package func chunks() async throws -> ResponseChunks {
+        let response = try await withTaskCancellationHandler {
+            try await channel.head()
+        } onCancel: {
+            task.cancel()
+        }
+        return ResponseChunks(task, response, channel)
+    }
+}

@@ -1,0 +1,387 @@
+internal import Foundation
+internal import HTTPEngine
+internal import Reactor
+internal import Synchronization
+internal import TLS
+
+/// A stream task's connection on its session's loop: brings together bytes and those who ask for them. Loop-confined.
+///
+/// ```
+///   fresh ──▶ connecting ──▶ open(connection) ⇄ securing          any ──▶ stopped
+///     ├──▶ answer (content of an HTTP answer)      │
+///     └──▶ held(connection) ──▶ open               └──▶ closed: both directions; what is left can be read
+/// ```
+final class StreamLoad {
+    enum State {
+        case fresh(Origin)
+        case connecting(StreamDial)
+        /// After a switch of protocols, while the delegate is asked.
+        case held(UpgradedConnection)
+        case open(UpgradedConnection)
+        case securing(StreamDial)
+        /// Read by the load, and nobody to write to.
+        case answer
+        case closed
+        case stopped
+    }
+
+    enum Reading {
+        case open
+        /// By the peer.
+        case ended
+        /// By us.
+        case closed
+    }
+
+    enum Writing {
+        case open
+        /// A write was cut off: what follows would be read as its rest.
+        case broken
+        case closed
+    }
+
+    struct Read {
+        let reading: StreamReading
+        var timer: TimerID?
+    }
+
+    struct Write {
+        let bytes: [UInt8]
+        let reply: TaskReply<Void>
+        let number: UInt64
+        /// Of what has been given to the connection, what is still with it; nil before.
+        var left: Int?
+        var timer: TimerID?
+    }
+
+    enum Work {
+        case read(Read)
+        case write(Write)
+        case barrier(StreamWish)
+    }
+
+    /// Read ahead of who asks, in bytes: a full read of the loop's.
+    private static let ahead = 64 << 10
+
+    /// Until it is over.
+    private(set) var load: TaskLoad?
+    private let loop: EventLoop
+    private var channel: StreamChannel?
+    var state: State
+    /// Not begun: behind a barrier, or before the connection is there.
+    private var line: [Work] = []
+    private var reads: [Read] = []
+    var writes: [Write] = []
+    var input: [UInt8] = []
+    var reading = Reading.open
+    var writing = Writing.open
+    private var isFull = false
+    /// By the user's word.
+    private var isHeld = false
+    private var lastWrite: UInt64 = 0
+
+    /// One that is to be connected.
+    init(_ load: TaskLoad, _ channel: StreamChannel, to origin: Origin) {
+        (self.load, loop, self.channel) = (load, load.engine.loop, channel)
+        state = .fresh(origin)
+    }
+
+    /// The content of an answer.
+    init(_ load: TaskLoad, of channel: StreamChannel) {
+        (self.load, loop, self.channel) = (load, load.engine.loop, channel)
+        (state, writing) = (.answer, .closed)
+    }
+
+    /// What was HTTP; nobody has asked for it yet.
+    init(_ load: TaskLoad, on connection: UpgradedConnection) {
+        (self.load, loop) = (load, load.engine.loop)
+        state = .held(connection)
+    }
+
+    func begin(_ channel: StreamChannel? = nil) {
+        if let channel { self.channel = channel }
+        switch state {
+        case .fresh(let origin): connect(to: origin)
+        case .held(let connection): opened(.success(connection))
+        case .connecting, .open, .securing, .answer, .closed, .stopped: break
+        }
+        for wish in self.channel?.open(LoopBound(self, on: loop)) ?? [] { take(wish) }
+    }
+
+    private func connect(to origin: Origin) {
+        guard let load, let options = try? load.streamOptions(securing: false) else { return }
+        state = .connecting(load.engine.engine.open(origin, options: options) { [weak self] in self?.opened($0) })
+    }
+
+    func opened(_ result: Result<UpgradedConnection, EngineError>) {
+        switch result {
+        case .success(let connection):
+            state = .open(connection)
+            if isHeld || isFull { connection.pause() }
+            connection.start(self)
+            advance()
+        case .failure(let error): load?.end(ErrorTranslation.error(error, nil))
+        }
+    }
+
+    // MARK: For the task
+
+    func take(_ wish: StreamWish) {
+        if case .stopped = state {
+            // It was on its way when the load stopped.
+            channel?.ask(wish)
+            return
+        }
+        switch wish {
+        case .read(let reading):
+            let number = reading.number
+            let timer = limit(reading.timeout) { $0.readTimedOut(number) }
+            line.append(.read(Read(reading: reading, timer: timer)))
+        case .write(let writing):
+            lastWrite += 1
+            let number = lastWrite
+            let timer = limit(writing.timeout) { $0.writeTimedOut(number) }
+            line.append(
+                .write(Write(bytes: [UInt8](writing.data), reply: writing.reply, number: number, timer: timer))
+            )
+        case .closeRead, .closeWrite, .capture, .startSecurity, .stopSecurity:
+            line.append(.barrier(wish))
+        }
+        advance()
+    }
+
+    func takeBack(_ number: UInt64) {
+        guard let read = removeRead(number) else { return }
+        answer(read.reading.reply, .failure(StreamChannel.takenBack))
+        advance()
+    }
+
+    func hold(_ isHeld: Bool) {
+        self.isHeld = isHeld
+        updateReading()
+    }
+
+    private func limit(_ seconds: TimeInterval, _ act: @escaping (StreamLoad) -> Void) -> TimerID? {
+        guard let limit = RequestBuilder.duration(seconds) else { return nil }
+        return loop.arm(
+            at: loop.now.advanced(by: limit),
+            Alarm { [weak self] in
+                if let self { act(self) }
+            }
+        )
+    }
+
+    func disarm(_ timer: TimerID?) {
+        if let timer { loop.cancel(timer) }
+    }
+
+    // MARK: In turn
+
+    func advance() {
+        while isReady, let next = line.first {
+            switch next {
+            case .read(let read): reads.append(read)
+            case .write(let write): writes.append(write)
+            case .barrier(let wish):
+                serve()
+                guard isReady, reads.isEmpty, writes.isEmpty else { return }
+                line.removeFirst()
+                perform(wish)
+                continue
+            }
+            line.removeFirst()
+        }
+        serve()
+        endIfDone()
+    }
+
+    private var isReady: Bool {
+        switch state {
+        case .open, .answer, .closed: true
+        case .fresh, .held, .connecting, .securing, .stopped: false
+        }
+    }
+
+    private func serve() {
+        guard isReady else { return }
+        serveReads()
+        serveWrites()
+        updateReading()
+    }
+
+    private func serveReads() {
+        while let first = reads.first {
+            guard input.count >= first.reading.minimum || reading != .open else { return }
+            reads.removeFirst()
+            disarm(first.timer)
+            if reading == .closed {
+                answer(first.reading.reply, .failure(broken("reading has been closed")))
+                continue
+            }
+            let count = min(first.reading.maximum, input.count)
+            let data = count > 0 ? Data(input[..<count]) : nil
+            input.removeFirst(count)
+            answer(first.reading.reply, .success((data, reading == .ended && input.isEmpty)))
+        }
+    }
+
+    private func serveWrites() {
+        while let first = writes.first {
+            if writing != .open {
+                drop(first, broken(writing == .closed ? "writing has been closed" : "an earlier write was cut off"))
+                writes.removeFirst()
+                continue
+            }
+            guard case .open(let connection) = state, !first.bytes.isEmpty else {
+                // Nothing to wait for.
+                disarm(first.timer)
+                answer(first.reply, .success(()))
+                writes.removeFirst()
+                continue
+            }
+            guard first.left == nil else { return }
+            writes[0].left = first.bytes.count
+            return connection.write(first.bytes)
+        }
+    }
+
+    private func drop(_ write: Write, _ error: URLError) {
+        disarm(write.timer)
+        answer(write.reply, .failure(error))
+    }
+
+    private func broken(_ reason: String) -> URLError {
+        ErrorTranslation.urlError(.networkConnectionLost, nil, reason)
+    }
+
+    private func updateReading() {
+        let wanted = reads.first?.reading.minimum ?? 0
+        let wasFull = isFull
+        isFull = input.count >= max(StreamLoad.ahead, wanted) || (isFull && input.count > StreamLoad.ahead / 2)
+        // Who waits for more than what fills us must get it.
+        if input.count < wanted { isFull = false }
+        switch state {
+        case .open(let connection):
+            if isFull || isHeld { connection.pause() } else { connection.resume() }
+        case .answer:
+            if isFull { load?.fallBehind() } else if wasFull { load?.caughtUp() }
+        case .fresh, .held, .connecting, .securing, .closed, .stopped: break
+        }
+    }
+
+    // MARK: From below
+
+    /// Content of an answer.
+    func receive(_ bytes: Span<UInt8>) {
+        guard reading == .open else { return }
+        unsafe bytes.withUnsafeBufferPointer { unsafe input += $0 }
+        advance()
+    }
+
+    /// The content is whole.
+    func answerEnded() {
+        guard case .answer = state else { return }
+        state = .closed
+        readingEnded()
+    }
+
+    func readingEnded() {
+        if reading == .open {
+            reading = .ended
+            tellReadClosed()
+        }
+        advance()
+    }
+
+    func tellReadClosed() {
+        guard let load, let task = load.task as? URLSessionStreamTask else { return }
+        load.tell(.stream) { session, _, delegate in
+            (delegate as? any URLSessionStreamDelegate)?.urlSession(session, readClosedFor: task)
+        }
+    }
+
+    // MARK: Ends
+
+    private func endIfDone() {
+        guard isReady, reading != .open, writing != .open, input.isEmpty else { return }
+        guard line.isEmpty, reads.isEmpty, writes.isEmpty else { return }
+        load?.end(nil)
+    }
+
+    /// The load is over.
+    func stop() {
+        if case .stopped = state { return }
+        let last = state
+        state = .stopped
+        let unread = reads.map { StreamWish.read($0.reading) }
+        let unwritten = writes.map { StreamWish.write(StreamWriting(data: Data(), timeout: 0, reply: $0.reply)) }
+        for read in reads { disarm(read.timer) }
+        for write in writes { disarm(write.timer) }
+        let waiting = line.map { work -> StreamWish in
+            switch work {
+            case .read(let read):
+                disarm(read.timer)
+                return .read(read.reading)
+            case .write(let write):
+                disarm(write.timer)
+                return .write(StreamWriting(data: Data(), timeout: 0, reply: write.reply))
+            case .barrier(let wish): return wish
+            }
+        }
+        channel?.giveBack(unread + unwritten + waiting, isAtEnd: reading == .ended && input.isEmpty)
+        (reads, writes, line, input) = ([], [], [], [])
+        load = nil
+        switch last {
+        case .connecting(let dial), .securing(let dial): dial.cancel()
+        // What is cut off must not look whole.
+        case .held(let connection), .open(let connection):
+            connection.close(abruptly: connection.queuedBytes > 0 || writing == .broken)
+        case .fresh, .answer, .closed, .stopped: break
+        }
+    }
+
+    private func readTimedOut(_ number: UInt64) {
+        guard let read = removeRead(number) else { return }
+        answer(read.reading.reply, .failure(ErrorTranslation.urlError(.timedOut, nil, "nothing came to read in time")))
+        advance()
+    }
+
+    private func removeRead(_ number: UInt64) -> Read? {
+        if let index = reads.firstIndex(where: { $0.reading.number == number }) {
+            disarm(reads[index].timer)
+            return reads.remove(at: index)
+        }
+        let index = line.firstIndex { work in
+            if case .read(let read) = work { read.reading.number == number } else { false }
+        }
+        guard let index, case .read(let read) = line.remove(at: index) else { return nil }
+        disarm(read.timer)
+        return read
+    }
+
+    private func writeTimedOut(_ number: UInt64) {
+        let error = ErrorTranslation.urlError(.timedOut, nil, "the peer took too little in time")
+        if let index = writes.firstIndex(where: { $0.number == number }) {
+            let write = writes.remove(at: index)
+            // What of it is with the connection will still leave, if the peer lets it.
+            if write.left != nil { writing = .broken }
+            answer(write.reply, .failure(error))
+        } else {
+            let index = line.firstIndex { work in
+                if case .write(let write) = work { write.number == number } else { false }
+            }
+            guard let index, case .write(let write) = line.remove(at: index) else { return }
+            answer(write.reply, .failure(error))
+        }
+        advance()
+    }
+
+    func answer<Value: Sendable>(_ reply: TaskReply<Value>, _ result: Result<Value, any Error>) {
+        switch reply {
+        case .awaited(let call): call(result)
+        case .handler(let call):
+            guard let load else { return }
+            load.callbacks.add(on: load.session.delegateQueue) { call(result) }
+        }
+    }
+}

@@ -1,0 +1,151 @@
+internal import Synchronization
+public import URLLoading
+
+/// Puts a credential into each request, and refreshes it once for all that need it.
+///
+/// Requests that come while a refresh is under way wait for it. A request refused with an older credential is sent again at once; one
+/// refused with the current one begins a refresh. A refresh that failed stays failed for its credential.
+public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInterceptor {
+    /// How many refreshes in how much time are too many.
+    public struct RefreshWindow: Hashable, Sendable {
+        public var interval: Duration
+        public var limit: Int
+
+        public init(interval: Duration = .seconds(30), limit: Int = 5) {
+            self.interval = interval
+            self.limit = limit
+        }
+    }
+
+    private enum Refresh {
+        case none
+        /// Waited for by everybody; whoever is cancelled meanwhile does not cancel it.
+        case underWay(Task<Scheme.Credential, any Error>)
+        case failed(any Error)
+    }
+
+    private struct State {
+        var credential: Scheme.Credential?
+        /// Grows with each credential: what is known of one says nothing of the next.
+        var version = 0
+        var refresh = Refresh.none
+        var refreshes: [ContinuousClock.Instant] = []
+    }
+
+    private let authenticator: Scheme
+    private let window: RefreshWindow?
+    private let state: Mutex<State>
+
+    /// - Parameter window: nil sets no limit.
+    public init(
+        authenticator: Scheme,
+        credential: Scheme.Credential? = nil,
+        window: RefreshWindow? = RefreshWindow()
+    ) {
+        self.authenticator = authenticator
+        self.window = window
+        state = Mutex(State(credential: credential))
+    }
+
+    /// The credential in use. Setting one forgets what is known of the one before; a refresh under way no longer counts.
+    public var credential: Scheme.Credential? {
+        get { state.withLock { $0.credential } }
+        set {
+            let old = state.withLock { state in
+                let old = state.credential
+                state.credential = newValue
+                state.version += 1
+                state.refresh = .none
+                return old
+            }
+            withExtendedLifetime(old) {}
+        }
+    }
+
+    public func adapt(_ request: URLRequest, for attempt: RequestAttempt) async throws -> URLRequest {
+        var credential = try current()
+        if isRefreshing || authenticator.needsRefresh(credential) { credential = try await refreshed(credential) }
+        var request = request
+        authenticator.apply(credential, to: &request)
+        return request
+    }
+
+    public func retry(_ failure: FailedAttempt) async -> RetryDecision {
+        guard authenticator.isAuthenticationFailure(failure), let request = failure.request else { return .doNotRetry }
+        do {
+            let credential = try current()
+            // It went out with another credential than the one there is by now.
+            guard authenticator.isRequest(request, authenticatedWith: credential) else { return .retry }
+            _ = try await refreshed(credential)
+            return .retry
+        } catch {
+            return .doNotRetryWithError(error)
+        }
+    }
+
+    private func current() throws(AuthenticationFailure) -> Scheme.Credential {
+        guard let credential else { throw .missingCredential }
+        return credential
+    }
+
+    private var isRefreshing: Bool {
+        state.withLock { state in
+            if case .none = state.refresh { false } else { true }
+        }
+    }
+
+    /// The credential after `used`: of the refresh under way, or of one that begins now.
+    private func refreshed(_ used: Scheme.Credential) async throws -> Scheme.Credential {
+        let task = try state.withLock { state throws(AuthenticationFailure) -> Task<Scheme.Credential, any Error>? in
+            switch state.refresh {
+            case .underWay(let task): return task
+            case .failed(let error): throw .refreshFailed(error)
+            case .none: return try begin(&state, used)
+            }
+        }
+        guard let task else { return try current() }
+        do {
+            return try await task.value
+        } catch let failure as AuthenticationFailure {
+            throw failure
+        } catch {
+            throw AuthenticationFailure.refreshFailed(error)
+        }
+    }
+
+    private func begin(
+        _ state: inout State,
+        _ used: Scheme.Credential
+    ) throws(AuthenticationFailure) -> Task<Scheme.Credential, any Error> {
+        if let window {
+            let now = ContinuousClock.now
+            state.refreshes.removeAll { $0.duration(to: now) > window.interval }
+            guard state.refreshes.count < window.limit else { throw .excessiveRefresh }
+            state.refreshes.append(now)
+        }
+        let version = state.version
+        let task = Task { [self] in
+            do {
+                let fresh = try await authenticator.refresh(used)
+                settle(version) { state in
+                    state.credential = fresh
+                    state.version += 1
+                    state.refresh = .none
+                }
+                return fresh
+            } catch {
+                settle(version) { $0.refresh = .failed(error) }
+                throw error
+            }
+        }
+        state.refresh = .underWay(task)
+        return task
+    }
+
+    /// What came of a refresh counts for the credential it was begun for.
+    private func settle(_ version: Int, _ change: (inout State) -> Void) {
+        state.withLock { state in
+            if state.version == version { change(&state) }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+public import URLLoading
+
+/// What an ``AuthenticationInterceptor`` knows of one service's credentials.
+public protocol Authenticator: Sendable {
+    associatedtype Credential: Sendable
+
+    /// Puts the credential into a request.
+    func apply(_ credential: Credential, to request: inout URLRequest)
+
+    /// Gets a new credential for one that is used up. One at a time, whatever number of requests wait for it.
+    func refresh(_ credential: Credential) async throws -> Credential
+
+    /// Whether the credential should be refreshed before it is used: it is about to expire.
+    func needsRefresh(_ credential: Credential) -> Bool
+
+    /// Whether an attempt failed because of its credential. A 401 unless said otherwise.
+    func isAuthenticationFailure(_ failure: FailedAttempt) -> Bool
+
+    /// Whether a request was sent with this very credential: one that was sent with an older one is merely sent again.
+    func isRequest(_ request: URLRequest, authenticatedWith credential: Credential) -> Bool
+}
+
+extension Authenticator {
+    public func needsRefresh(_ credential: Credential) -> Bool { false }
+
+    public func isAuthenticationFailure(_ failure: FailedAttempt) -> Bool {
+        if case .validation(let refusal) = failure.error { refusal.status == 401 } else { false }
+    }
+}
+
+/// Why an ``AuthenticationInterceptor`` ended a request.
+public enum AuthenticationFailure: Error, Sendable {
+    case missingCredential
+    /// More refreshes than the window allows: the service refuses what it has just given out.
+    case excessiveRefresh
+    /// The refresh for this credential failed; it is not tried again before there is another credential.
+    case refreshFailed(any Error)
+}

@@ -1,0 +1,48 @@
+internal import URLLoading
+
+/// What interceptors do between attempts, for requests of every kind.
+struct AttemptSteps: Sendable {
+    enum Next {
+        case again
+        case end(UncurlError)
+    }
+
+    let settings: ManagerCore.Settings
+    let options: RequestOptions
+    let control: TransferControl
+
+    private var hasInterceptors: Bool { !settings.interceptors.isEmpty || !options.interceptors.isEmpty }
+
+    func adapted(_ request: URLRequest, _ retryCount: Int) async throws(UncurlError) -> URLRequest {
+        guard hasInterceptors else { return request }
+        let attempt = RequestAttempt(transfer: control.identifier, retryCount: retryCount)
+        var request = request
+        do {
+            for interceptor in settings.interceptors + options.interceptors {
+                request = try await interceptor.adapt(request, for: attempt)
+            }
+        } catch {
+            throw .adaptation(error)
+        }
+        control.watchers.tell(.adapted(request))
+        return request
+    }
+
+    /// Returns when the next attempt may begin, or with what ends the request.
+    func next(after failure: FailedAttempt) async -> Next {
+        guard hasInterceptors else { return .end(failure.error) }
+        for interceptor in settings.interceptors + options.interceptors {
+            switch await interceptor.retry(failure) {
+            case .doNotRetry: continue
+            case .doNotRetryWithError(let error): return .end(.retry(error, original: failure.error))
+            case .retry: control.watchers.tell(.retries(after: .zero, failure.error))
+            case .retryAfter(let delay):
+                control.watchers.tell(.retries(after: delay, failure.error))
+                await control.wait(for: delay, on: settings.clock)
+            }
+            await control.ready()
+            return .again
+        }
+        return .end(failure.error)
+    }
+}

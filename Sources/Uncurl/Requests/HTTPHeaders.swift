@@ -1,0 +1,117 @@
+/// Header fields in order; names are compared without regard to case (RFC 9110 §5.1), and a name may stand there more than once.
+public struct HTTPHeaders: Sendable {
+    public struct Field: Hashable, Sendable {
+        public var name: String
+        public var value: String
+
+        public init(_ name: String, _ value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    private var fields: [Field] = []
+
+    public init() {}
+
+    public init(_ fields: some Sequence<Field>) { self.fields = Array(fields) }
+
+    /// The names of a dictionary have no order of their own: they are sorted.
+    public init(_ dictionary: [String: String]) {
+        fields = dictionary.sorted { $0.key < $1.key }.map { Field($0.key, $0.value) }
+    }
+
+    /// The value of a name: of several, joined by commas as RFC 9110 §5.3 allows. Nil in setting removes; a value replaces all there were,
+    /// where the first of them stood.
+    public subscript(name: String) -> String? {
+        get {
+            let values = self.values(of: name)
+            return values.isEmpty ? nil : values.joined(separator: ", ")
+        }
+        set {
+            guard let newValue else { return remove(name) }
+            guard let first = fields.firstIndex(where: { $0.isNamed(name) }) else {
+                return fields.append(Field(name, newValue))
+            }
+            fields[first] = Field(name, newValue)
+            let rest = fields[(first + 1)...].filter { !$0.isNamed(name) }
+            fields.replaceSubrange((first + 1)..., with: rest)
+        }
+    }
+
+    /// Each value of a name, in order.
+    public func values(of name: String) -> [String] {
+        fields.compactMap { $0.isNamed(name) ? $0.value : nil }
+    }
+
+    public func contains(_ name: String) -> Bool { fields.contains { $0.isNamed(name) } }
+
+    /// One more, whatever there is already.
+    public mutating func add(_ name: String, _ value: String) { fields.append(Field(name, value)) }
+
+    public mutating func remove(_ name: String) { fields.removeAll { $0.isNamed(name) } }
+
+    /// Those of `others` replace those of the same name.
+    public mutating func merge(_ others: HTTPHeaders) {
+        for field in others { remove(field.name) }
+        fields += others.fields
+    }
+
+    /// In the order of their names, equal names as they were.
+    public func sorted() -> HTTPHeaders {
+        let order = fields.enumerated().sorted {
+            let (left, right) = ($0.element.name.lowercased(), $1.element.name.lowercased())
+            return left == right ? $0.offset < $1.offset : left < right
+        }
+        return HTTPHeaders(order.map(\.element))
+    }
+
+    /// One value a name; see ``subscript(_:)``.
+    public var dictionary: [String: String] {
+        var result: [String: String] = [:]
+        var spelling: [String: String] = [:]
+        for field in fields {
+            let name = spelling[field.name.lowercased()] ?? field.name
+            spelling[field.name.lowercased()] = name
+            result[name] = result[name].map { "\($0), \(field.value)" } ?? field.value
+        }
+        return result
+    }
+}
+
+extension HTTPHeaders.Field {
+    fileprivate func isNamed(_ other: String) -> Bool {
+        name.utf8.count == other.utf8.count && zip(name.utf8, other.utf8).allSatisfy { $0.lowercased == $1.lowercased }
+    }
+}
+
+extension UInt8 {
+    fileprivate var lowercased: UInt8 { (0x41...0x5A).contains(self) ? self | 0x20 : self }
+}
+
+extension HTTPHeaders: RandomAccessCollection, Hashable, ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral,
+    CustomStringConvertible
+{
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { fields.count }
+    public subscript(position: Int) -> Field { fields[position] }
+
+    public init(dictionaryLiteral elements: (String, String)...) { fields = elements.map { Field($0.0, $0.1) } }
+
+    public init(arrayLiteral elements: Field...) { fields = elements }
+
+    public var description: String { fields.map { "\($0.name): \($0.value)" }.joined(separator: "\n") }
+}
+
+extension HTTPHeaders.Field {
+    public static func accept(_ value: String) -> Self { Self("Accept", value) }
+    public static func acceptCharset(_ value: String) -> Self { Self("Accept-Charset", value) }
+    public static func acceptLanguage(_ value: String) -> Self { Self("Accept-Language", value) }
+    public static func acceptEncoding(_ value: String) -> Self { Self("Accept-Encoding", value) }
+    public static func authorization(_ value: String) -> Self { Self("Authorization", value) }
+    public static func authorization(bearer token: String) -> Self { Self("Authorization", "Bearer \(token)") }
+    public static func contentDisposition(_ value: String) -> Self { Self("Content-Disposition", value) }
+    public static func contentEncoding(_ value: String) -> Self { Self("Content-Encoding", value) }
+    public static func contentType(_ value: String) -> Self { Self("Content-Type", value) }
+    public static func userAgent(_ value: String) -> Self { Self("User-Agent", value) }
+}

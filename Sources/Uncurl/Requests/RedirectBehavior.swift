@@ -1,0 +1,19 @@
+public import URLLoading
+
+/// What is done with an answer that redirects.
+public enum RedirectBehavior: Sendable {
+    /// By the rules of RFC 9110 §15.4: credentials do not cross to another origin.
+    case follow
+    /// The redirect itself is the answer.
+    case doNotFollow
+    /// The closure gives what follows; nil: the redirect itself is the answer.
+    case modify(@Sendable (URLSessionTask, URLRequest, HTTPURLResponse) async -> URLRequest?)
+
+    func next(_ task: URLSessionTask, _ proposed: URLRequest, _ response: HTTPURLResponse) async -> URLRequest? {
+        switch self {
+        case .follow: proposed
+        case .doNotFollow: nil
+        case .modify(let change): await change(task, proposed, response)
+        }
+    }
+}

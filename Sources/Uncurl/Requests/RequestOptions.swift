@@ -1,0 +1,49 @@
+public import URLLoading
+
+/// How one request is made, where that differs from what its manager does. Nil and empty: as the manager does.
+public struct RequestOptions: Sendable {
+    /// Idle time in seconds, as in `URLRequest.timeoutInterval`.
+    public var timeout: TimeInterval?
+    public var cachePolicy: URLRequest.CachePolicy?
+    /// From 0 to 1; see `URLSessionTask.priority`.
+    public var priority: Float?
+    /// After the manager's own.
+    public var interceptors: [any RequestInterceptor]
+    public var redirects: RedirectBehavior?
+    public var caching: CacheBehavior?
+    /// Given to the first challenge that is not about trust; a server that refuses it is not given it again.
+    public var credential: URLCredential?
+    /// In place of the response serializer's.
+    public var validation: ResponseValidation?
+    /// Sees the head of the answer before its content, and may end it there.
+    public var onResponse: (@Sendable (HTTPURLResponse) async -> URLSession.ResponseDisposition)?
+    /// On the manager's delegate queue, in order, the last one before the end is told.
+    public var uploadProgress: (@Sendable (TransferProgress) -> Void)?
+    public var downloadProgress: (@Sendable (TransferProgress) -> Void)?
+
+    public init(
+        timeout: TimeInterval? = nil,
+        cachePolicy: URLRequest.CachePolicy? = nil,
+        priority: Float? = nil,
+        interceptors: [any RequestInterceptor] = [],
+        redirects: RedirectBehavior? = nil,
+        caching: CacheBehavior? = nil,
+        credential: URLCredential? = nil,
+        validation: ResponseValidation? = nil,
+        onResponse: (@Sendable (HTTPURLResponse) async -> URLSession.ResponseDisposition)? = nil,
+        uploadProgress: (@Sendable (TransferProgress) -> Void)? = nil,
+        downloadProgress: (@Sendable (TransferProgress) -> Void)? = nil
+    ) {
+        self.timeout = timeout
+        self.cachePolicy = cachePolicy
+        self.priority = priority
+        self.interceptors = interceptors
+        self.redirects = redirects
+        self.caching = caching
+        self.credential = credential
+        self.validation = validation
+        self.onResponse = onResponse
+        self.uploadProgress = uploadProgress
+        self.downloadProgress = downloadProgress
+    }
+}

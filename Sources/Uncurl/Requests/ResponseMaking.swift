@@ -1,0 +1,94 @@
+internal import URLLoading
+
+/// Makes one response of what a task came to. Any thread.
+struct ResponseMaking<Serializer: ResponseSerializer>: Sendable {
+    let serializer: Serializer
+    /// In place of the serializer's own.
+    var validation: ResponseValidation?
+    var retryCount = 0
+
+    /// - Parameters:
+    ///   - challenge: why a challenge ended the task.
+    ///   - moved: where a download has come to.
+    func response(
+        to outcome: TaskOutcome,
+        challenge: UncurlError?,
+        trust: TrustFailure?,
+        moved: Result<URL, UncurlError>?
+    ) -> Response<Serializer.Value> {
+        let request = outcome.task.currentRequest ?? outcome.task.originalRequest
+        var file = outcome.file
+        if case .success(let place)? = moved { file = place }
+        var rejected: Serializer.Value?
+        let result: Result<Serializer.Value, UncurlError>
+        if let error = outcome.error {
+            result = .failure(challenge ?? UncurlError(error, trust: trust))
+        } else if case .failure(let failure)? = moved {
+            result = .failure(failure)
+        } else {
+            let answer = ReceivedResponse(
+                request: request,
+                response: outcome.response,
+                data: outcome.data,
+                fileURL: file
+            )
+            (result, rejected) = value(of: answer)
+        }
+        return Response(
+            request: request,
+            response: outcome.response as? HTTPURLResponse,
+            data: outcome.data,
+            fileURL: file,
+            result: result,
+            rejectedValue: rejected,
+            metrics: outcome.metrics,
+            retryCount: retryCount
+        )
+    }
+
+    /// What a refused answer says is told as well: an error document must not be lost because of its status.
+    private func value(
+        of answer: ReceivedResponse
+    ) -> (Result<Serializer.Value, UncurlError>, rejected: Serializer.Value?) {
+        var refusal = (validation ?? serializer.validation).failure(of: answer)
+        do {
+            let value = try serializer.serialize(answer)
+            guard let refusal else { return (.success(value), nil) }
+            return (.failure(.validation(refusal)), value)
+        } catch {
+            let failure =
+                error as? SerializationFailure ?? SerializationFailure(.other, answer: answer, underlying: error)
+            guard refusal != nil else { return (.failure(.serialization(failure)), nil) }
+            refusal?.serialization = failure
+            return (refusal.map { .failure(.validation($0)) } ?? .failure(.serialization(failure)), nil)
+        }
+    }
+
+    /// Of a request that never became a task.
+    func response(failing error: UncurlError, _ request: URLRequest?) -> Response<Serializer.Value> {
+        Response(
+            request: request,
+            response: nil,
+            data: Data(),
+            fileURL: nil,
+            result: .failure(error),
+            rejectedValue: nil,
+            metrics: nil,
+            retryCount: retryCount
+        )
+    }
+}
+
+extension UncurlError {
+    /// - Parameter trust: what the policy said of the server, if it was asked and refused.
+    init(_ error: URLError, trust: TrustFailure?) {
+        switch error.code {
+        case .cancelled: self = trust.map(UncurlError.trust) ?? .cancelled
+        case .serverCertificateUntrusted, .serverCertificateHasBadDate, .serverCertificateNotYetValid,
+            .serverCertificateHasUnknownRoot, .secureConnectionFailed:
+            self = trust.map(UncurlError.trust) ?? .transport(error)
+        case .requestBodyStreamExhausted: self = .bodyNotReplayable
+        default: self = .transport(error)
+        }
+    }
+}

@@ -1,0 +1,68 @@
+internal import Synchronization
+public import URLLoading
+
+/// An answer whose content is read as it comes, in the pieces the network makes; what frames them stands in ``lines`` and its kin. While
+/// nobody reads, the server is held. One reader; a stream that is let go of before its end is cancelled.
+public struct ResponseStream: AsyncSequence, Sendable {
+    public typealias Element = Data
+
+    /// The head, which has been validated.
+    public let response: HTTPURLResponse
+    /// The reins of the request.
+    public let control: TransferControl
+    private let chunks: ResponseChunks
+
+    init(_ response: HTTPURLResponse, _ control: TransferControl, _ chunks: ResponseChunks) {
+        self.response = response
+        self.control = control
+        self.chunks = chunks
+    }
+
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(chunks: chunks, control: control) }
+
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        let chunks: ResponseChunks
+        let control: TransferControl
+
+        /// - Throws: ``UncurlError``.
+        public mutating func next() async throws -> Data? {
+            do {
+                guard let chunk = try await chunks.next() else {
+                    control.finish()
+                    return nil
+                }
+                return Data(chunk)
+            } catch let error as URLError {
+                throw UncurlError(error, trust: nil)
+            }
+        }
+    }
+}
+
+extension HTTPSessionManager {
+    /// Sends a request and waits for the head of its answer; the content is read from what is returned.
+    ///
+    /// Interceptors are asked as with every request, up to the head: content that has begun is not begun again.
+    ///
+    /// - Parameter validation: what the head is held to; a refused answer's content, up to a mebibyte of it, comes with the error.
+    public func stream(
+        _ request: HTTPRequest,
+        validation: ResponseValidation = ResponseValidation()
+    ) async throws(UncurlError) -> ResponseStream {
+        let settings = core.settings
+        let opening = StreamOpening(
+            manager: self,
+            settings: settings,
+            control: TransferControl(settings.monitors),
+            request: request,
+            validation: request.options.validation ?? validation
+        )
+        opening.control.resume()
+        let result = await withTaskCancellationHandler {
+            await opening.stream()
+        } onCancel: {
+            opening.control.cancel()
+        }
+        return try result.get()
+    }
+}

@@ -1,0 +1,102 @@
+internal import URLLoading
+
+/// A stream's request up to the head of its answer.
+struct StreamOpening: Sendable {
+    /// Of a refused answer: what an error document has at most.
+    private static let refusedContent = 1 << 20
+
+    let manager: HTTPSessionManager
+    let settings: ManagerCore.Settings
+    let control: TransferControl
+    let request: HTTPRequest
+    let validation: ResponseValidation
+
+    private var steps: AttemptSteps {
+        AttemptSteps(settings: settings, options: request.options, control: control)
+    }
+
+    func stream() async -> Result<ResponseStream, UncurlError> {
+        control.watchers.tell(.began(request))
+        var retryCount = 0
+        while true {
+            let (result, sent, response) = await attempt(retryCount)
+            guard case .failure(let error) = result, !control.isCancelled else { return result }
+            let failure = FailedAttempt(
+                attempt: RequestAttempt(transfer: control.identifier, retryCount: retryCount),
+                request: sent,
+                response: response,
+                data: Data(),
+                error: error,
+                isReplayable: request.body.isReplayable
+            )
+            switch await steps.next(after: failure) {
+            case .end(let error):
+                control.finish()
+                control.watchers.tell(.finished(statusCode: response?.statusCode, error, retryCount: retryCount))
+                return .failure(error)
+            case .again: retryCount += 1
+            }
+        }
+    }
+
+    private func attempt(
+        _ retryCount: Int
+    ) async -> (Result<ResponseStream, UncurlError>, URLRequest?, HTTPURLResponse?) {
+        var sent: URLRequest?
+        var head: HTTPURLResponse?
+        do throws(UncurlError) {
+            guard !control.isCancelled else { throw .cancelled }
+            guard !manager.isInvalid else { throw .sessionInvalidated }
+            let plan = try manager.taskPlan(for: request, settings.requestSerializer)
+            guard let built = plan.request, case .data = plan.kind else {
+                throw .invalidURL(request.path, reason: "a stream sends nothing but parameters")
+            }
+            control.watchers.tell(.built(built))
+            let adapted = try await steps.adapted(built, retryCount)
+            sent = adapted
+            let delegate = manager.delegate(for: plan)
+            let chunks = try await begun(adapted, delegate)
+            guard let response = chunks.response as? HTTPURLResponse else {
+                throw .transport(URLError(.badServerResponse))
+            }
+            head = response
+            try await checked(response, adapted, chunks)
+            return (.success(ResponseStream(response, control, chunks)), sent, head)
+        } catch {
+            return (.failure(error), sent, head)
+        }
+    }
+
+    private func begun(_ request: URLRequest, _ delegate: TaskDelegate) async throws(UncurlError) -> ResponseChunks {
+        let opened = manager.session.chunkTask(request, delegate: delegate, watcher: delegate)
+        delegate.attach(opened.task)
+        control.watchers.tell(.createdTask(opened.task))
+        control.begin(opened.task)
+        do {
+            return try await opened.chunks()
+        } catch let error as URLError {
+            throw delegate.challengeError
+                ?? UncurlError(error, trust: manager.core.failure(of: request.url?.host))
+        } catch {
+            throw .transport(URLError(.unknown))
+        }
+    }
+
+    private func checked(
+        _ response: HTTPURLResponse,
+        _ request: URLRequest,
+        _ chunks: ResponseChunks
+    ) async throws(UncurlError) {
+        var answer = ReceivedResponse(request: request, response: response, data: Data([0]))
+        guard validation.failure(of: answer) != nil else { return }
+        answer.data = Data()
+        do {
+            while answer.data.count < Self.refusedContent, let chunk = try await chunks.next() {
+                answer.data.append(contentsOf: chunk.prefix(Self.refusedContent - answer.data.count))
+            }
+        } catch {
+            // What came of the document is all there is.
+        }
+        if let failure = validation.failure(of: answer) { throw .validation(failure) }
+    }
+}

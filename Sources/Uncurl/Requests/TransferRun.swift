@@ -1,0 +1,123 @@
+internal import URLLoading
+
+/// A request from its building to its response: attempts, and what interceptors make of their failures.
+struct TransferRun<Serializer: ResponseSerializer>: Sendable {
+    let manager: URLSessionManager
+    let settings: ManagerCore.Settings
+    let control: TransferControl
+    let request: HTTPRequest?
+    let options: RequestOptions
+    let serializer: Serializer
+    var destination: DownloadDestination?
+    /// Makes each attempt's plan anew.
+    let plan: @Sendable () throws(UncurlError) -> TaskPlan
+
+    private var steps: AttemptSteps { AttemptSteps(settings: settings, options: options, control: control) }
+
+    func response() async -> Response<Serializer.Value> {
+        control.watchers.tell(.began(request))
+        await control.ready()
+        var retryCount = 0
+        var resumption: Data?
+        while true {
+            let response = await attempt(retryCount, resumption)
+            guard let error = response.error, !control.isCancelled else { return ended(response) }
+            let failure = FailedAttempt(
+                attempt: RequestAttempt(transfer: control.identifier, retryCount: retryCount),
+                request: response.request,
+                response: response.response,
+                data: response.data,
+                error: error,
+                isReplayable: request?.body.isReplayable ?? true
+            )
+            switch await steps.next(after: failure) {
+            case .end(.retry(let other, let original)):
+                return ended(response.failing(.retry(other, original: original)))
+            case .end: return ended(response)
+            case .again:
+                resumption = response.resumeData
+                retryCount += 1
+            }
+        }
+    }
+
+    private func ended(_ response: Response<Serializer.Value>) -> Response<Serializer.Value> {
+        control.finish()
+        control.watchers.tell(
+            .finished(statusCode: response.statusCode, response.error, retryCount: response.retryCount)
+        )
+        return response
+    }
+
+    private func attempt(_ retryCount: Int, _ resumption: Data?) async -> Response<Serializer.Value> {
+        let making = ResponseMaking(
+            serializer: serializer,
+            validation: options.validation,
+            retryCount: retryCount
+        )
+        var built: URLRequest?
+        do throws(UncurlError) {
+            guard !control.isCancelled else { throw .cancelled }
+            guard !manager.isInvalid else { throw .sessionInvalidated }
+            var plan = try self.plan()
+            built = plan.request
+            if let request = plan.request {
+                control.watchers.tell(.built(request))
+                plan.request = try await steps.adapted(request, retryCount)
+                built = plan.request
+            }
+            if let resumption { plan.kind = .resumedDownload(resumption) }
+            return await send(plan, making)
+        } catch {
+            let response = making.response(failing: error, built)
+            control.watchers.tell(.serialized(statusCode: nil, error))
+            return response
+        }
+    }
+
+    private func send(
+        _ plan: TaskPlan,
+        _ making: ResponseMaking<Serializer>
+    ) async -> Response<Serializer.Value> {
+        let delegate = manager.delegate(for: plan)
+        let session = manager.session
+        let outcome = await withUnsafeContinuation { continuation in
+            let task = manager.task(plan, delegate, collectsMetrics: settings.collectsMetrics) {
+                unsafe continuation.resume(returning: $0)
+            }
+            control.watchers.tell(.createdTask(task))
+            control.begin(task)
+        }
+        session.tellEnd(of: outcome.task, outcome.error, manager.core, delegate)
+        control.watchers.tell(.completedTask(outcome.task, outcome.error))
+        if let metrics = outcome.metrics { control.watchers.tell(.collectedMetrics(metrics)) }
+        var moved: Result<URL, UncurlError>?
+        if let file = outcome.file, let task = outcome.task as? URLSessionDownloadTask {
+            moved = await move(file, outcome, task, session)
+        }
+        let response = making.response(
+            to: outcome,
+            challenge: delegate.challengeError,
+            trust: outcome.error == nil ? nil : manager.core.failure(of: outcome.task.currentRequest?.url?.host),
+            moved: moved
+        )
+        control.watchers.tell(.serialized(statusCode: response.statusCode, response.error))
+        manager.core.postCompletion(outcome.task, response, serializer)
+        delegate.open()
+        return response
+    }
+
+    private func move(
+        _ file: URL,
+        _ outcome: TaskOutcome,
+        _ task: URLSessionDownloadTask,
+        _ session: URLSession
+    ) async -> Result<URL, UncurlError> {
+        let move = DownloadMove(core: manager.core, task: task)
+        return await withUnsafeContinuation { continuation in
+            session.delegateQueue.addOperation {
+                unsafe continuation.resume(returning: move.run(file, outcome.response, session, destination))
+            }
+        }
+    }
+}

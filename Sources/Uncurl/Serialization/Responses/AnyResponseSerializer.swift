@@ -1,0 +1,10 @@
+/// Another serializer, whatever its value.
+public struct AnyResponseSerializer: ResponseSerializer {
+    public let base: any ResponseSerializer
+
+    public init(_ base: any ResponseSerializer) { self.base = base }
+
+    public var validation: ResponseValidation { base.validation }
+
+    public func serialize(_ answer: ReceivedResponse) throws -> any Sendable { try base.serialize(answer) }
+}

@@ -1,0 +1,70 @@
+internal import URLLoading
+
+/// Where references are resolved.
+struct BaseURL: Sendable {
+    let url: URL
+    /// The base as text up to and with the last slash of its path, where nothing but appending a plain reference is needed.
+    private let prefix: String?
+
+    /// A path that does not end in a slash gets one: `…/v1` and `users` are to make `…/v1/users`.
+    init(_ given: URL) {
+        var url = given
+        if var parts = URLComponents(url: given.absoluteURL, resolvingAgainstBaseURL: true),
+            !parts.percentEncodedPath.isEmpty, !parts.percentEncodedPath.hasSuffix("/")
+        {
+            parts.percentEncodedPath += "/"
+            url = parts.url ?? given
+        }
+        self.url = url.absoluteURL
+        let text = self.url.absoluteString
+        prefix = text.hasSuffix("/") && !text.contains("?") && !text.contains("#") ? text : nil
+    }
+
+    /// By RFC 3986 §5.2: a whole URL replaces the base, a path with a slash in front replaces its path.
+    func resolve(_ reference: String) throws(UncurlError) -> URL {
+        if let prefix, reference.isPlainReference, let url = URL(string: prefix + reference) { return url }
+        return try Self.checked(URL(string: reference, encodingInvalidCharacters: false, relativeTo: url), reference)
+    }
+
+    static func absolute(_ reference: String) throws(UncurlError) -> URL {
+        try checked(URL(string: reference, encodingInvalidCharacters: false), reference)
+    }
+
+    private static func checked(_ url: URL?, _ reference: String) throws(UncurlError) -> URL {
+        guard let url = url?.absoluteURL else {
+            throw .invalidURL(reference, reason: "it has characters that a URL must write as %XX, or no form of a URL")
+        }
+        guard let scheme = url.scheme else {
+            throw .invalidURL(reference, reason: "it is relative, and the manager has no base URL")
+        }
+        let isRemote = ["http", "https"].contains(scheme.lowercased())
+        if isRemote, url.host?.isEmpty ?? true { throw .invalidURL(reference, reason: "it names no host") }
+        return url
+    }
+}
+
+extension URL {
+    fileprivate init?(string: String, encodingInvalidCharacters: Bool, relativeTo base: URL) {
+        guard URL(string: string, encodingInvalidCharacters: encodingInvalidCharacters) != nil || string.isEmpty,
+            let url = URL(string: string, relativeTo: base)
+        else { return nil }
+        self = url
+    }
+}
+
+extension String {
+    /// Segments of letters, digits, `-`, `_` and `~`, with a query of the same: what stands behind the base just as it is. Dots are left out,
+    /// as they may be `..`.
+    fileprivate var isPlainReference: Bool {
+        guard let first = utf8.first, first != UInt8(ascii: "/"), first != UInt8(ascii: "?") else { return false }
+        return utf8.allSatisfy { octet in
+            switch octet {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+            case UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: "/"), UInt8(ascii: "?"),
+                UInt8(ascii: "="), UInt8(ascii: "&"):
+                true
+            default: false
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+internal import Synchronization
+public import URLLoading
+
+/// A session manager for one service: requests are references to its base URL, and their parameters go through one serializer.
+///
+/// ```swift
+/// let manager = HTTPSessionManager(baseURL: URL(string: "https://api.example.com/v1")!)
+/// let user = try await manager.get("users/1", as: User.self)
+/// ```
+open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
+    private let base: BaseURL?
+
+    /// - Parameter baseURL: where references are resolved (RFC 3986 §5); a path without a slash at its end gets one. Nil: requests name
+    ///   whole URLs.
+    public init(baseURL: URL? = nil, configuration: URLSessionConfiguration = .default) {
+        base = baseURL.map { BaseURL($0) }
+        super.init(configuration: configuration)
+    }
+
+    /// The same base URL, configuration, serializers and policy; not the hooks.
+    public init(copying other: HTTPSessionManager) {
+        base = other.base
+        super.init(copying: other)
+    }
+
+    public var baseURL: URL? { base?.url }
+
+    /// What puts parameters into requests. ``HTTPRequestSerializer`` unless set.
+    public var requestSerializer: any RequestSerializer {
+        get { core.settings.requestSerializer }
+        set { core.change { $0.requestSerializer = newValue } }
+    }
+
+    /// - Throws: a policy that pins where the base URL is not https: nothing would be compared.
+    open override func setSecurityPolicy(_ policy: any ServerTrustEvaluator) throws(UncurlError) {
+        if policy.isPinning, baseURL?.scheme?.lowercased() != "https" {
+            throw .invalidURL(
+                baseURL?.absoluteString ?? "",
+                reason: "a policy that pins wants a base URL of https: over anything else nothing is compared"
+            )
+        }
+        try super.setSecurityPolicy(policy)
+    }
+
+    // MARK: Requests
+
+    /// A request as it is sent, but for what interceptors change.
+    public func urlRequest(for request: HTTPRequest) throws(UncurlError) -> URLRequest {
+        let plan = try taskPlan(for: request)
+        if let made = plan.request { return made }
+        return URLRequest(url: try url(for: request.path))
+    }
+
+    /// Resolved against the base URL.
+    public func url(for path: String) throws(UncurlError) -> URL {
+        guard let base else { return try BaseURL.absolute(path) }
+        return try base.resolve(path)
+    }
+
+    func taskPlan(for request: HTTPRequest) throws(UncurlError) -> TaskPlan {
+        try taskPlan(for: request, core.settings.requestSerializer)
+    }
+
+    func taskPlan(for request: HTTPRequest, _ serializer: any RequestSerializer) throws(UncurlError) -> TaskPlan {
+        var made = URLRequest(url: try url(for: request.path))
+        made.httpMethod = request.method.rawValue
+        if let timeout = request.options.timeout { made.timeoutInterval = timeout }
+        if let policy = request.options.cachePolicy { made.cachePolicy = policy }
+        let serializer = request.serializer ?? serializer
+        var plan = TaskPlan(kind: .data, behavior: TaskBehavior(request.options), priority: request.options.priority)
+        switch request.body {
+        case .parameters: made = try serializer.serialize(request.parameters, into: made)
+        case .data(let data, let type):
+            made = try serializer.serialize(query: request.parameters, into: made, type)
+            plan.kind = .uploadData(data)
+        case .file(let file, let type):
+            made = try serializer.serialize(
+                query: request.parameters,
+                into: made,
+                type ?? MediaTypes.type(ofPath: file.path)
+            )
+            plan.kind = .uploadFile(file)
+        case .stream(let length, let type, let make):
+            made = try serializer.serialize(query: request.parameters, into: made, type)
+            if let length { made.setValue(String(length), forHTTPHeaderField: "Content-Length") }
+            plan.kind = .uploadStream
+            plan.behavior.newBodyStream = make
+        case .multipart(let form):
+            made = try serializer.serialize(nil, into: made)
+            _ = form
+        }
+        for field in request.headers {
+            guard HTTPHeaders.isValid(field) else { throw .header(name: field.name) }
+            made.setValue(nil, forHTTPHeaderField: field.name)
+        }
+        for field in request.headers { made.addValue(field.value, forHTTPHeaderField: field.name) }
+        plan.request = made
+        return plan
+    }
+}

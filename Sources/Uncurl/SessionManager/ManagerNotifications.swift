@@ -1,0 +1,53 @@
+public import URLLoading
+
+/// Names and keys, the same strings as AFNetworking's.
+///
+/// They are posted in the order of events: of a task's progress on the thread that resumes or suspends it, of its end on the
+/// completion queue after its handler has returned, of a session on its delegate queue.
+extension URLSessionManager {
+    /// The object is the task.
+    public static let taskDidResume = Notification.Name("com.alamofire.networking.task.resume")
+    public static let taskDidSuspend = Notification.Name("com.alamofire.networking.task.suspend")
+    public static let taskDidComplete = Notification.Name("com.alamofire.networking.task.complete")
+    /// The object is the session.
+    public static let sessionDidInvalidate = Notification.Name("com.alamofire.networking.session.invalidate")
+    /// The object is the download task.
+    public static let downloadTaskDidMoveFile = Notification.Name(
+        "com.alamofire.networking.session.download.file-manager-succeed"
+    )
+    /// The object is the download task; the user info is the error's.
+    public static let downloadTaskDidFailToMoveFile = Notification.Name(
+        "com.alamofire.networking.session.download.file-manager-error"
+    )
+
+    /// The value, if the serializer made one.
+    public static let serializedResponseKey = "com.alamofire.networking.task.complete.serializedresponse"
+    public static let responseSerializerKey = "com.alamofire.networking.task.complete.responseserializer"
+    public static let errorKey = "com.alamofire.networking.task.complete.error"
+    /// Of a download, in place of the data.
+    public static let assetPathKey = "com.alamofire.networking.task.complete.assetpath"
+    public static let responseDataKey = "com.alamofire.networking.complete.finish.responsedata"
+    public static let sessionTaskMetricsKey = "com.alamofire.networking.complete.sessiontaskmetrics"
+}
+
+extension ManagerCore {
+    func postCompletion<Value>(
+        _ task: URLSessionTask,
+        _ response: Response<Value>,
+        _ serializer: any ResponseSerializer
+    ) {
+        guard settings.notificationCenter != nil else { return }
+        var facts: [AnyHashable: Any] = [URLSessionManager.responseSerializerKey: serializer]
+        if let metrics = response.metrics { facts[URLSessionManager.sessionTaskMetricsKey] = metrics }
+        if let file = response.fileURL {
+            facts[URLSessionManager.assetPathKey] = file
+        } else {
+            facts[URLSessionManager.responseDataKey] = response.data
+        }
+        if let error = response.error { facts[URLSessionManager.errorKey] = error }
+        if let value = response.value ?? response.rejectedValue {
+            facts[URLSessionManager.serializedResponseKey] = value
+        }
+        post(URLSessionManager.taskDidComplete, task, facts)
+    }
+}

@@ -1,0 +1,37 @@
+internal import URLLoading
+
+/// Requests whose content is not made of their parameters: those go into the query then, whatever the method.
+extension RequestSerializer {
+    func serialize(
+        query parameters: Parameters?,
+        into request: URLRequest,
+        _ contentType: String?
+    ) throws(UncurlError) -> URLRequest {
+        var made = try serialize(nil, into: request)
+        made.httpBody = nil
+        made.setValue(contentType ?? "application/octet-stream", forHTTPHeaderField: "Content-Type")
+        guard let parameters else { return made }
+        return try HTTPRequestSerializer(defaults: .none, placement: .query).serialize(parameters, into: made)
+    }
+}
+
+extension HTTPHeaders {
+    /// RFC 9110 §5.1, §5.5: a name is a token, and a value holds neither CR nor LF nor NUL.
+    static func isValid(_ field: Field) -> Bool {
+        !field.name.isEmpty && field.name.utf8.allSatisfy(\.isTokenOctet)
+            && field.value.utf8.allSatisfy { $0 != 0x0D && $0 != 0x0A && $0 != 0 }
+    }
+}
+
+extension UInt8 {
+    fileprivate var isTokenOctet: Bool {
+        switch self {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
+            UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
+            UInt8(ascii: "^"), UInt8(ascii: "_"), UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,57 @@
+internal import Dispatch
+internal import URLLoading
+
+/// The way from a task's end to its completion handler:
+///
+/// loop, or delegate queue → (delegate queue: where a download goes) → serialization, several at once → completion queue: the handler, then
+/// the notification, then the operations that waited for the end. The hook for the end runs on the delegate queue, beside all that.
+struct TaskFinish<Serializer: ResponseSerializer>: Sendable {
+    let core: ManagerCore
+    let delegate: TaskDelegate
+    let session: URLSession
+    let settings: ManagerCore.Settings
+    let making: ResponseMaking<Serializer>
+    let destination: DownloadDestination?
+    let completion: @Sendable (Response<Serializer.Value>) -> Void
+
+    func run(_ outcome: TaskOutcome) {
+        let group = settings.completionGroup ?? ManagerCore.sharedGroup
+        group.enter()
+        session.tellEnd(of: outcome.task, outcome.error, core, delegate)
+        guard let file = outcome.file, let task = outcome.task as? URLSessionDownloadTask else {
+            return make(outcome, nil, group)
+        }
+        session.delegateQueue.addOperation {
+            let moved = DownloadMove(core: core, task: task).run(file, outcome.response, session, destination)
+            make(outcome, moved, group)
+        }
+    }
+
+    private func make(_ outcome: TaskOutcome, _ moved: Result<URL, UncurlError>?, _ group: DispatchGroup) {
+        ManagerCore.processing.async {
+            let response = making.response(
+                to: outcome,
+                challenge: delegate.challengeError,
+                trust: core.failure(of: outcome.task.currentRequest?.url?.host),
+                moved: moved
+            )
+            (settings.completionQueue ?? core.ownQueue).async {
+                completion(response)
+                core.postCompletion(outcome.task, response, making.serializer)
+                delegate.open()
+                group.leave()
+            }
+        }
+    }
+}
+
+extension URLSession {
+    /// The hooks for a task's end, on the delegate queue, if there are any.
+    func tellEnd(of task: URLSessionTask, _ error: URLError?, _ core: ManagerCore, _ delegate: TaskDelegate) {
+        guard core.hooks.didComplete != nil || delegate.hooks.didComplete != nil else { return }
+        delegateQueue.addOperation {
+            core.hooks.didComplete?(self, task, error)
+            delegate.hooks.didComplete?(self, task, error)
+        }
+    }
+}

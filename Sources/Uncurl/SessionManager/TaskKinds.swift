@@ -1,0 +1,47 @@
+internal import URLLoading
+
+/// One task as it is to be made.
+struct TaskPlan: Sendable {
+    var kind: URLSession.ReportedKind
+    /// Nothing for a download that is resumed.
+    var request: URLRequest?
+    var behavior = TaskBehavior()
+    var priority: Float?
+
+    var keeping: TaskReport.Keeping {
+        switch kind {
+        case .download, .resumedDownload: .file
+        default: .memory
+        }
+    }
+}
+
+extension URLSessionManager {
+    /// The delegate object for a kind of task.
+    func delegate(for plan: TaskPlan) -> TaskDelegate {
+        switch plan.kind {
+        case .data: DataTaskDelegate(core, plan.behavior)
+        case .download, .resumedDownload: DownloadTaskDelegate(core, plan.behavior)
+        default: UploadTaskDelegate(core, plan.behavior)
+        }
+    }
+
+    /// A suspended task with its delegate.
+    func task(
+        _ plan: TaskPlan,
+        _ delegate: TaskDelegate,
+        collectsMetrics: Bool,
+        _ done: @escaping @Sendable (TaskOutcome) -> Void
+    ) -> URLSessionTask {
+        let task = session.task(
+            plan.kind,
+            plan.request,
+            delegate: delegate,
+            watcher: delegate,
+            report: TaskReport(plan.keeping, collectsMetrics: collectsMetrics, done)
+        )
+        if let priority = plan.priority { task.priority = priority }
+        delegate.attach(task)
+        return task
+    }
+}

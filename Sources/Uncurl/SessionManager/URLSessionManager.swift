@@ -1,0 +1,211 @@
+public import Dispatch
+internal import Synchronization
+public import URLLoading
+
+/// Makes tasks with one session, gives each a delegate object of its own, and turns what comes back into values.
+///
+/// Any thread. What is set here is copied into each task when it is made, hooks apart: those are looked up when their event happens.
+/// The session does not hold its manager: a manager that is let go of lets its tasks end, and its session with the last of them.
+open class URLSessionManager: @unchecked Sendable {
+    private enum Life {
+        case none
+        case open(URLSession)
+        /// Closed for good.
+        case invalid(URLSession?)
+    }
+
+    let core: ManagerCore
+    private let life = Mutex(Life.none)
+    private let configured: URLSessionConfiguration
+
+    /// - Parameter configuration: copied.
+    public init(configuration: URLSessionConfiguration = .default) {
+        configured = configuration.copied
+        core = ManagerCore(ManagerCore.Settings())
+    }
+
+    /// The same configuration, serializers and policy; not the hooks, as they may be about the original.
+    public init(copying other: URLSessionManager) {
+        configured = other.configured.copied
+        var settings = other.core.settings
+        settings.hooks = TaskHooks()
+        settings.sessionHooks = SessionHooks()
+        core = ManagerCore(settings)
+    }
+
+    deinit {
+        if case .open(let session) = life.withLock({ $0 }) { session.finishTasksAndInvalidate() }
+    }
+
+    // MARK: The session
+
+    /// Made when it is first needed, and anew after ``invalidate(cancellingTasks:resettingSession:)`` with a reset. After one without, the
+    /// session that is invalid: its tasks fail.
+    public var session: URLSession {
+        let (session, isNew) = life.withLock { life -> (URLSession, Bool) in
+            switch life {
+            case .open(let session), .invalid(let session?): return (session, false)
+            case .none:
+                let session = makeSession()
+                life = .open(session)
+                return (session, true)
+            case .invalid(nil):
+                let session = makeSession()
+                life = .invalid(session)
+                return (session, false)
+            }
+        }
+        if isNew { adopt(session) }
+        if case .invalid = life.withLock({ $0 }) { session.invalidateAndCancel() }
+        return session
+    }
+
+    private func makeSession() -> URLSession {
+        URLSession(configuration: configured, delegate: ManagedSessionDelegate(core), delegateQueue: nil)
+    }
+
+    /// Tasks that a background session brings along get a delegate each, without handlers; one that has a delegate keeps it.
+    private func adopt(_ session: URLSession) {
+        guard configured.identifier != nil else { return }
+        session.getAllTasks { [core] tasks in
+            for task in tasks where task.delegate == nil {
+                let delegate = TaskDelegate(core)
+                delegate.attach(task)
+                task.delegate = delegate
+            }
+        }
+    }
+
+    /// A copy.
+    public var configuration: URLSessionConfiguration { configured.copied }
+
+    /// The tasks that have not ended, in the order they were made: a snapshot, to be had from any callback.
+    public var tasks: [URLSessionTask] {
+        guard case .open(let session) = life.withLock({ $0 }) else { return [] }
+        return session.unfinishedTasks
+    }
+
+    public var dataTasks: [URLSessionDataTask] {
+        tasks.compactMap { $0 is URLSessionUploadTask ? nil : $0 as? URLSessionDataTask }
+    }
+
+    public var uploadTasks: [URLSessionUploadTask] { tasks.compactMap { $0 as? URLSessionUploadTask } }
+
+    public var downloadTasks: [URLSessionDownloadTask] { tasks.compactMap { $0 as? URLSessionDownloadTask } }
+
+    /// Ends the session, now or when its tasks have ended.
+    ///
+    /// - Parameter resettingSession: the manager goes on with a new session; otherwise what it makes from here on fails with
+    ///   ``UncurlError/sessionInvalidated``.
+    public func invalidate(cancellingTasks: Bool, resettingSession: Bool = false) {
+        let old = life.withLock { life -> URLSession? in
+            switch life {
+            case .none:
+                life = resettingSession ? .none : .invalid(nil)
+                return nil
+            case .open(let session):
+                life = resettingSession ? .none : .invalid(session)
+                return session
+            case .invalid(let session):
+                if resettingSession { life = .none }
+                return session
+            }
+        }
+        if cancellingTasks { old?.invalidateAndCancel() } else { old?.finishTasksAndInvalidate() }
+    }
+
+    var isInvalid: Bool {
+        if case .invalid = life.withLock({ $0 }) { true } else { false }
+    }
+
+    // MARK: Settings
+
+    /// Called and asked while tasks go on; those set late count.
+    public var hooks: TaskHooks {
+        get { core.hooks }
+        set { core.change { $0.hooks = newValue } }
+    }
+
+    public var sessionHooks: SessionHooks {
+        get { core.sessionHooks }
+        set { core.change { $0.sessionHooks = newValue } }
+    }
+
+    /// What makes values of answers where nothing else is given. ``JSONResponseSerializer`` unless set.
+    public var responseSerializer: any ResponseSerializer {
+        get { core.settings.responseSerializer }
+        set { core.change { $0.responseSerializer = newValue } }
+    }
+
+    /// What decodes `as:` a type. A `JSONDecoder` unless set.
+    public var decoder: any ContentDecoder {
+        get { core.settings.decoder }
+        set { core.change { $0.decoder = newValue } }
+    }
+
+    /// Which servers are trusted; asked at each new connection, whatever tasks it then serves.
+    public var securityPolicy: any ServerTrustEvaluator { core.settings.securityPolicy }
+
+    /// - Throws: where the policy cannot hold: ``HTTPSessionManager`` refuses pins for what is not https.
+    open func setSecurityPolicy(_ policy: any ServerTrustEvaluator) throws(UncurlError) {
+        core.change { $0.securityPolicy = policy }
+    }
+
+    /// Where completion handlers run. Nil: a serial queue of this manager's own; the main queue is nobody's unless it is set here.
+    public var completionQueue: DispatchQueue? {
+        get { core.settings.completionQueue }
+        set { core.change { $0.completionQueue = newValue } }
+    }
+
+    /// Entered by each task's completion handler from the moment it is queued until it has returned. Nil: one group for the process.
+    public var completionGroup: DispatchGroup? {
+        get { core.settings.completionGroup }
+        set { core.change { $0.completionGroup = newValue } }
+    }
+
+    /// Where notifications are posted; nil: nowhere.
+    public var notificationCenter: NotificationCenter? {
+        get { core.settings.notificationCenter }
+        set { core.change { $0.notificationCenter = newValue } }
+    }
+
+    /// Asked before each attempt and after each that failed, in order; those of a request come after these.
+    public var interceptors: [any RequestInterceptor] {
+        get { core.settings.interceptors }
+        set { core.change { $0.interceptors = newValue } }
+    }
+
+    /// Told of everything that requests of this manager go through.
+    public var monitors: [any EventMonitor] {
+        get { core.settings.monitors }
+        set { core.change { $0.monitors = newValue } }
+    }
+
+    /// Nil follows redirects by the rules.
+    public var redirects: RedirectBehavior? {
+        get { core.settings.redirects }
+        set { core.change { $0.redirects = newValue } }
+    }
+
+    /// Nil stores what may be stored.
+    public var caching: CacheBehavior? {
+        get { core.settings.caching }
+        set { core.change { $0.caching = newValue } }
+    }
+
+    /// What retries wait by.
+    public var clock: any Clock<Duration> {
+        get { core.settings.clock }
+        set { core.change { $0.clock = newValue } }
+    }
+
+    /// Whether responses carry metrics. They cost a few microseconds a request; false unless set.
+    public var collectsMetrics: Bool {
+        get { core.settings.collectsMetrics }
+        set { core.change { $0.collectsMetrics = newValue } }
+    }
+}
+
+extension URLSessionConfiguration {
+    var copied: URLSessionConfiguration { (copy() as? URLSessionConfiguration) ?? self }
+}

@@ -1,0 +1,120 @@
+public import URLLoading
+
+/// Tasks of `URLRequest`s: suspended, with a completion handler, and without interceptors.
+///
+/// A handler is called once, on the ``completionQueue`` and in the ``completionGroup``, whatever happens. The notification
+/// ``taskDidComplete`` follows when it has returned.
+extension URLSessionManager {
+    /// - Parameters:
+    ///   - serializer: nil: the manager's.
+    ///   - progress: on the session's delegate queue, before the handler.
+    public func dataTask<Serializer: ResponseSerializer>(
+        with request: URLRequest,
+        serializer: Serializer,
+        uploadProgress: (@Sendable (TransferProgress) -> Void)? = nil,
+        downloadProgress: (@Sendable (TransferProgress) -> Void)? = nil,
+        completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
+    ) -> URLSessionDataTask {
+        let behavior = TaskBehavior(uploadProgress: uploadProgress, downloadProgress: downloadProgress)
+        return made(TaskPlan(kind: .data, request: request, behavior: behavior), serializer, nil, completion)
+    }
+
+    /// With the manager's ``responseSerializer``, as it is now.
+    public func dataTask(
+        with request: URLRequest,
+        uploadProgress: (@Sendable (TransferProgress) -> Void)? = nil,
+        downloadProgress: (@Sendable (TransferProgress) -> Void)? = nil,
+        completion: @escaping @Sendable (Response<any Sendable>) -> Void
+    ) -> URLSessionDataTask {
+        let behavior = TaskBehavior(uploadProgress: uploadProgress, downloadProgress: downloadProgress)
+        let plan = TaskPlan(kind: .data, request: request, behavior: behavior)
+        return made(plan, AnyResponseSerializer(responseSerializer), nil, completion)
+    }
+
+    /// Sends data, a file or a stream as the content of a request.
+    public func uploadTask<Serializer: ResponseSerializer>(
+        with request: URLRequest,
+        from body: UploadBody,
+        serializer: Serializer,
+        progress: (@Sendable (TransferProgress) -> Void)? = nil,
+        completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
+    ) -> URLSessionUploadTask {
+        var behavior = TaskBehavior(uploadProgress: progress)
+        if case .stream(let make) = body { behavior.newBodyStream = make }
+        return made(TaskPlan(kind: body.kind, request: request, behavior: behavior), serializer, nil, completion)
+    }
+
+    /// - Parameters:
+    ///   - destination: where the file goes; without one it stays where it is, the caller's to move or to delete.
+    ///   - serializer: what makes the value of the file; the response has its URL in any case.
+    public func downloadTask<Serializer: ResponseSerializer>(
+        with request: URLRequest,
+        to destination: DownloadDestination? = nil,
+        serializer: Serializer,
+        progress: (@Sendable (TransferProgress) -> Void)? = nil,
+        completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
+    ) -> URLSessionDownloadTask {
+        let plan = TaskPlan(kind: .download, request: request, behavior: TaskBehavior(downloadProgress: progress))
+        return made(plan, serializer, destination, completion)
+    }
+
+    /// Goes on where a download stopped; from the start if the server's content is another one by now.
+    public func downloadTask<Serializer: ResponseSerializer>(
+        resuming data: Data,
+        to destination: DownloadDestination? = nil,
+        serializer: Serializer,
+        progress: (@Sendable (TransferProgress) -> Void)? = nil,
+        completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
+    ) -> URLSessionDownloadTask {
+        let behavior = TaskBehavior(downloadProgress: progress)
+        let plan = TaskPlan(kind: .resumedDownload(data), request: nil, behavior: behavior)
+        return made(plan, serializer, destination, completion)
+    }
+
+    /// The delegate object of a task of this manager; nil once the task has ended.
+    public func delegate(for task: URLSessionTask) -> TaskDelegate? { task.delegate as? TaskDelegate }
+
+    public func uploadProgress(for task: URLSessionTask) -> TransferProgress? { delegate(for: task)?.uploadProgress }
+
+    public func downloadProgress(for task: URLSessionTask) -> TransferProgress? {
+        delegate(for: task)?.downloadProgress
+    }
+
+    private func made<Serializer: ResponseSerializer, Made: URLSessionTask>(
+        _ plan: TaskPlan,
+        _ serializer: Serializer,
+        _ destination: DownloadDestination?,
+        _ completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
+    ) -> Made {
+        let delegate = delegate(for: plan)
+        let settings = core.settings
+        let finish = TaskFinish(
+            core: core,
+            delegate: delegate,
+            session: session,
+            settings: settings,
+            making: ResponseMaking(serializer: serializer),
+            destination: destination,
+            completion: completion
+        )
+        let task = task(plan, delegate, collectsMetrics: settings.collectsMetrics) { finish.run($0) }
+        // A plan's kind decides the class of its task.
+        return unsafe unsafeDowncast(task, to: Made.self)
+    }
+}
+
+/// The content of an upload.
+public enum UploadBody: Sendable {
+    case data(Data)
+    case file(URL)
+    /// Made anew whenever the content is needed again.
+    case stream(@Sendable () throws -> InputStream)
+
+    var kind: URLSession.ReportedKind {
+        switch self {
+        case .data(let data): .uploadData(data)
+        case .file(let file): .uploadFile(file)
+        case .stream: .uploadStream
+        }
+    }
+}

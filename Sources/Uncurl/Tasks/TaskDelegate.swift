@@ -1,0 +1,125 @@
+internal import Synchronization
+public import URLLoading
+
+/// What one task is to its manager: its hooks, its progress, and what is done once it has ended. The task holds it, until its end.
+///
+/// Every member may be used from any thread.
+public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, @unchecked Sendable {
+    private struct State {
+        weak var task: URLSessionTask?
+        var hooks = TaskHooks()
+        var error: UncurlError?
+        /// Made when somebody wants it: few do.
+        var queue: OperationQueue?
+        var isOver = false
+        /// Content as it was last told.
+        var sent: Int64 = 0
+        var received: Int64 = 0
+    }
+
+    let core: ManagerCore
+    let behavior: TaskBehavior
+    private let state = Mutex(State())
+    private let own: Atomic<UInt16>
+
+    init(_ core: ManagerCore, _ behavior: TaskBehavior = TaskBehavior()) {
+        self.core = core
+        self.behavior = behavior
+        own = Atomic(behavior.interests.rawValue)
+    }
+
+    /// Nil before it is made, and when it is gone.
+    public var task: URLSessionTask? { state.withLock { $0.task } }
+
+    func attach(_ task: URLSessionTask) {
+        state.withLock { $0.task = task }
+        if interests.contains(.creation), let session = task.session {
+            session.delegateQueue.addOperation { [weak self] in self?.urlSession(session, didCreateTask: task) }
+        }
+    }
+
+    /// This task's own, after the manager's.
+    public var hooks: TaskHooks {
+        get { state.withLock { $0.hooks } }
+        set {
+            let old = state.withLock { state in
+                let old = state.hooks
+                state.hooks = newValue
+                own.store(behavior.interests.union(newValue.interests).rawValue, ordering: .relaxed)
+                return old
+            }
+            withExtendedLifetime(old) {}
+        }
+    }
+
+    /// Why a challenge ended the task: it stands before what the transport says.
+    var challengeError: UncurlError? {
+        get { state.withLock { $0.error } }
+        set { state.withLock { $0.error = newValue } }
+    }
+
+    /// Operations that begin in order when the task has ended, and at once from then on.
+    public var queue: OperationQueue {
+        state.withLock { state in
+            if let queue = state.queue { return queue }
+            let queue = OperationQueue()
+            queue.maxConcurrentOperationCount = 1
+            queue.isSuspended = !state.isOver
+            state.queue = queue
+            return queue
+        }
+    }
+
+    /// The task has ended, and its handlers have been called.
+    func open() {
+        let queue = state.withLock { state in
+            state.isOver = true
+            return state.queue
+        }
+        queue?.isSuspended = false
+    }
+
+    public var uploadProgress: TransferProgress {
+        guard let task else { return TransferProgress(completed: 0, total: nil) }
+        return TransferProgress(task.countOfBytesSent, of: task.countOfBytesExpectedToSend)
+    }
+
+    public var downloadProgress: TransferProgress {
+        guard let task else { return TransferProgress(completed: 0, total: nil) }
+        return TransferProgress(
+            task.countOfBytesReceived,
+            of: task.response == nil ? -1 : task.countOfBytesExpectedToReceive
+        )
+    }
+
+    // MARK: Of interest to the session
+
+    package var interests: TaskInterests {
+        TaskInterests(rawValue: own.load(ordering: .relaxed)).union(core.interests)
+    }
+
+    package func taskDidResume(_ task: URLSessionTask) { core.post(URLSessionManager.taskDidResume, task) }
+
+    package func taskDidSuspend(_ task: URLSessionTask) { core.post(URLSessionManager.taskDidSuspend, task) }
+
+    // MARK: Progress
+
+    /// Never less than before: a body that is sent again is not told as going back.
+    func tellSent(_ sent: Int64, of expected: Int64) {
+        guard let tell = behavior.uploadProgress, isFurther(\.sent, sent) else { return }
+        tell(TransferProgress(sent, of: expected))
+    }
+
+    func tellReceived(_ received: Int64, of expected: Int64) {
+        guard let tell = behavior.downloadProgress, isFurther(\.received, received) else { return }
+        tell(TransferProgress(received, of: expected))
+    }
+
+    private func isFurther(_ count: WritableKeyPath<State, Int64>, _ value: Int64) -> Bool {
+        state.withLock { state in
+            guard value > state[keyPath: count] else { return false }
+            state[keyPath: count] = value
+            return true
+        }
+    }
+}

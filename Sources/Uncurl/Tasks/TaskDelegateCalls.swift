@@ -1,0 +1,194 @@
+public import URLLoading
+
+/// What the session tells of every task: the manager's hook comes first, then the task's own, then what the request asked for.
+extension TaskDelegate: URLSessionTaskDelegate {
+    public func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) {
+        core.hooks.didCreate?(session, task)
+        hooks.didCreate?(session, task)
+    }
+
+    public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
+        core.hooks.isWaitingForConnectivity?(session, task)
+        hooks.isWaitingForConnectivity?(session, task)
+    }
+
+    public func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest
+    ) async -> URLRequest? {
+        if let hook = core.hooks.willPerformRedirection ?? hooks.willPerformRedirection {
+            return await hook(session, task, response, request)
+        }
+        guard let rule = behavior.redirects ?? core.settings.redirects else { return request }
+        return await rule.next(task, request, response)
+    }
+
+    public func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge
+    ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
+        if let hook = core.hooks.didReceiveChallenge ?? hooks.didReceiveChallenge {
+            switch await hook(session, task, challenge) {
+            case .performDefaultHandling: break
+            case .useCredential(let credential): return (.useCredential, credential)
+            case .rejectProtectionSpace: return (.rejectProtectionSpace, nil)
+            case .cancel: return (.cancelAuthenticationChallenge, nil)
+            case .fail(let error):
+                challengeError = .challenge(error)
+                return (.cancelAuthenticationChallenge, nil)
+            }
+        }
+        let space = challenge.protectionSpace
+        if let trust = space.serverTrust {
+            if let failure = core.judge(trust, space.host) {
+                challengeError = .trust(failure)
+                return (.cancelAuthenticationChallenge, nil)
+            }
+            return (.useCredential, URLCredential(trust: trust))
+        }
+        // A credential that was refused once is refused twice.
+        guard let credential = behavior.credential else { return (.performDefaultHandling, nil) }
+        return challenge.previousFailureCount == 0 ? (.useCredential, credential) : (.rejectProtectionSpace, nil)
+    }
+
+    public func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        needNewBodyStream completionHandler: @Sendable @escaping (InputStream?) -> Void
+    ) {
+        if let hook = core.hooks.needNewBodyStream ?? hooks.needNewBodyStream {
+            return completionHandler(hook(session, task))
+        }
+        completionHandler(try? behavior.newBodyStream?())
+    }
+
+    public func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didSendBodyData bytesSent: Int64,
+        totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        var expected = totalBytesExpectedToSend
+        if expected < 0, let length = task.originalRequest?.value(forHTTPHeaderField: "Content-Length") {
+            expected = Int64(length) ?? -1
+        }
+        core.hooks.didSendBodyData?(session, task, bytesSent, totalBytesSent, expected)
+        hooks.didSendBodyData?(session, task, bytesSent, totalBytesSent, expected)
+        tellSent(totalBytesSent, of: expected)
+    }
+
+    public func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceiveInformationalResponse response: HTTPURLResponse
+    ) {
+        core.hooks.didReceiveInformationalResponse?(session, task, response)
+        hooks.didReceiveInformationalResponse?(session, task, response)
+    }
+
+    public func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didFinishCollecting metrics: URLSessionTaskMetrics
+    ) {
+        core.hooks.didFinishCollectingMetrics?(session, task, metrics)
+        hooks.didFinishCollectingMetrics?(session, task, metrics)
+    }
+
+    /// Of tasks that the manager did not make.
+    public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        core.hooks.didComplete?(session, task, error)
+        hooks.didComplete?(session, task, error)
+    }
+}
+
+extension TaskDelegate: URLSessionDataDelegate {
+    public func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didReceive response: URLResponse
+    ) async -> URLSession.ResponseDisposition {
+        if let hook = core.hooks.didReceiveResponse ?? hooks.didReceiveResponse {
+            return await hook(session, dataTask, response)
+        }
+        guard let ask = behavior.onResponse, let response = response as? HTTPURLResponse else { return .allow }
+        return await ask(response)
+    }
+
+    public func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didBecome downloadTask: URLSessionDownloadTask
+    ) {
+        attach(downloadTask)
+        core.hooks.didBecomeDownloadTask?(session, dataTask, downloadTask)
+        hooks.didBecomeDownloadTask?(session, dataTask, downloadTask)
+    }
+
+    public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        core.hooks.didReceiveData?(session, dataTask, data)
+        hooks.didReceiveData?(session, dataTask, data)
+    }
+
+    /// How much has come of an answer that is kept in memory.
+    package func urlSession(_ session: URLSession, task: URLSessionTask, didReceive total: Int64, of expected: Int64) {
+        tellReceived(total, of: expected)
+    }
+
+    public func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        willCacheResponse proposedResponse: CachedURLResponse
+    ) async -> CachedURLResponse? {
+        if let hook = core.hooks.willCacheResponse ?? hooks.willCacheResponse {
+            return await hook(session, dataTask, proposedResponse)
+        }
+        guard let rule = behavior.caching ?? core.settings.caching else { return proposedResponse }
+        return await rule.stored(dataTask, proposedResponse)
+    }
+}
+
+extension TaskDelegate: URLSessionDownloadDelegate {
+    /// Of tasks that the manager did not make: its own find their place by ``DownloadMove``.
+    public func urlSession(
+        _ session: URLSession,
+        downloadTask: URLSessionDownloadTask,
+        didFinishDownloadingTo location: URL
+    ) {
+        guard let place = core.hooks.didFinishDownloading?(session, downloadTask, location) else { return }
+        _ = DownloadMove(core: core, task: downloadTask).move(location, to: place, [])
+    }
+
+    public func urlSession(
+        _ session: URLSession,
+        downloadTask: URLSessionDownloadTask,
+        didWriteData bytesWritten: Int64,
+        totalBytesWritten: Int64,
+        totalBytesExpectedToWrite: Int64
+    ) {
+        core.hooks.didWriteData?(
+            session,
+            downloadTask,
+            bytesWritten,
+            totalBytesWritten,
+            totalBytesExpectedToWrite
+        )
+        hooks.didWriteData?(session, downloadTask, bytesWritten, totalBytesWritten, totalBytesExpectedToWrite)
+        tellReceived(totalBytesWritten, of: totalBytesExpectedToWrite)
+    }
+
+    public func urlSession(
+        _ session: URLSession,
+        downloadTask: URLSessionDownloadTask,
+        didResumeAtOffset fileOffset: Int64,
+        expectedTotalBytes: Int64
+    ) {
+        core.hooks.didResumeAtOffset?(session, downloadTask, fileOffset, expectedTotalBytes)
+        hooks.didResumeAtOffset?(session, downloadTask, fileOffset, expectedTotalBytes)
+        tellReceived(fileOffset, of: expectedTotalBytes)
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import TestServer
+import Testing
+
+@testable import URLLoading
+
+@Suite("Data tasks that become streams", .timeLimit(.minutes(2)))
+struct BecomeStreamTests {
+    private func becoming(
+        _ server: RawServer,
+        _ change: (inout URLRequest) -> Void = { _ in }
+    ) async throws -> (URLSession, StreamRecorder, URLSessionStreamTask) {
+        let recorder = StreamRecorder()
+        let session = URLSession(configuration: .isolated, delegate: recorder, delegateQueue: nil)
+        var request = URLRequest(url: try url(server.url("/")))
+        change(&request)
+        let task = session.dataTask(with: request)
+        task.resume()
+        await recorder.milestone()
+        let stream = try #require(recorder.told.streamTask)
+        #expect(stream.taskIdentifier == task.taskIdentifier)
+        return (session, recorder, stream)
+    }
+
+    @Test("the content of an answer is read as it is asked for, to its end; there is nothing to write to")
+    func content() async throws {
+        let body = String(repeating: "0123456789", count: 100_000)
+        let server = try RawServer.start([
+            [.receive(.headEnd), .send("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")]
+        ])
+        let (session, recorder, stream) = try await becoming(server)
+        await #expect(throws: URLError.self) { try await stream.write(Data("x".utf8), timeout: 0) }
+        var text = ""
+        var isEnd = false
+        while !isEnd {
+            let (data, end) = try await stream.readData(ofMinLength: 70_000, maxLength: 70_000, timeout: 10)
+            text += String(decoding: data ?? Data(), as: UTF8.self)
+            isEnd = end
+        }
+        #expect(text == body)
+        await recorder.milestone(2)
+        #expect(recorder.events == ["response 200", "became stream", "read closed", "end"])
+        session.finishTasksAndInvalidate()
+    }
+
+    @Test("a short answer that has come whole is there to be read")
+    func short() async throws {
+        let server = try RawServer.start([
+            [.receive(.headEnd), .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")]
+        ])
+        let (_, recorder, stream) = try await becoming(server)
+        let (data, isEnd) = try await stream.readData(ofMinLength: 2, maxLength: 9, timeout: 10)
+        #expect(data == Data("ok".utf8) && isEnd)
+        await recorder.milestone(2)
+        #expect(recorder.events.last == "end")
+    }
+
+    @Test("an answer that is cut short is an error of the stream's")
+    func cut() async throws {
+        let server = try RawServer.start([
+            [.receive(.headEnd), .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok"), .finish]
+        ])
+        let (_, recorder, stream) = try await becoming(server)
+        await #expect(throws: URLError.self) { try await stream.readData(ofMinLength: 9, maxLength: 9, timeout: 10) }
+        await recorder.milestone(2)
+        #expect(recorder.events.last == "end -1005")
+    }
+
+    @Test("after 101 the stream has the whole connection")
+    func upgraded() async throws {
+        let server = try RawServer.start([
+            [
+                .receive(.headEnd),
+                .send("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: chat\r\n\r\nhi"),
+                .receive(.bytes(5)), .send("bye"), .finish,
+            ]
+        ])
+        let (_, recorder, stream) = try await becoming(server) {
+            $0.setValue("chat, chat/2", forHTTPHeaderField: "Upgrade")
+            $0.setValue("Upgrade", forHTTPHeaderField: "Connection")
+        }
+        #expect(try await stream.readData(ofMinLength: 2, maxLength: 9, timeout: 10).0 == Data("hi".utf8))
+        try await stream.write(Data("hello".utf8), timeout: 10)
+        #expect(try await stream.readData(ofMinLength: 3, maxLength: 9, timeout: 10).0 == Data("bye".utf8))
+        stream.closeWrite()
+        _ = try await stream.readData(ofMinLength: 1, maxLength: 9, timeout: 10)
+        await recorder.milestone(2)
+        #expect(recorder.events.first == "response 101" && recorder.events.last == "end")
+        let sent = String(decoding: server.received(0), as: UTF8.self)
+        #expect(sent.contains("Upgrade: chat, chat/2\r\n") && sent.hasSuffix("hello"))
+    }
+
+    @Test("a switch of protocols that nobody makes a stream of is the answer, and the connection is closed")
+    func notTaken() async throws {
+        let server = try RawServer.start([
+            [
+                .receive(.headEnd),
+                .send("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: chat\r\n\r\n"),
+            ]
+        ])
+        let session = URLSession(configuration: .isolated)
+        var request = URLRequest(url: try url(server.url("/")))
+        request.setValue("chat", forHTTPHeaderField: "Upgrade")
+        let (data, response) = try await session.data(for: request)
+        #expect(data.isEmpty && (response as? HTTPURLResponse)?.statusCode == 101)
+        let end = try server.waitForEnd(of: 0)
+        #expect(end.sawFinish || end.sawReset)
+    }
+}

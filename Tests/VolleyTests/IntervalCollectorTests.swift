@@ -1,0 +1,99 @@
+import Reactor
+import Testing
+
+@testable import LoadTester
+
+struct IntervalCollectorTests {
+    private func tally(_ count: UInt64, latency: UInt64 = 1_000) -> Tally {
+        let tally = WorkerTally(start: 0)
+        for _ in 0..<count {
+            tally.sent()
+            tally.completed(status: 200, latency: latency, firstByte: 1)
+        }
+        return tally.value
+    }
+
+    private func part(_ worker: Int, _ first: UInt64, _ next: UInt64, end: UInt64, _ count: UInt64) -> IntervalPart {
+        IntervalPart(worker: worker, isWarmUp: false, first: first, next: next, end: end, tally: tally(count))
+    }
+
+    private func result(_ tally: Tally) -> WorkerResult {
+        let instant = Instant(nanoseconds: 0)
+        return WorkerResult(tally: tally, connections: 1, start: instant, end: instant, cpuNanoseconds: 0)
+    }
+
+    @Test("an interval is complete when all workers have handed it over, and all of them are what was counted in all")
+    func intervals() {
+        let board = IntervalBoard(length: 100, workers: 2)
+        var collector = IntervalCollector(board, workers: 2, work: .requests)
+        board.put(part(0, 0, 1, end: 104, 5))
+        #expect(collector.collect().isEmpty)
+        #expect(collector.total.completed == 5)
+        board.put(part(1, 0, 1, end: 101, 7))
+        board.put(part(0, 1, 2, end: 200, 1))
+        let first = collector.collect()
+        #expect(first.map(\.tally.completed) == [12])
+        #expect(first.first?.start == 0)
+        #expect(first.first?.end == 104)
+        // Held up: what it had is that of the second interval, and the third is the other's alone.
+        board.put(part(1, 1, 3, end: 310, 2))
+        board.put(part(0, 2, 3, end: 301, 4))
+        let more = collector.collect()
+        #expect(more.map(\.tally.completed) == [3, 4])
+        var results = [result(tally(10)), result(tally(20))]
+        let last = collector.finish(&results, measured: 350)
+        #expect(last.map(\.tally.completed) == [30])
+        #expect(last.last?.end == 350)
+        #expect(results.map(\.tally.completed) == [20, 29])
+        #expect(results.map(\.tally.isBalanced) == [true, true])
+    }
+
+    @Test("a warm-up's counts go, but for its connections")
+    func warmUp() {
+        let board = IntervalBoard(length: 100, workers: 1)
+        var collector = IntervalCollector(board, workers: 1, work: .requests)
+        var warm = tally(50)
+        warm.connectionsOpened = 3
+        board.put(IntervalPart(worker: 0, isWarmUp: true, first: 0, next: 0, end: 0, tally: warm))
+        #expect(collector.collect().isEmpty)
+        #expect(collector.total.completed == 50)
+        board.put(part(0, 0, 1, end: 100, 2))
+        #expect(collector.collect().map(\.tally.completed) == [2])
+        var results = [result(tally(1))]
+        _ = collector.finish(&results, measured: 120)
+        #expect(results[0].tally.completed == 3)
+        #expect(results[0].tally.connectionsOpened == 3)
+    }
+
+    @Test("nobody fetches: the board takes a bounded number, and hands out nothing more")
+    func bounded() {
+        let board = IntervalBoard(length: 100, workers: 1)
+        var taken = 0
+        while let spare = board.takeSpare(), taken < 100 {
+            #expect(spare.completed == 0)
+            board.put(part(0, 0, 1, end: 1, 1))
+            taken += 1
+        }
+        #expect(taken < 20)
+        #expect(board.fetch().count == taken)
+        #expect(board.takeSpare() != nil)
+    }
+
+    @Test("a long run's course is kept coarser, not longer, and loses nothing")
+    func coarser() {
+        var series = IntervalSeries()
+        let count = UInt64(IntervalSeries.limit * 5 + 3)
+        let busy = tally(2, latency: 5_000)
+        for index in 0..<count {
+            series.add(Interval(start: index * 10, end: index * 10 + 10, tally: busy), of: .requests)
+        }
+        #expect(series.points.count <= IntervalSeries.limit)
+        #expect(series.points.count > IntervalSeries.limit / 2)
+        #expect(series.points.reduce(0) { $0 + $1.completed } == count * 2)
+        #expect(series.points.reduce(0) { $0 + ($1.summary(percentiles: [])?.count ?? 0) } == count * 2)
+        #expect(series.points.last?.end == count * 10)
+        for (before, after) in zip(series.points, series.points.dropFirst()) { #expect(before.end == after.start) }
+        let lengths = Set(series.points.dropLast().map { $0.end - $0.start })
+        #expect(lengths == [80])
+    }
+}

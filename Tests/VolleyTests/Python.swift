@@ -1,0 +1,21 @@
+import Foundation
+import TestSupport
+
+/// Python with the packages that `./dev test` installs beside the build: Locust, hdrhistogram, jsonschema, prometheus_client.
+enum Python {
+    static let path: String? = {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let path = root.appendingPathComponent(".build/python/bin/python").path
+        return FileManager.default.isExecutableFile(atPath: path) ? path : nil
+    }()
+
+    static var isInstalled: Bool { path != nil }
+
+    static let reason = "./dev test makes .build/python where pip can install; it is not there"
+
+    /// What a script printed; its arguments are `sys.argv[1:]`.
+    static func run(_ script: String, _ arguments: String...) throws -> EndedProgram {
+        try EndedProgram(path ?? "python3", ["-c", script] + arguments)
+    }
+}
