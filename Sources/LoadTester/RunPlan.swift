@@ -52,6 +52,11 @@ package struct RunPlan: Sendable {
     let drain: UInt64
     let spin: UInt64
     let seed: UInt64
+    /// For requests to other places than the run's own.
+    let connectTo: [ConnectToRule]
+    let inputs: [RequestDraft]
+    let order: RequestOrder
+    let users: UserOptions
     /// `--latency`: the reports for people spell the distribution out.
     let showsDistribution: Bool
     /// What the reports say besides the figures.
@@ -92,8 +97,10 @@ package struct RunPlan: Sendable {
         (connectRate, sources) = (options.connectRate, options.sources)
         (profile, think, drain) = (options.profile, options.think, options.drain)
         (spin, seed) = (options.spin, options.seed)
+        connectTo = options.connectTo
+        (inputs, order, users) = (options.inputs.drafts, options.order, options.users)
         showsDistribution = options.showsDistribution
-        notes = preflight.notes
+        notes = preflight.notes + options.inputs.notes
     }
 
     var threads: Int { shares.count }
@@ -111,7 +118,9 @@ package struct RunPlan: Sendable {
     }
 
     /// Requests are sent by virtual users, one a connection: what has more to decide than to send the same again.
-    var usesLanes: Bool { work == .requests && (profile != nil || think != nil) }
+    var usesLanes: Bool {
+        work == .requests && (profile != nil || think != nil || !inputs.isEmpty || !users.isPlain)
+    }
 
     /// https.
     var isSecure: Bool { security.target != nil }

@@ -296,7 +296,7 @@ final class Worker: TimerHandler {
     }
 
     func finishIfDone() {
-        if budget == 0, running == 0 { stop() }
+        if budget == 0, running == 0, driver?.isIdle != false { stop() }
     }
 
     var isDraining: Bool {

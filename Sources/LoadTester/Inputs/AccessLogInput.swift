@@ -27,14 +27,17 @@ enum AccessLogInput {
                 continue
             }
             var draft = RequestDraft(method: String(words[0]), url: String(words[1]), place: place)
-            for (name, value) in zip(["Referer", "User-Agent"], quotes.dropFirst()) where value != "-" && !value.isEmpty {
+            for (name, value) in zip(["Referer", "User-Agent"], quotes.dropFirst()) where value != "-" && !value.isEmpty
+            {
                 draft.headers.append("\(name): \(value)")
             }
             input.drafts.append(draft)
             seconds.append(time)
         }
         if others > 0 {
-            input.notes.append("\(file): \(others) lines are no GET, HEAD or OPTIONS and were left out: a log has no bodies")
+            input.notes.append(
+                "\(file): \(others) lines are no GET, HEAD or OPTIONS and were left out: a log has no bodies"
+            )
         }
         Timestamp.setOffsets(&input.drafts, Timestamp.spread(seconds))
         return input

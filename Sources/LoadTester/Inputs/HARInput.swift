@@ -2,7 +2,8 @@
 enum HARInput {
     /// Fields that are volley's own, or that HTTP/2 and 3 know under other names.
     private static let dropped: Set<String> = [
-        "content-length", "connection", "transfer-encoding", "keep-alive", "proxy-connection", "upgrade", "te", "expect",
+        "content-length", "connection", "transfer-encoding", "keep-alive", "proxy-connection", "upgrade", "te",
+        "expect",
     ]
 
     static func parse(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
@@ -15,7 +16,8 @@ enum HARInput {
         var others = 0
         for (index, entry) in entries.enumerated() {
             let place = place(index + 1)
-            guard let request = entry["request"], let method = request["method"]?.string, let url = request["url"]?.string
+            guard let request = entry["request"], let method = request["method"]?.string,
+                let url = request["url"]?.string
             else { throw place.problem("it has no request with method and url") }
             // Blobs, data URLs and WebSockets are in there too.
             guard url.lowercased().hasPrefix("http"), method != "CONNECT" else {

@@ -16,7 +16,9 @@ package enum MultipartForm {
             var content = Array(value.utf8)
             if value.hasPrefix("@") {
                 var options: [String: String] = [:]
-                let pieces = value.dropFirst().split(separator: ";", omittingEmptySubsequences: false).map { $0.trimmed }
+                let pieces = value.dropFirst().split(separator: ";", omittingEmptySubsequences: false).map {
+                    $0.trimmed
+                }
                 for piece in pieces.dropFirst() {
                     let pair = piece.split(separator: "=", maxSplits: 1).map(String.init)
                     guard pair.count == 2, ["type", "filename"].contains(pair[0]) else {

@@ -44,6 +44,8 @@ package struct RequestInput: Sendable {
     /// What was left out, for the report.
     package var notes: [String] = []
 
+    package init() {}
+
     /// A request is a kilobyte of memory; longer files want to be cut, or sharded.
     static let limit = 1_000_000
 }

@@ -9,7 +9,9 @@ enum Timestamp {
     static func accessLog(_ text: Substring) -> Int64? {
         let halves = text.split(separator: " ")
         let parts = halves.first?.split(whereSeparator: { $0 == "/" || $0 == ":" }) ?? []
-        guard halves.count == 2, parts.count == 6, let month = months.firstIndex(of: String(parts[1])) else { return nil }
+        guard halves.count == 2, parts.count == 6, let month = months.firstIndex(of: String(parts[1])) else {
+            return nil
+        }
         let numbers = [parts[0], parts[2], parts[3], parts[4], parts[5]].compactMap { Int64($0) }
         guard numbers.count == 5, let zone = zone(halves[1]) else { return nil }
         return time(numbers[1], Int64(month) + 1, numbers[0], numbers[2], numbers[3], numbers[4], zone)
@@ -23,7 +25,9 @@ enum Timestamp {
         let clock = halves[1].prefix { $0.isNumber || $0 == ":" || $0 == "." }
         guard let zone = zone(halves[1].dropFirst(clock.count)) else { return nil }
         let parts = clock.split(separator: ":")
-        guard date.count == 3, parts.count == 3, let hour = Int64(parts[0]), let minute = Int64(parts[1]) else { return nil }
+        guard date.count == 3, parts.count == 3, let hour = Int64(parts[0]), let minute = Int64(parts[1]) else {
+            return nil
+        }
         let pieces = parts[2].split(separator: ".")
         guard let whole = pieces.first.flatMap({ Int64($0) }), pieces.count <= 2 else { return nil }
         var fraction: Int64 = 0
@@ -38,7 +42,9 @@ enum Timestamp {
     /// `Wed, 21 Oct 2026 07:28:00 GMT`, with hyphens between the date's parts too, in seconds.
     static func httpDate(_ text: String) -> Int64? {
         let parts = text.split { $0 == " " || $0 == "-" || $0 == "," || $0 == ":" }
-        guard parts.count == 8, parts[7] == "GMT", let month = months.firstIndex(of: String(parts[2])) else { return nil }
+        guard parts.count == 8, parts[7] == "GMT", let month = months.firstIndex(of: String(parts[2])) else {
+            return nil
+        }
         let numbers = [parts[3], parts[1], parts[4], parts[5], parts[6]].compactMap { Int64($0) }
         guard numbers.count == 5 else { return nil }
         return time(numbers[0], Int64(month) + 1, numbers[1], numbers[2], numbers[3], numbers[4], 0).map { $0 / second }

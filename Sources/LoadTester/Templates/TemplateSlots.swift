@@ -1,6 +1,6 @@
 /// Finds `{{…}}` in a run's texts, and puts something in their place that is good in a URL, a field and a body. So a text is checked
 /// like any other, and taken apart again afterwards.
-struct TemplateSlots: Hashable, Sendable {
+package struct TemplateSlots: Hashable, Sendable {
     private(set) var values: [TemplateValue] = []
     /// A file is read once, however often it is named.
     private var known: [String: Int] = [:]
@@ -8,13 +8,15 @@ struct TemplateSlots: Hashable, Sendable {
     private static let mark = Array("uncurl0slot".utf8)
     private static let end = UInt8(ascii: "x")
 
-    var isEmpty: Bool { values.isEmpty }
+    package var isEmpty: Bool { values.isEmpty }
 
-    mutating func protect(_ text: String) throws(UsageError) -> String {
+    package init() {}
+
+    package mutating func protect(_ text: String) throws(UsageError) -> String {
         String(decoding: try protect(Array(text.utf8)), as: UTF8.self)
     }
 
-    mutating func protect(_ bytes: [UInt8]) throws(UsageError) -> [UInt8] {
+    package mutating func protect(_ bytes: [UInt8]) throws(UsageError) -> [UInt8] {
         var out: [UInt8] = []
         var position = 0
         while let open = bytes[position...].firstPair(UInt8(ascii: "{")) {
@@ -36,6 +38,9 @@ struct TemplateSlots: Hashable, Sendable {
         return values.count - 1
     }
 
+    /// Whether a prepared text has a place to be filled in.
+    package func appears(in text: String) -> Bool { !template(text).isFixed }
+
     /// The text as pieces.
     func template(_ text: String) -> Template { template(Array(text.utf8)) }
 
@@ -44,7 +49,9 @@ struct TemplateSlots: Hashable, Sendable {
         var position = 0
         while !values.isEmpty, let start = bytes[position...].firstIndex(of: Self.mark) {
             let digits = bytes[(start + Self.mark.count)...].prefix { $0 != Self.end }
-            guard let index = Int(String(decoding: digits, as: UTF8.self)), values.indices.contains(index) else { break }
+            guard let index = Int(String(decoding: digits, as: UTF8.self)), values.indices.contains(index) else {
+                break
+            }
             if start > position { pieces.append(.text(Array(bytes[position..<start]))) }
             pieces.append(.value(values[index]))
             position = digits.endIndex + 1

@@ -23,7 +23,9 @@ struct CookieJar: Sendable {
     /// - Parameter now: seconds since 1970.
     mutating func store(_ line: String, host: String, path: String, now: Int64) {
         let parts = line.split(separator: ";", omittingEmptySubsequences: false)
-        guard let first = parts.first, line.utf8.count <= Self.longest, let sign = first.firstIndex(of: "=") else { return }
+        guard let first = parts.first, line.utf8.count <= Self.longest, let sign = first.firstIndex(of: "=") else {
+            return
+        }
         let name = first[..<sign].trimmed
         let value = first[first.index(after: sign)...].trimmed
         guard !name.isEmpty, line.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 9 }) else { return }
@@ -94,6 +96,7 @@ struct CookieJar: Sendable {
     }
 
     private static func covers(_ cookie: String, _ path: String) -> Bool {
-        path == cookie || path.hasPrefix(cookie) && (cookie.hasSuffix("/") || path.dropFirst(cookie.count).hasPrefix("/"))
+        path == cookie
+            || path.hasPrefix(cookie) && (cookie.hasSuffix("/") || path.dropFirst(cookie.count).hasPrefix("/"))
     }
 }

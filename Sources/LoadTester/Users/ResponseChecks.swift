@@ -30,7 +30,7 @@ package struct ResponseChecks: Hashable, Sendable {
         }
     }
 
-    init() {}
+    package init() {}
 
     package var isEmpty: Bool { statuses == nil && headers.isEmpty && body == nil }
 
