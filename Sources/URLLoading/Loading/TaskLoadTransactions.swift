@@ -24,6 +24,11 @@ extension TaskLoad {
         case (_, .stream):
             hasReadStream = true
             transact()
+        case (_, .segments(let body)) where hasReadStream && !body.isReplayable:
+            end(ErrorTranslation.urlError(.requestBodyStreamExhausted, request.url, ContentUsedUp()))
+        case (_, .segments):
+            hasReadStream = true
+            transact()
         case (_, .none), (_, .data), (_, .file): transact()
         }
     }
@@ -106,6 +111,7 @@ extension TaskLoad {
         let scope = last?.scope ?? CookieScope(place)
         builder.extra = conditions + resumptionFields()
         builder.proxies = engine.proxies
+        builder.rates = order.request?.rates
         builder.handshake = opening?.handshake
         if let cookies = cookieField(scope) { builder.extra.append(("Cookie", cookies)) }
         let authorization = try authorization(url, place)
