@@ -18,8 +18,6 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         var result: Response<any Sendable>?
         var handlers: [@Sendable (Response<any Sendable>) -> Void] = []
         var hasStarted = false
-        /// What is there turned out to be all there is.
-        var isWhole = false
         /// What is there is no part of the server's content: the whole is asked for.
         var asksAgain = false
     }
@@ -222,10 +220,8 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         }
         if let goesOn { return goesOn ? begin() : () }
         if asksAgain(outcome) { return begin() }
-        let (data, failure, head, isWhole) = facts.withLock {
-            ($0.sink?.data ?? Data(), $0.failure, $0.response, $0.isWhole)
-        }
-        let whole = TaskOutcome(outcome, data: data, response: head, isWhole: isWhole)
+        let (data, failure, head) = facts.withLock { ($0.sink?.data ?? Data(), $0.failure, $0.response) }
+        let whole = TaskOutcome(outcome, data: data, response: head)
         let trust = manager.core.failure(of: request.url?.host)
         let made = ResponseMaking(serializer: serializer).response(
             to: whole,

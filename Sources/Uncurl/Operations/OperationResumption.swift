@@ -15,6 +15,7 @@ extension HTTPRequestOperation {
                 status: response.statusCode,
                 contentRange: response.value(forHTTPHeaderField: "Content-Range"),
                 entityTag: response.value(forHTTPHeaderField: "ETag"),
+                lastModified: response.value(forHTTPHeaderField: "Last-Modified"),
                 contentLength: response.expectedContentLength,
                 validator: facts.validator ?? "",
                 received: held,
@@ -28,9 +29,6 @@ extension HTTPRequestOperation {
                 guard facts.failure == nil, let sink = facts.sink else { return false }
                 facts.begin(response, sink)
                 return true
-            case .complete:
-                facts.isWhole = true
-                return false
             case .askAgain:
                 do throws(OperationFailure) { try facts.sink?.startOver() } catch { facts.failure = error }
                 facts.validator = nil
@@ -70,14 +68,14 @@ extension HTTPRequestOperation.Facts {
 }
 
 extension TaskOutcome {
-    /// With content that was kept elsewhere; an answer that is whole is no failure, though its last task was stopped.
-    init(_ outcome: TaskOutcome, data: Data, response: HTTPURLResponse?, isWhole: Bool) {
+    /// With content that was kept elsewhere.
+    init(_ outcome: TaskOutcome, data: Data, response: HTTPURLResponse?) {
         self.init(
             task: outcome.task,
             response: response ?? outcome.response,
             data: data,
             file: nil,
-            error: isWhole ? nil : outcome.error,
+            error: outcome.error,
             metrics: outcome.metrics
         )
     }

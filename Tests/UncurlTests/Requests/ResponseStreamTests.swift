@@ -63,13 +63,13 @@ struct ResponseStreamTests {
         var data: [String] = []
         for try await event in manager.events(HTTPRequest("events")) { data.append(event.data) }
         #expect(data == ["one", "two", "three"])
-        #expect(head(raw, 0).contains("accept: text/event-stream\r\n"))
-        #expect(!head(raw, 0).contains("last-event-id"))
-        #expect(head(raw, 1).contains("last-event-id: 2\r\n"))
-        #expect(head(raw, 2).contains("last-event-id: 3\r\n"))
+        #expect(sent(raw, 0).contains("accept: text/event-stream\r\n"))
+        #expect(!sent(raw, 0).contains("last-event-id"))
+        #expect(sent(raw, 1).contains("last-event-id: 2\r\n"))
+        #expect(sent(raw, 2).contains("last-event-id: 3\r\n"))
     }
 
-    private func head(_ raw: RawServer, _ connection: Int) -> String {
+    private func sent(_ raw: RawServer, _ connection: Int) -> String {
         String(decoding: raw.received(connection), as: UTF8.self).lowercased()
     }
 }
