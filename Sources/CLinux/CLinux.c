@@ -1,7 +1,9 @@
 #define _GNU_SOURCE
 #include "CLinux.h"
 
+#include <linux/netlink.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/sendfile.h>
 
@@ -36,6 +38,49 @@ ssize_t uncurl_sendfile(int socket, int file, int64_t offset, size_t count) {
 }
 
 int uncurl_is_no_address(int code) { return code == EAI_NODATA || code == EAI_ADDRFAMILY; }
+
+int uncurl_netlink_open(uint32_t groups) {
+    int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, NETLINK_ROUTE);
+    if (fd == -1) return -1;
+    struct sockaddr_nl own;
+    memset(&own, 0, sizeof own);
+    own.nl_family = AF_NETLINK;
+    own.nl_groups = groups;
+    if (bind(fd, (struct sockaddr *)&own, sizeof own) == 0) return fd;
+    int error = errno;
+    close(fd);
+    errno = error;
+    return -1;
+}
+
+uint32_t uncurl_netlink_port(int fd) {
+    struct sockaddr_nl own;
+    socklen_t length = sizeof own;
+    return getsockname(fd, (struct sockaddr *)&own, &length) == 0 ? own.nl_pid : 0;
+}
+
+int uncurl_enter_network(int fd) { return setns(fd, CLONE_NEWNET); }
+
+ssize_t uncurl_netlink_send(int fd, const void *bytes, size_t count) {
+    struct sockaddr_nl kernel;
+    memset(&kernel, 0, sizeof kernel);
+    kernel.nl_family = AF_NETLINK;
+    return sendto(fd, bytes, count, 0, (struct sockaddr *)&kernel, sizeof kernel);
+}
+
+ssize_t uncurl_netlink_receive(int fd, void *bytes, size_t capacity) {
+    struct sockaddr_nl from;
+    struct iovec part = {bytes, capacity};
+    struct msghdr message;
+    memset(&from, 0, sizeof from);
+    memset(&message, 0, sizeof message);
+    message.msg_name = &from;
+    message.msg_namelen = sizeof from;
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    ssize_t count = recvmsg(fd, &message, MSG_TRUNC);
+    return count > 0 && from.nl_pid != 0 ? 0 : count;
+}
 
 #ifdef DEBUG
 static _Thread_local void *thread_faults;

@@ -236,6 +236,22 @@ static inline int uncurl_set_nofile(uint64_t soft, uint64_t hard) {
    test's pipes and sockets open. */
 int uncurl_spawn_closes_from(posix_spawn_file_actions_t *actions, int first);
 
+/* A socket to the kernel's routing tables, subscribed to these groups. The kernel chooses its port. */
+int uncurl_netlink_open(uint32_t groups);
+
+/* The number that answers to this socket bear, and others' do not. 0: it cannot be had. */
+uint32_t uncurl_netlink_port(int fd);
+
+/* The whole message or nothing; to the kernel. */
+ssize_t uncurl_netlink_send(int fd, const void *bytes, size_t count);
+
+/* One datagram: its whole length, though no more than `capacity` bytes of it are there. 0 for one that does not come from the
+   kernel: any process of root may write to such a socket. */
+ssize_t uncurl_netlink_receive(int fd, void *bytes, size_t capacity);
+
+/* Moves the calling thread to a network namespace, by a file of it: for tests, which cut links there. */
+int uncurl_enter_network(int fd);
+
 static inline int uncurl_block_all_signals(sigset_t *previous) {
     sigset_t all;
     sigfillset(&all);

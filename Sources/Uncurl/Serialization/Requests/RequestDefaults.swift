@@ -1,9 +1,9 @@
 public import URLLoading
 
-/// What a serializer gives every request: header fields, credentials, and the request's own properties as far as they are
-/// set here. A value: a request that is being made has a copy that nobody can change.
+/// What a serializer gives every request: header fields, credentials, and the request's own properties as far as they
+/// are set here. A value: a request that is being made has a copy that nobody can change.
 public struct RequestDefaults: Sendable {
-    private var fields: [(name: String, value: String)] = []
+    private var fields: [(name: String, value: String)]
 
     /// Nil, here and below: the request keeps its own, and with it what its session's configuration says.
     public var cachePolicy: URLRequest.CachePolicy?
@@ -30,21 +30,66 @@ public struct RequestDefaults: Sendable {
 
     /// Whatever the case of the name.
     public func header(_ name: String) -> String? {
-        fields.first { $0.name.caseInsensitiveCompare(name) == .orderedSame }?.value
+        index(of: name).map { fields[$0].value }
     }
 
     /// Sets or replaces a field, or removes it with nil.
     ///
-    /// - Throws: ``ParameterFailure``: the name is no token, or the value holds CR, LF, NUL or another control character.
-    public mutating func setHeader(_ name: String, to value: String?) throws(ParameterFailure) {}
+    /// - Throws: ``ParameterFailure``: the name is no token, or the value holds CR, LF, NUL or another control
+    /// character.
+    public mutating func setHeader(_ name: String, to value: String?) throws(ParameterFailure) {
+        guard Self.isToken(name) else { throw ParameterFailure(.headerName(name)) }
+        guard Self.isFieldValue(value ?? "") else { throw ParameterFailure(.headerValue(name: name)) }
+        switch (index(of: name), value) {
+        case (let index?, let value?): fields[index] = (name, value)
+        case (let index?, nil): fields.remove(at: index)
+        case (nil, let value?): fields.append((name, value))
+        case (nil, nil): break
+        }
+    }
 
     /// Basic credentials (RFC 7617), in UTF-8.
-    public mutating func setAuthorization(user: String, password: String) throws(ParameterFailure) {}
+    ///
+    /// - Throws: ``ParameterFailure``: the user's name has a colon in it, which would end it.
+    public mutating func setAuthorization(user: String, password: String) throws(ParameterFailure) {
+        guard !user.contains(":") else { throw ParameterFailure(.colonInUserName) }
+        try setHeader("Authorization", to: "Basic " + Data("\(user):\(password)".utf8).base64EncodedString())
+    }
 
-    public mutating func clearAuthorization() {}
+    public mutating func clearAuthorization() {
+        fields.removeAll { $0.name.caseInsensitiveCompare("Authorization") == .orderedSame }
+    }
 
     /// Fields never replace those that the request has.
-    public func applied(to request: URLRequest) -> URLRequest { request }
+    public func applied(to request: URLRequest) -> URLRequest {
+        var request = request
+        for (name, value) in fields where request.value(forHTTPHeaderField: name) == nil {
+            request.setValue(value, forHTTPHeaderField: name)
+        }
+        if let cachePolicy { request.cachePolicy = cachePolicy }
+        if let timeoutInterval { request.timeoutInterval = timeoutInterval }
+        if let httpShouldHandleCookies { request.httpShouldHandleCookies = httpShouldHandleCookies }
+        if let networkServiceType { request.networkServiceType = networkServiceType }
+        if let allowsCellularAccess { request.allowsCellularAccess = allowsCellularAccess }
+        return request
+    }
+
+    private func index(of name: String) -> Int? {
+        fields.firstIndex { $0.name.caseInsensitiveCompare(name) == .orderedSame }
+    }
+
+    /// token = 1*tchar (RFC 9110 §5.6.2)
+    private static func isToken(_ name: String) -> Bool {
+        !name.isEmpty
+            && name.utf8.allSatisfy { octet in
+                (octet | 0x20) &- 0x61 < 26 || octet &- 0x30 < 10 || "!#$%&'*+-.^_`|~".utf8.contains(octet)
+            }
+    }
+
+    /// RFC 9110 §5.5: no controls; CR, LF and NUL would end the field or the message.
+    private static func isFieldValue(_ value: String) -> Bool {
+        value.utf8.allSatisfy { $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F }
+    }
 }
 
 /// Where parameters go.

@@ -1,0 +1,150 @@
+internal import CLinux
+
+/// Follows this machine's links, addresses and default routes, and asks the kernel for the way to an address. Lives on a loop.
+public final class InterfaceMonitor: ReadinessHandler {
+    /// Look-ups that wait for the kernel's word, which comes in microseconds; beyond this it is not answering.
+    public static let maximumLookups = 4_096
+    /// What the kernel makes one datagram of, at most (NLMSG_GOODSIZE grows to 32 KiB for readers with room).
+    private static let bufferLength = 32_768
+    /// Datagrams a turn: a machine whose routes change all the time must not hold the loop.
+    private static let budget = 64
+
+    private let loop: EventLoop
+    private let socket: NetlinkSocket
+    private let reader: RoutingReader
+    private var tables: RoutingTables
+    private var token: Token?
+    private var buffer = [UInt8](repeating: 0, count: bufferLength)
+    private var lookups: [UInt32: (address: IPAddress, answer: (NetworkPath) -> Void)] = [:]
+    private var changed: ((NetworkState) -> Void)?
+    private var told: NetworkState?
+
+    /// Begins to follow. Loop thread only, as everything here.
+    ///
+    /// - Parameters:
+    ///   - socket: of the namespace that is meant.
+    ///   - folder: where devices tell what they are.
+    ///   - changed: called in later turns: once everything is known, and then with each change. Not while tables are being
+    ///     read anew: what it gets is always whole.
+    public init(
+        on loop: EventLoop,
+        socket: consuming NetlinkSocket,
+        folder: String = LinkMedium.systemFolder,
+        changed: @escaping (NetworkState) -> Void
+    ) throws(Errno) {
+        self.loop = loop
+        self.socket = socket
+        reader = RoutingReader(folder: folder)
+        tables = RoutingTables(reader: reader)
+        self.changed = changed
+        token = try loop.register(self.socket.number, .read, self)
+        request()
+    }
+
+    /// Nil until everything is known.
+    public var state: NetworkState? { told }
+
+    /// By which way packets to that address go, by the kernel's rules and all its tables. Answered in a later turn; not at all
+    /// after ``close()``.
+    public func path(to address: IPAddress, answer: @escaping (NetworkPath) -> Void) {
+        guard token != nil, lookups.count < Self.maximumLookups else {
+            loop.post { [bound = LoopBound(answer, on: loop)] in bound.value(.none) }
+            return
+        }
+        let number = tables.nextSequence()
+        lookups[number] = (address, answer)
+        ask(number, address)
+    }
+
+    /// Nothing is said after this.
+    public func close() {
+        guard let token else { return }
+        self.token = nil
+        changed = nil
+        lookups = [:]
+        loop.deregister(token)
+    }
+
+    // MARK: Receiving
+
+    public func ready(_ readiness: Readiness) {
+        for _ in 0..<Self.budget {
+            guard token != nil else { return }
+            let receipt: NetlinkSocket.Receipt
+            do throws(Errno) { receipt = try socket.receive(into: &buffer) } catch {
+                // The kernel's end of this socket does not fail but for want of room.
+                overran()
+                break
+            }
+            switch receipt {
+            case .wouldBlock: return settle()
+            case .stray: continue
+            case .overrun: overran()
+            case .datagram(let count):
+                for message in NetlinkMessage.all(in: buffer[..<count], port: socket.port) { take(message) }
+            }
+        }
+        settle()
+    }
+
+    private func take(_ message: NetlinkMessage) {
+        guard message.sequence != 0, let lookup = lookups[message.sequence] else { return tables.take(message) }
+        switch message.type {
+        case NetlinkMessage.Kind.newRoute: lookup.answer(reader.path(message))
+        // No route, or one of those that refuse: unreachable, prohibit, blackhole.
+        case NetlinkMessage.Kind.error: lookup.answer(.none)
+        default: return
+        }
+        lookups[message.sequence] = nil
+    }
+
+    /// Answers may have been lost with the changes: they are asked for again.
+    private func overran() {
+        tables.overran()
+        for (number, lookup) in lookups { ask(number, lookup.address) }
+    }
+
+    private func settle() {
+        request()
+        guard tables.isSettled, tables.state != told else { return }
+        told = tables.state
+        changed?(tables.state)
+    }
+
+    // MARK: Sending
+
+    private func request() {
+        guard let message = tables.nextRequest() else { return }
+        // A request that is not taken has no answer, so the next one would never be made: it counts as answered.
+        do throws(Errno) { try socket.send(message) } catch { tables.failed() }
+    }
+
+    private func ask(_ number: UInt32, _ address: IPAddress) {
+        let (family, bits, bytes): (UInt8, UInt8, [UInt8]) =
+            switch address {
+            case .v4(let address): (2, 32, Self.octets(address.bits))
+            case .v6(let address): (10, 128, Self.octets(address.high) + Self.octets(address.low))
+            }
+        var body: [UInt8] = [family, bits, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+        body += NetlinkMessage.attribute(1, bytes)
+        if case .v6(let address) = address, address.scope != 0 {
+            var index: [UInt8] = []
+            index.append(number: address.scope)
+            body += NetlinkMessage.attribute(4, index)
+        }
+        let type = NetlinkMessage.Kind.getRoute
+        do throws(Errno) {
+            try socket.send(NetlinkMessage.request(type, 0, sequence: number, payload: body))
+        } catch {
+            guard let lookup = lookups.removeValue(forKey: number) else { return }
+            loop.post { [bound = LoopBound(lookup.answer, on: loop)] in bound.value(.none) }
+        }
+    }
+
+    /// In the network's order.
+    private static func octets<Number: FixedWidthInteger>(_ number: Number) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.append(number: number.bigEndian)
+        return bytes
+    }
+}

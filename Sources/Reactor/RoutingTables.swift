@@ -1,0 +1,138 @@
+/// Keeps a ``NetworkState`` by what the kernel says: asks for the tables, follows the changes, and asks again where something
+/// may have been missed. Decides; whoever owns it sends and receives.
+///
+///     idle ──need──▶ dumping links ─▶ addresses ─▶ routes ──▶ idle
+///       ▲                                            │
+///       └──────────── nothing needed ────────────────┘
+///
+/// One table is asked for at a time: the kernel refuses a second dump on a socket with EBUSY. While a table is told, changes of
+/// it arrive in between, in the order in which they happened, so they are applied to the new table.
+///
+/// The kernel is silent about some routes that go: those of IPv4 when their link is switched off, or when the address goes that
+/// they were for (fib_disable_ip, fib_sync_down_addr). So a change of links or addresses asks for the routes again.
+struct RoutingTables {
+    struct Needs: OptionSet {
+        let rawValue: UInt8
+        static let links = Needs(rawValue: 1)
+        static let addresses = Needs(rawValue: 2)
+        static let routes = Needs(rawValue: 4)
+        static let all: Needs = [.links, .addresses, .routes]
+    }
+
+    private enum Phase {
+        case idle
+        case dumping(Needs, sequence: UInt32)
+    }
+
+    private(set) var state = NetworkState()
+    /// Whether all tables have been told once.
+    private(set) var isComplete = false
+    private let reader: RoutingReader
+    private var phase = Phase.idle
+    private var needs = Needs.all
+    private var sequence: UInt32 = 0
+
+    init(reader: RoutingReader = RoutingReader()) { self.reader = reader }
+
+    /// Whether what is known is what the kernel knows, as far as it has said.
+    var isSettled: Bool {
+        guard case .idle = phase else { return false }
+        return needs.isEmpty && isComplete
+    }
+
+    /// The message to send now; nil: none.
+    mutating func nextRequest() -> [UInt8]? {
+        guard case .idle = phase, !needs.isEmpty else { return nil }
+        let number = nextSequence()
+        if needs.contains(.links) {
+            state.links = [:]
+            return begin(.links, NetlinkMessage.Kind.getLink, bodyLength: 16, number)
+        }
+        if needs.contains(.addresses) {
+            state.addresses = []
+            return begin(.addresses, NetlinkMessage.Kind.getAddress, bodyLength: 8, number)
+        }
+        state.routes = []
+        return begin(.routes, NetlinkMessage.Kind.getRoute, bodyLength: 12, number)
+    }
+
+    /// A number for a request of the owner's own.
+    mutating func nextSequence() -> UInt32 {
+        // The kernel's own messages have 0.
+        sequence = sequence == .max ? 1 : sequence + 1
+        return sequence
+    }
+
+    /// Something was lost: everything is asked for again.
+    mutating func overran() { needs = .all }
+
+    /// The last request could not be sent. Asked again with the next change.
+    mutating func failed() {
+        guard case .dumping = phase else { return }
+        phase = .idle
+    }
+
+    private mutating func begin(_ table: Needs, _ type: UInt16, bodyLength: Int, _ number: UInt32) -> [UInt8] {
+        needs.remove(table)
+        phase = .dumping(table, sequence: number)
+        // All zero: of no family in particular.
+        let body = [UInt8](repeating: 0, count: bodyLength)
+        return NetlinkMessage.request(type, NetlinkMessage.Flag.dump, sequence: number, payload: body)
+    }
+
+    mutating func take(_ message: NetlinkMessage) {
+        if message.flags & NetlinkMessage.Flag.interrupted != 0, case .dumping(let table, _) = phase {
+            needs.insert(table)
+        }
+        switch message.type {
+        case NetlinkMessage.Kind.newLink: if let link = reader.link(message) { set(link) }
+        case NetlinkMessage.Kind.deleteLink: if let index = reader.linkIndex(message) { remove(index, message) }
+        case NetlinkMessage.Kind.newAddress: changed(message, reader.address(message)) { $0.insert($1) }
+        case NetlinkMessage.Kind.deleteAddress: changed(message, reader.address(message)) { $0.remove($1) }
+        case NetlinkMessage.Kind.newRoute: if let route = reader.defaultRoute(message) { state.routes.insert(route) }
+        case NetlinkMessage.Kind.deleteRoute: if let route = reader.defaultRoute(message) { state.routes.remove(route) }
+        case NetlinkMessage.Kind.done: ended(message.sequence)
+        case NetlinkMessage.Kind.error: ended(message.sequence)
+        case NetlinkMessage.Kind.overrun: overran()
+        default: break
+        }
+    }
+
+    private mutating func set(_ link: NetworkState.Link) {
+        let former = state.links.updateValue(link, forKey: link.index)
+        if !isDumping(.links), former != link { needs.insert(.routes) }
+    }
+
+    private mutating func remove(_ index: Int32, _ message: NetlinkMessage) {
+        // A bridge's port leaving (AF_BRIDGE) is told by the same type; the link itself stays.
+        guard message.payload.first != 7 else { return }
+        state.links[index] = nil
+        needs.insert(.routes)
+    }
+
+    private mutating func changed(
+        _ message: NetlinkMessage,
+        _ address: NetworkState.Address?,
+        _ change: (inout Set<NetworkState.Address>, NetworkState.Address) -> Void
+    ) {
+        // One that is not in use any more is told as new, with that in its flags.
+        guard let address else {
+            if message.sequence == 0 { needs.formUnion([.addresses, .routes]) }
+            return
+        }
+        let former = state.addresses
+        change(&state.addresses, address)
+        if !isDumping(.addresses), former != state.addresses { needs.insert(.routes) }
+    }
+
+    /// An error ends a table as its end does: asked again, it would only be told again.
+    private mutating func ended(_ number: UInt32) {
+        guard case .dumping(let table, number) = phase else { return }
+        phase = .idle
+        if table == .routes, needs.isEmpty { isComplete = true }
+    }
+
+    private func isDumping(_ table: Needs) -> Bool {
+        if case .dumping(table, _) = phase { true } else { false }
+    }
+}

@@ -1,0 +1,213 @@
+public import Dispatch
+internal import Reactor
+internal import Synchronization
+public import URLLoading
+
+/// Tells whether others can be reached: everybody outside this machine's networks, or one host.
+///
+/// What it knows is the kernel's: links, addresses and routes. That there is a way does not mean that anybody answers at its end, so
+/// this is good for words to people, and for knowing when another try is worth it; never for not trying. Nothing here starts a manager
+/// by itself, or asks one before a request.
+///
+/// ```swift
+/// let manager = ReachabilityManager()
+/// let observation = manager.observe { status in print(status.localizedDescription) }
+/// try manager.start()
+/// ```
+///
+/// Everybody can be reached while there is a default route of either family by a link that runs, and an address to be answered at.
+/// A host can be reached if the kernel has a route to one of its addresses; its name is looked up again when the network changes.
+///
+/// Every status is told once, in order, and never the same one twice in a row. Any thread.
+public final class ReachabilityManager: Sendable {
+    /// AFNetworkingReachabilityDidChangeNotification. Its object is the manager.
+    public static let didChangeNotification = Notification.Name("com.alamofire.networking.reachability.change")
+    /// AFNetworkingReachabilityNotificationStatusItem: the status's ``ReachabilityStatus/rawValue``.
+    public static let statusNumberKey = "AFNetworkingReachabilityNotificationStatusItem"
+    /// The ``ReachabilityStatus``.
+    public static let statusKey = "uncurl.reachability.status"
+
+    /// Of everybody; nobody starts it but its user.
+    public static let shared = ReachabilityManager()
+
+    private struct State {
+        /// What has been found out last.
+        var found: ReachabilityStatus?
+        /// What has been told last, which is later.
+        var told = ReachabilityStatus.unknown
+        /// Whether that was told since the last start.
+        var hasTold = false
+        /// Starts and stops so far: what was found out before the last one is not told.
+        var generation = 0
+        var subscription: NetworkWatch.Subscription?
+        var observers: [Int: WeakObservation] = [:]
+        var nextObserver = 0
+        var failure: ReachabilityError?
+    }
+
+    private struct WeakObservation {
+        weak var observation: ReachabilityObservation?
+    }
+
+    private let state = Mutex(State())
+    private let target: TargetReachability.Target
+    private let watch: NetworkWatch
+    private let queue: DispatchQueue
+    private let center: NotificationCenter
+
+    /// Of everybody.
+    ///
+    /// - Parameters:
+    ///   - queue: where observers are called and notifications posted; a serial one of the manager's own unless given. It must
+    ///     be serial: order is its.
+    ///   - center: who is told with notifications.
+    public convenience init(queue: DispatchQueue? = nil, center: NotificationCenter = .default) {
+        self.init(.anybody, watch: .shared, queue: queue, center: center)
+    }
+
+    /// Of one host.
+    ///
+    /// - Parameter host: a name or an address, as in a URL.
+    public convenience init(host: String, queue: DispatchQueue? = nil, center: NotificationCenter = .default) {
+        let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
+        let bare = isBracketed ? String(host.dropFirst().dropLast()) : host
+        self.init(.host(bare), watch: .shared, queue: queue, center: center)
+    }
+
+    init(_ target: TargetReachability.Target, watch: NetworkWatch, queue: DispatchQueue?, center: NotificationCenter) {
+        self.target = target
+        self.watch = watch
+        self.queue = queue ?? DispatchQueue(label: "uncurl.reachability")
+        self.center = center
+    }
+
+    deinit { stop() }
+
+    // MARK: What is known
+
+    /// The last that was told; ``ReachabilityStatus/unknown`` before the first.
+    public var status: ReachabilityStatus { state.withLock { $0.told } }
+
+    public var isReachable: Bool { status.isReachable }
+
+    /// Why nothing is told though ``start()`` has been called: the kernel may not be asked here. Nil: no such thing.
+    public var failure: ReachabilityError? { state.withLock { $0.failure } }
+
+    // MARK: Starting and stopping
+
+    /// Begins to tell: the current status soon, even if it is the last told, and then each change. Started again, it begins anew.
+    ///
+    /// - Throws: where there is no thread to follow the network with.
+    public func start() throws(ReachabilityError) {
+        let generation = end()
+        let subscription: NetworkWatch.Subscription
+        do throws(Errno) {
+            subscription = try watch.add(target) { [weak self] status in
+                self?.found(status, generation)
+            } failed: { [weak self] error in
+                self?.failed(error, generation)
+            }
+        } catch {
+            throw ReachabilityError(error)
+        }
+        let isCurrent = state.withLock { state in
+            guard state.generation == generation else { return false }
+            state.subscription = subscription
+            return true
+        }
+        if !isCurrent { watch.remove(subscription) }
+    }
+
+    /// Tells no more, and drops what waits to be told, until the next start; a call that begins at this moment may still be made, and
+    /// an observation's `cancel()` rules that out. What was told last stays ``status``.
+    public func stop() { _ = end() }
+
+    private func end() -> Int {
+        let (subscription, generation) = state.withLock { state in
+            state.generation += 1
+            state.found = nil
+            state.hasTold = false
+            state.failure = nil
+            return (state.subscription.take(), state.generation)
+        }
+        if let subscription { watch.remove(subscription) }
+        return generation
+    }
+
+    // MARK: Observing
+
+    /// Calls `body` with each status, on the manager's queue, before the notification of it is posted.
+    ///
+    /// - Returns: what keeps the observer: let go of, or cancelled, it ends.
+    public func observe(_ body: @escaping @Sendable (ReachabilityStatus) -> Void) -> ReachabilityObservation {
+        let observation = ReachabilityObservation(body)
+        state.withLock { state in
+            state.observers = state.observers.filter { $0.value.observation != nil }
+            state.nextObserver += 1
+            state.observers[state.nextObserver] = WeakObservation(observation: observation)
+        }
+        return observation
+    }
+
+    /// The status as it has been told since the last start, if it has, and then each one that is. Ends with its reader's task.
+    public var statuses: AsyncStream<ReachabilityStatus> {
+        AsyncStream { continuation in
+            // On the queue nothing is being told meanwhile: what comes next is what follows.
+            queue.async { [self] in
+                if let current = state.withLock({ $0.hasTold ? $0.told : nil }) { continuation.yield(current) }
+                let observation = observe { continuation.yield($0) }
+                continuation.onTermination = { _ in observation.cancel() }
+            }
+        }
+    }
+
+    /// Returns once there is a way, at once if there is one. The manager must have been started.
+    public func waitUntilReachable() async throws(CancellationError) {
+        for await status in statuses where status.isReachable { return }
+        throw CancellationError()
+    }
+
+    // MARK: Telling
+
+    /// On the watch's loop, so in the order in which it happened.
+    private func found(_ status: ReachabilityStatus, _ generation: Int) {
+        let isNew = state.withLock { state in
+            guard state.generation == generation, state.found != status else { return false }
+            state.found = status
+            return true
+        }
+        if isNew { queue.async { [weak self] in self?.tell(status, generation) } }
+    }
+
+    private func failed(_ error: Errno, _ generation: Int) {
+        state.withLock { state in
+            if state.generation == generation { state.failure = ReachabilityError(error) }
+        }
+    }
+
+    private func tell(_ status: ReachabilityStatus, _ generation: Int) {
+        let observers = state.withLock { state -> [ReachabilityObservation]? in
+            guard state.generation == generation else { return nil }
+            state.told = status
+            state.hasTold = true
+            return state.observers.sorted { $0.key < $1.key }.compactMap(\.value.observation)
+        }
+        guard let observers else { return }
+        for observer in observers where isCurrent(generation) { observer.tell(status) }
+        guard isCurrent(generation) else { return }
+        center.post(
+            name: Self.didChangeNotification,
+            object: self,
+            userInfo: [Self.statusNumberKey: status.rawValue, Self.statusKey: status]
+        )
+    }
+
+    private func isCurrent(_ generation: Int) -> Bool { state.withLock { $0.generation == generation } }
+}
+
+/// The network cannot be followed.
+public struct ReachabilityError: Error, Hashable, Sendable, CustomStringConvertible {
+    public let description: String
+
+    init(_ error: Errno) { description = "the network cannot be followed: \(error)" }
+}

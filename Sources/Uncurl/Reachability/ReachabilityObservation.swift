@@ -1,0 +1,65 @@
+internal import Glibc
+internal import Reactor
+
+/// An observer of a ``ReachabilityManager``, for as long as this lives and has not been cancelled.
+public final class ReachabilityObservation: Sendable {
+    private enum State {
+        case idle
+        /// On that thread.
+        case calling(UInt)
+        case cancelled
+        /// Cancelled by the call that is under way, or while it was.
+        case ending(UInt)
+    }
+
+    private let state = Monitor(State.idle)
+    private let body: @Sendable (ReachabilityStatus) -> Void
+
+    init(_ body: @escaping @Sendable (ReachabilityStatus) -> Void) { self.body = body }
+
+    /// No call begins after this has returned, and none is under way on another thread: what the observer needs may go. Called
+    /// by the observer itself, it lets that call end.
+    ///
+    /// It waits for a call that is under way elsewhere, so it must not be called with something held which the observer waits for.
+    public func cancel() {
+        let own = Self.thread
+        let mustWait = state.withLock { state in
+            switch state {
+            case .idle, .cancelled:
+                state = .cancelled
+                return false
+            case .calling(let thread), .ending(let thread):
+                state = .ending(thread)
+                return thread != own
+            }
+        }
+        guard mustWait else { return }
+        // A call of the user's may take its time.
+        while state.wait(
+            atMost: .seconds(3_600),
+            until: { state -> Bool? in
+                if case .cancelled = state { true } else { nil }
+            }
+        ) == nil {}
+    }
+
+    /// By the manager's queue alone, one call after the other.
+    func tell(_ status: ReachabilityStatus) {
+        let begins = state.withLock { state in
+            guard case .idle = state else { return false }
+            state = .calling(Self.thread)
+            return true
+        }
+        guard begins else { return }
+        body(status)
+        state.update { state in
+            switch state {
+            case .calling: state = .idle
+            case .ending: state = .cancelled
+            case .idle, .cancelled: break
+            }
+        }
+    }
+
+    private static var thread: UInt { UInt(pthread_self()) }
+}

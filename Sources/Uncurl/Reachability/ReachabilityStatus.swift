@@ -1,0 +1,47 @@
+/// Whether there is a way to a host, or to any.
+public enum ReachabilityStatus: Hashable, Sendable {
+    /// Nobody has looked yet.
+    case unknown
+    case notReachable
+    case reachable(ConnectionMedium)
+
+    /// Through what the way leads.
+    public enum ConnectionMedium: Hashable, Sendable, CaseIterable {
+        /// A cable, and everything that is neither of the others: this machine itself, bridges, tunnels.
+        case wired
+        case wireless
+        case cellular
+    }
+
+    public var isReachable: Bool {
+        switch self {
+        case .unknown, .notReachable: false
+        case .reachable: true
+        }
+    }
+
+    public var isReachableOverCellular: Bool { self == .reachable(.cellular) }
+    public var isReachableOverWired: Bool { self == .reachable(.wired) }
+    public var isReachableOverWireless: Bool { self == .reachable(.wireless) }
+
+    /// AFNetworkReachabilityStatus's number: −1 unknown, 0 not reachable, 1 by cellular, 2 by anything else.
+    public var rawValue: Int {
+        switch self {
+        case .unknown: -1
+        case .notReachable: 0
+        case .reachable(.cellular): 1
+        case .reachable(.wired), .reachable(.wireless): 2
+        }
+    }
+
+    /// For people.
+    public var localizedDescription: String {
+        switch self {
+        case .unknown: "Unknown"
+        case .notReachable: "Not Reachable"
+        case .reachable(.wired): "Reachable via Ethernet"
+        case .reachable(.wireless): "Reachable via WiFi"
+        case .reachable(.cellular): "Reachable via WWAN"
+        }
+    }
+}
