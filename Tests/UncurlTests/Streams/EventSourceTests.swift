@@ -164,14 +164,14 @@ struct EventSourceSessionTests {
         )
         let session = URLSession(configuration: .isolated)
         let url = URL(string: server.url("/events"))!
-        let source = EventSource(wait: { _ in }) { id -> URLSession.AsyncBytes.AsyncChunks? in
+        let open: @Sendable (String?) async throws -> URLSession.AsyncBytes.AsyncChunks? = { id in
             var request = URLRequest(url: url)
             request.setValue(id, forHTTPHeaderField: "Last-Event-ID")
             let (bytes, response) = try await session.bytes(for: request)
             return (response as? HTTPURLResponse)?.statusCode == 200 ? bytes.chunks : nil
         }
         var got: [ServerSentEvent] = []
-        for try await event in source { got.append(event) }
+        for try await event in EventSource(wait: { _ in }, open: open) { got.append(event) }
         #expect(got.map(\.data) == ["a", "b", "c"] && got.map(\.id) == ["1", "2", "2"])
         let asked = server.connections.map {
             $0.receivedText.contains("Last-Event-ID: 2") || $0.receivedText.contains("Last-Event-Id: 2")
