@@ -41,14 +41,13 @@ final class LaneDriver: AlarmHandler {
         since = begun.advanced(byNanoseconds: Int64(clamping: plan.warmup))
         guard let profile = plan.profile else { return }
         let warmup = LoadProfile(rate: profile.firstRate, duration: plan.warmup)
-        begin(Arrivals(warmup, from: begun, thread: share.index, of: plan.threads))
+        begin(arrivals(warmup, from: begun))
     }
 
     func measure(from start: Instant) {
         since = start
         guard let profile = plan.profile else { return }
-        let limit = share.requests
-        begin(Arrivals(profile, from: start, thread: share.index, of: plan.threads, limit: limit))
+        begin(arrivals(profile, from: start, limit: share.requests))
     }
 
     private func begin(_ arrivals: Arrivals) {
@@ -68,12 +67,37 @@ final class LaneDriver: AlarmHandler {
 
     /// The worker has stopped: what was due and is not sent will not be.
     func end() {
+        dropBacklog()
+        stopSchedule()
+    }
+
+    func dropBacklog() {
         let now = worker.loop.now
         while let due = arrivals?.take() {
             if due >= since { worker.tally.unsent(age: worker.nanoseconds(from: due, to: now)) }
         }
+    }
+
+    func stopSchedule() {
         arrivals = nil
         worker.loop.setAlarm(at: .never, self)
+    }
+
+    /// A schedule of one rate, from now on.
+    func begin(_ rate: Rate) {
+        let profile = LoadProfile(rate: rate, duration: RunPlan.swarmDuration)
+        begin(arrivals(profile, from: worker.loop.now))
+    }
+
+    /// This thread's part: of all threads of all shards it has one number, and they take turns.
+    private func arrivals(_ profile: LoadProfile, from start: Instant, limit: UInt64? = nil) -> Arrivals {
+        Arrivals(
+            profile,
+            from: start,
+            thread: plan.shard.index * plan.threads + share.index,
+            of: plan.shard.count * plan.threads,
+            limit: limit
+        )
     }
 
     // MARK: When

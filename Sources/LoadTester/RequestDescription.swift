@@ -34,6 +34,16 @@ package struct RequestDescription: Hashable, Sendable {
         self.body = body
     }
 
+    /// The same request to another URL. A Host field of the user's own, one that is not `known`, stays.
+    func retargeted(to url: TargetURL, unlessOtherThan known: String) -> RequestDescription {
+        RequestDescription(self, target: url.target, host: host == known ? url.hostField : host)
+    }
+
+    private init(_ other: RequestDescription, target: String, host: String) {
+        (method, fields, body) = (other.method, other.fields, other.body)
+        (self.target, self.host) = (target, host)
+    }
+
     /// RFC 9110 §9.1: method = token.
     private static func validated(method: String) throws(UsageError) -> String {
         guard !method.isEmpty, method.utf8.allSatisfy(isToken) else {

@@ -32,9 +32,13 @@ extension Options {
         chatter = command.quiet ? .quiet : command.noProgress ? .notes : command.live ? .live : .progress
         interval = try Self.interval(command.interval)
         metricsPort = try Self.metricsPort(command.prometheus)
+        startAt = try command.startAt.map { text throws(UsageError) in try Self.instant(text) }
         try setPace(command.pace, isTimed: command.duration != nil)
         try checkCombinations(method: request.method)
         if work == .handshakes { try checkHandshakes(command) }
+        if let text = command.shard {
+            try take(Shard(text, completionIndex: Environment.value("JOB_COMPLETION_INDEX")))
+        }
     }
 
     /// `-c` and `-t`. wrk's ten connections and two threads are defaults, and give way to what was asked for:
@@ -72,6 +76,14 @@ extension Options {
         let value = try Quantity.count(text, for: flag)
         guard value <= limit else { throw UsageError("\(flag) \(quoted(text)) is too many: at most \(limit)") }
         return Int(value)
+    }
+
+    private static func instant(_ text: String) throws(UsageError) -> UInt64 {
+        // Until the year 5138; milliseconds beyond are no start of anything.
+        guard let seconds = Double(text), seconds >= 0, seconds < 1e11 else {
+            throw UsageError("--start-at \(quoted(text)) is no time: use seconds since 1970, as `date +%s` prints them")
+        }
+        return UInt64(seconds * 1_000)
     }
 
     private static func interval(_ text: String) throws(UsageError) -> UInt64 {
