@@ -27,8 +27,8 @@ public struct ReceivedResponse: Sendable {
         return size?.int64Value != 0
     }
 
-    /// The encoding that the content type's charset names.
-    var charset: String.Encoding? { response?.textEncodingName.flatMap(TextEncoding.named) }
+    /// The encoding that the content type's charset names; nil where it names none, or one that is not known here.
+    public var charset: String.Encoding? { response?.textEncodingName.flatMap(TextEncoding.named) }
 
     /// The content, wherever it lies. A file is mapped, not read: only what is looked at comes into memory.
     public func content() throws(SerializationFailure) -> Data {
