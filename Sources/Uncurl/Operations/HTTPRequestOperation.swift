@@ -221,12 +221,14 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         if let goesOn { return goesOn ? begin() : () }
         if asksAgain(outcome) { return begin() }
         let (data, failure, head) = facts.withLock { ($0.sink?.data ?? Data(), $0.failure, $0.response) }
-        let whole = TaskOutcome(outcome, data: data, response: head)
+        // All of the answer may have come before the sink's failure could stop it.
+        let error = failure == nil ? outcome.error : outcome.error ?? URLError(.cannotWriteToFile)
+        let whole = TaskOutcome(outcome, data: data, response: head, error: error)
         let trust = manager.core.failure(of: request.url?.host)
         let made = ResponseMaking(serializer: serializer).response(
             to: whole,
             challenge: failure.map { .output($0) } ?? delegate.challengeError,
-            trust: outcome.error == nil ? nil : trust,
+            trust: error == nil ? nil : trust,
             moved: nil
         )
         manager.core.postCompletion(outcome.task, made, serializer)

@@ -69,13 +69,13 @@ extension HTTPRequestOperation.Facts {
 
 extension TaskOutcome {
     /// With content that was kept elsewhere.
-    init(_ outcome: TaskOutcome, data: Data, response: HTTPURLResponse?) {
+    init(_ outcome: TaskOutcome, data: Data, response: HTTPURLResponse?, error: URLError?) {
         self.init(
             task: outcome.task,
             response: response ?? outcome.response,
             data: data,
             file: nil,
-            error: outcome.error,
+            error: error,
             metrics: outcome.metrics
         )
     }

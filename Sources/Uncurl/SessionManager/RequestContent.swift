@@ -29,7 +29,7 @@ extension RequestSerializer {
         do throws(MultipartFailure) {
             guard !fields.isEmpty else { return try form.request(from: made) }
             var whole = try MultipartForm(boundary: form.boundary)
-            try whole.append(fields: fields.map { ($0.name, .data($0.value)) })
+            try whole.append(fields: fields)
             try whole.append(partsOf: form)
             return try whole.request(from: made)
         } catch {

@@ -213,7 +213,11 @@ struct HTTPRequestOperationTests {
         let manager = server.manager()
         let operations = (1...5).map { operation("/bytes/\($0)", manager) }
         let log = Log<[Int]>()
-        let all = HTTPRequestOperation.batch(operations, progress: { log.add([$0, $1]) }) { log.add([$0.count]) }
+        let all = HTTPRequestOperation.batch(
+            operations,
+            progress: { log.add([$0, $1]) },
+            completion: { log.add([$0.count]) }
+        )
         #expect(all.count == 6)
         let queue = OperationQueue()
         for one in all { queue.addOperation(one) }
