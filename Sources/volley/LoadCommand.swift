@@ -126,6 +126,9 @@ struct LoadCommand: ParsableCommand {
     )
     var proxy: String?
 
+    @OptionGroup(title: "What is requested")
+    var what: InputFlags
+
     @OptionGroup(title: "When requests are sent")
     var pace: PaceFlags
 
@@ -196,6 +199,9 @@ struct LoadCommand: ParsableCommand {
 
     @Flag(help: "Print the JSON report's schema and end.")
     var schema = false
+
+    /// Whether requests are due at instants of their own.
+    var isScheduled: Bool { pace.isScheduled || what.replay != nil }
 
     static func main() {
         let status: Verdict

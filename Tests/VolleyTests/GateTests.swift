@@ -37,7 +37,7 @@ struct GateTests {
         for (text, fails) in [
             ("p50>449us", true), ("p50>451us", false), ("errors>5%", true), ("errors>10%", false), ("rps<1799", false),
             ("rps<1801", true), ("failed>=22", true), ("http_errors>=101", false), ("completed<1900", false),
-            ("connect_max>300us", true), ("max<=900us", true), ("ttfb_p50>400us", true),
+            ("connect_max>300us", true), ("max<=900us", true), ("ttfb_p50>350us", true),
         ] {
             let gate = try Gate(text)
             #expect(gate.fails(figures) == fails, "\(text): \(gate.finding(figures))")

@@ -25,7 +25,7 @@ struct HTMLReportTests {
         result.notes = ["</script><script>alert(1)</script>", "<b onclick=x>&\"'"]
         result.tally.failures.add(Failure(.head, .malformed, detail: "x"), at: 1, example: "<img src=x>")
         let page = try HTMLReport.text(result)
-        for word in ["src=", "href=", "@import", "url(", "fetch(", "<img", "<b onclick"] {
+        for word in ["src=\"", "href=\"", "@import", "url(", "fetch(", "<img", "<b onclick"] {
             #expect(!page.contains(word), "\(word)")
         }
         #expect(page.components(separatedBy: "<script").count == 3)

@@ -102,8 +102,7 @@ struct StreamTests {
             error: words.path
         )
         defer { run.signal(SIGKILL) }
-        let limit = ContinuousClock.now + ChildProcess.patience
-        while !words.text.contains("/metrics"), ContinuousClock.now < limit { usleep(10_000) }
+        ChildProcess.wait { words.text.contains("/metrics") }
         let url = try #require(words.text.split(whereSeparator: \.isWhitespace).first { $0.hasSuffix("/metrics") })
         let script = """
             import subprocess, sys, time
