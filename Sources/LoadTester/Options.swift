@@ -62,6 +62,8 @@ package struct Options: Sendable {
     package var shard: Shard
     /// Milliseconds since 1970 at which to start; nil: at once.
     package var startAt: UInt64?
+    /// Conditions under which the run has failed.
+    package var gates: [Gate] = []
     /// Others decide how many connections are busy.
     var isSwarm = false
     /// How long an interval of the reports that show a run's course is, in nanoseconds.
@@ -78,6 +80,11 @@ package struct Options: Sendable {
     package var spin: UInt64
     /// Of everything random.
     package var seed: UInt64
+    /// What is requested, in the place of `request`; empty: that, again and again.
+    package var inputs: RequestInput
+    package var order: RequestOrder
+    /// What virtual users do besides.
+    package var users: UserOptions
 
     /// More than any process may hold open; ``Preflight`` knows the real limit of this one.
     package static let connectionLimit: UInt64 = 1_000_000
@@ -96,5 +103,6 @@ package struct Options: Sendable {
         (shard, startAt) = (.whole, nil)
         (interval, metricsPort) = (1_000_000_000, nil)
         (profile, think, drain, spin, seed) = (nil, nil, 0, 0, 1)
+        (inputs, order, users) = (RequestInput(), .inOrder, UserOptions())
     }
 }

@@ -52,8 +52,14 @@ package struct RunPlan: Sendable {
     let drain: UInt64
     let spin: UInt64
     let seed: UInt64
+    /// For requests to other places than the run's own.
+    let connectTo: [ConnectToRule]
+    let inputs: [RequestDraft]
+    let order: RequestOrder
+    let users: UserOptions
     /// The part of a run of several processes that this one is; its connections and requests are shared out already.
     let shard: Shard
+    let gates: [Gate]
     /// Somebody else decides how many connections are busy, while the run goes on.
     let isSwarm: Bool
     /// `--latency`: the reports for people spell the distribution out.
@@ -96,9 +102,11 @@ package struct RunPlan: Sendable {
         (connectRate, sources) = (options.connectRate, options.sources)
         (profile, think, drain) = (options.profile, options.think, options.drain)
         (spin, seed) = (options.spin, options.seed)
-        (shard, isSwarm) = (options.shard, options.isSwarm)
+        (shard, isSwarm, gates) = (options.shard, options.isSwarm, options.gates)
+        connectTo = options.connectTo
+        (inputs, order, users) = (options.inputs.drafts, options.order, options.users)
         showsDistribution = options.showsDistribution
-        notes = preflight.notes
+        notes = preflight.notes + options.inputs.notes
     }
 
     var threads: Int { shares.count }
@@ -119,7 +127,9 @@ package struct RunPlan: Sendable {
     }
 
     /// Requests are sent by virtual users, one a connection: what has more to decide than to send the same again.
-    var usesLanes: Bool { work == .requests && (profile != nil || think != nil) }
+    var usesLanes: Bool {
+        work == .requests && (profile != nil || think != nil || !inputs.isEmpty || !users.isPlain)
+    }
 
     /// https.
     var isSecure: Bool { security.target != nil }

@@ -304,7 +304,7 @@ final class Worker: TimerHandler {
     }
 
     func finishIfDone() {
-        if budget == 0, running == 0 { stop() }
+        if budget == 0, running == 0, driver?.isIdle != false { stop() }
     }
 
     var isDraining: Bool {
