@@ -99,6 +99,8 @@ final class TaskLoad {
     var resumption: ResumeData?
     /// The file that a download goes on with, from its answer's head on.
     var resumed: DownloadFile?
+    /// What somebody who cancelled the download goes on with: it is in the error too.
+    var cancelledResumeData: Data?
 
     /// Held by those who wait in it, so it may not hold the load.
     lazy var callbacks = CallbackQueue { [handle = LoopBound(Weakly(self), on: engine.loop)] in

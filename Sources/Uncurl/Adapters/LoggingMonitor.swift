@@ -64,7 +64,9 @@ extension URL {
         guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return "" }
         parts.user = nil
         parts.password = nil
-        if parts.percentEncodedQuery != nil { parts.percentEncodedQuery = "…" .addingPercentEncoding(withAllowedCharacters: []) }
+        if parts.percentEncodedQuery != nil {
+            parts.percentEncodedQuery = "…".addingPercentEncoding(withAllowedCharacters: [])
+        }
         return parts.string ?? ""
     }
 }

@@ -27,7 +27,8 @@ public final class MetricsMonitor: EventMonitor {
             Counter(label: "http_client_requests_total", dimensions: labels, factory: factory).increment()
             Timer(label: "http_client_request_duration", dimensions: labels, factory: factory)
                 .recordNanoseconds(Int64(start.time.duration(to: event.time) / .nanoseconds(1)))
-        case .built, .adapted, .createdTask, .suspended, .resumed, .cancelled, .completedTask, .collectedMetrics, .serialized:
+        case .built, .adapted, .createdTask, .suspended, .resumed, .cancelled, .completedTask, .collectedMetrics,
+            .serialized:
             break
         }
     }
