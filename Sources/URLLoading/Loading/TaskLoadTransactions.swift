@@ -8,7 +8,7 @@ internal import Synchronization
 extension TaskLoad {
     /// Begins with the order's content, or begins anew with another request.
     func start(_ request: URLRequest) {
-        self.request = request
+        self.request = prepared(request)
         guard sendsContent else {
             content = .none
             return transact()

@@ -80,10 +80,10 @@ struct RequestDefaultsTests {
         try defaults.setHeader("X-One", to: "1")
         try defaults.setHeader("x-one", to: "2")
         try defaults.setHeader("B", to: "3")
-        #expect(defaults.header("X-ONE") == "2")
+        #expect(defaults.headers["X-ONE"] == "2")
         #expect(defaults.headers.map { "\($0.name)=\($0.value)" } == ["x-one=2", "B=3"])
         try defaults.setHeader("X-one", to: nil)
-        #expect(defaults.header("x-one") == nil)
+        #expect(defaults.headers["x-one"] == nil)
         #expect(defaults.headers.map(\.name) == ["B"])
     }
 
@@ -91,9 +91,9 @@ struct RequestDefaultsTests {
     func basic() throws {
         var defaults = RequestDefaults.none
         try defaults.setAuthorization(user: "Aladdin", password: "open sesame")
-        #expect(defaults.header("authorization") == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
+        #expect(defaults.headers["authorization"] == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
         try defaults.setAuthorization(user: "ü", password: "a:b")
-        #expect(defaults.header("Authorization") == "Basic " + Data("ü:a:b".utf8).base64EncodedString())
+        #expect(defaults.headers["Authorization"] == "Basic " + Data("ü:a:b".utf8).base64EncodedString())
         defaults.clearAuthorization()
         #expect(defaults.headers.isEmpty)
         #expect(throws: ParameterFailure.self) { try defaults.setAuthorization(user: "a:b", password: "c") }
@@ -153,7 +153,7 @@ struct RequestDefaultsTests {
         serializer.defaults.timeoutInterval = 9
         try serializer.defaults.setHeader("X", to: "1")
         #expect(copy.defaults.timeoutInterval == 5)
-        #expect(copy.defaults.header("X") == nil)
+        #expect(copy.defaults.headers["X"] == nil)
         #expect(copy.stringEncoding == .utf16 && copy.queryMethods == ["PUT"])
         #expect(try copy.serialize(["a": 1], into: put).url?.query == "q")
     }
@@ -174,7 +174,7 @@ struct RequestDefaultsTests {
                 }
             }
         }
-        #expect(shared.http.defaults.header("X") == nil)
+        #expect(shared.http.defaults.headers["X"] == nil)
     }
 
     private var put: URLRequest {

@@ -16,8 +16,9 @@ public struct HTTPRequestSerializer: RequestSerializer {
     public var defaults: RequestDefaults
     public var query: Query
     public var placement: ParameterPlacement
-    /// Methods whose parameters go into the query, in upper case.
-    public var queryMethods: Set<String>
+    /// Methods whose parameters go into the query, in upper case: a request's own is put in upper case to be
+    /// compared.
+    public var queryMethods: Set<HTTPMethod>
     /// Of the body. Percent-encoding is of UTF-8 octets whatever this is.
     public var stringEncoding: String.Encoding
 
@@ -25,7 +26,7 @@ public struct HTTPRequestSerializer: RequestSerializer {
         defaults: RequestDefaults = RequestDefaults(),
         query: Query = .encoded(QueryEncoding()),
         placement: ParameterPlacement = .byMethod,
-        queryMethods: Set<String> = ["GET", "HEAD", "DELETE"],
+        queryMethods: Set<HTTPMethod> = [.get, .head, .delete],
         stringEncoding: String.Encoding = .utf8
     ) {
         self.defaults = defaults
@@ -60,7 +61,7 @@ public struct HTTPRequestSerializer: RequestSerializer {
         switch placement {
         case .query: true
         case .body: false
-        case .byMethod: queryMethods.contains((request.httpMethod ?? "GET").uppercased())
+        case .byMethod: queryMethods.contains(HTTPMethod(rawValue: (request.httpMethod ?? "GET").uppercased()))
         }
     }
 

@@ -3,7 +3,8 @@ public import URLLoading
 /// What a serializer gives every request: header fields, credentials, and the request's own properties as far as they
 /// are set here. A value: a request that is being made has a copy that nobody can change.
 public struct RequestDefaults: Sendable {
-    private var fields: [(name: String, value: String)]
+    /// The fields in the order in which they were set.
+    public private(set) var headers: HTTPHeaders
 
     /// Nil, here and below: the request keeps its own, and with it what its session's configuration says.
     public var cachePolicy: URLRequest.CachePolicy?
@@ -15,22 +16,14 @@ public struct RequestDefaults: Sendable {
 
     /// Accept-Language by the user's locale and User-Agent by the program and the system, and no more.
     public init() {
-        fields = [("Accept-Language", AcceptLanguage.ofThisUser), ("User-Agent", UserAgent.ofThisProgram)]
+        headers = [.acceptLanguage(AcceptLanguage.ofThisUser), .userAgent(UserAgent.ofThisProgram)]
     }
 
     /// Nothing at all.
     public static var none: RequestDefaults {
         var defaults = RequestDefaults()
-        defaults.fields = []
+        defaults.headers = []
         return defaults
-    }
-
-    /// The fields in the order in which they were set.
-    public var headers: [(name: String, value: String)] { fields }
-
-    /// Whatever the case of the name.
-    public func header(_ name: String) -> String? {
-        index(of: name).map { fields[$0].value }
     }
 
     /// Sets or replaces a field, or removes it with nil.
@@ -40,12 +33,7 @@ public struct RequestDefaults: Sendable {
     public mutating func setHeader(_ name: String, to value: String?) throws(ParameterFailure) {
         guard Self.isToken(name) else { throw ParameterFailure(.headerName(name)) }
         guard Self.isFieldValue(value ?? "") else { throw ParameterFailure(.headerValue(name: name)) }
-        switch (index(of: name), value) {
-        case (let index?, let value?): fields[index] = (name, value)
-        case (let index?, nil): fields.remove(at: index)
-        case (nil, let value?): fields.append((name, value))
-        case (nil, nil): break
-        }
+        headers[name] = value
     }
 
     /// Basic credentials (RFC 7617), in UTF-8.
@@ -57,14 +45,14 @@ public struct RequestDefaults: Sendable {
     }
 
     public mutating func clearAuthorization() {
-        fields.removeAll { $0.name.caseInsensitiveCompare("Authorization") == .orderedSame }
+        headers["Authorization"] = nil
     }
 
     /// Fields never replace those that the request has.
     public func applied(to request: URLRequest) -> URLRequest {
         var request = request
-        for (name, value) in fields where request.value(forHTTPHeaderField: name) == nil {
-            request.setValue(value, forHTTPHeaderField: name)
+        for field in headers where request.value(forHTTPHeaderField: field.name) == nil {
+            request.setValue(field.value, forHTTPHeaderField: field.name)
         }
         if let cachePolicy { request.cachePolicy = cachePolicy }
         if let timeoutInterval { request.timeoutInterval = timeoutInterval }
@@ -72,10 +60,6 @@ public struct RequestDefaults: Sendable {
         if let networkServiceType { request.networkServiceType = networkServiceType }
         if let allowsCellularAccess { request.allowsCellularAccess = allowsCellularAccess }
         return request
-    }
-
-    private func index(of name: String) -> Int? {
-        fields.firstIndex { $0.name.caseInsensitiveCompare(name) == .orderedSame }
     }
 
     /// token = 1*tchar (RFC 9110 §5.6.2)

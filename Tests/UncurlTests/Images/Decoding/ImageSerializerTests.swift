@@ -12,7 +12,7 @@ struct ImageSerializerTests {
         (
             .tiff,
             octets(
-                "SUkqAAgAAAAKAAABBAABAAAAFQAAAAEBBAABAAAADQAAAAIBAwADAAAAhgAAAAMBAwABAAAAAQAAAAYBAwABAAAAAgAAABEBBAABAAAA"
+                "SUkqAAgAAAAKAAABBAABAAAAFQAAAAEBBAABAAAADQAAAAIBAwADAAAAhgAAAAMBAwABAAAAAQAAAAYBAwABAAAAAgAAABEBBAAB"
             )
                 + Data(count: 120)
         ),
