@@ -217,6 +217,9 @@ struct LoadCommand: ParsableCommand {
             }
         case .run(let command):
             let options = try Options(command)
+            if let (goal, start) = try command.pace.search() {
+                return try SearchRun(options, goal: goal, from: start).perform()
+            }
             var run = try Run(options, limits: .read())
             return try run.perform()
         case .command(let command): return try command.perform()
