@@ -171,6 +171,9 @@ struct LoadCommand: ParsableCommand {
     )
     var startAt: String?
 
+    @Option(name: .customLong("repeat"), help: ArgumentHelp("Make the run so often, and report all with their spread.", valueName: "N"))
+    var repeats = "1"
+
     @Option(
         parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
