@@ -1,3 +1,5 @@
+import TestServer
+import TestSupport
 import Testing
 
 @testable import LoadTester
@@ -80,5 +82,21 @@ struct SearchTests {
     )
     func refused(text: String) {
         #expect(throws: UsageError.self) { try SearchGoal(text) }
+    }
+
+    @Test("on the wire it finds what two connections to a server of 20 ms can do, and reports a run at that")
+    func onTheWire() throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let line = ["--search-max", "p90<150ms", "-R", "40", "-d", "400ms", "-c", "2", "-t", "1", "--drain", "60s"]
+        let ended = try volley(["--format", "json"] + line + [server.url("/latency?ms=20")])
+        #expect([0, 3].contains(ended.status), "\(ended.err)")
+        let notes = (ended.report["notes"] as? [String] ?? []).joined(separator: "\n")
+        #expect(notes.contains("the highest rate with p90<150ms is"), "\(ended.err)\(ended.out)")
+        let run = ended.report["schedule"] as? [String: Any]
+        let stage = (run?["stages"] as? [[String: Any]])?.first
+        let rate = stage?["from_per_second"] as? Double ?? 0
+        // A hundred a second, more for as long as 150 ms of queue last; less where the machine is busy.
+        #expect((5...250).contains(rate), "\(rate)")
     }
 }
