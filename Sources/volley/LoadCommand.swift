@@ -171,7 +171,10 @@ struct LoadCommand: ParsableCommand {
     )
     var startAt: String?
 
-    @Option(name: .customLong("repeat"), help: ArgumentHelp("Make the run so often, and report all with their spread.", valueName: "N"))
+    @Option(
+        name: .customLong("repeat"),
+        help: ArgumentHelp("Make the run so often, and report all with their spread.", valueName: "N")
+    )
     var repeats = "1"
 
     @Option(
