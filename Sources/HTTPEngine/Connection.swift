@@ -104,7 +104,7 @@ final class Connection: ReadinessHandler, TimerHandler {
             }
             if !readiness.isDisjoint(with: [.writable, .again]) { pump(exchange) }
             guard isServing(exchange) else { return }
-            if exchange.isPaused {
+            if !exchange.isReading {
                 if !readiness.isDisjoint(with: [.hungUp, .failed]) { suspend() }
             } else if !readiness.isDisjoint(with: [.readable, .peerFinished, .hungUp, .failed, .again]) {
                 receive(exchange)
@@ -232,8 +232,8 @@ final class Connection: ReadinessHandler, TimerHandler {
         try wire?.socket.send(file, at: offset, atMost: count)
     }
 
-    func flush() throws(Errno) -> SendQueue.Progress {
-        try queue.flush { first, second throws(Errno) in try write(first, second) }
+    func flush(atMost count: Int = .max) throws(Errno) -> SendQueue.Progress {
+        try queue.flush(atMost: count) { first, second throws(Errno) in try write(first, second) }
     }
 
     /// What TLS says by itself. A socket that takes nothing more is found out by what is sent or read next.

@@ -31,6 +31,9 @@ extension Connection {
                     } else {
                         buffer.withBytes(count) { pass($0, exchange) }
                     }
+                if let throttle = exchange.throttle, isServing(exchange), throttle.read(count, at: loop.now) {
+                    return holdReading(exchange)
+                }
                 // A short read has drained the socket. With the FIN already announced the end is read at once.
                 guard goesOn, count == buffer.capacity || peerFinished else { return }
             }

@@ -18,7 +18,7 @@ extension Connection {
         switch request.body {
         case .none:
             return sendFromMemory(exchange, request, head)
-        case .bytes where request.continueWait == 0:
+        case .bytes where request.continueWait == 0 && exchange.throttle == nil:
             return sendFromMemory(exchange, request, head)
         case .bytes, .stream, .file, .segments, .threaded:
             break
@@ -48,13 +48,17 @@ extension Connection {
         case .stream(let length, _):
             exchange.sending = .stream(BodyEncoder(length: length))
         case .file(let file):
-            exchange.sending = .segments(SegmentReader(SegmentedBody(file)))
+            exchange.sending = .segments(SegmentReader(SegmentedBody(file), wake: {}))
         case .segments(let body):
-            exchange.sending = .segments(SegmentReader(body))
+            exchange.sending = .segments(SegmentReader(body, wake: waking(exchange)))
         case .threaded(let body):
-            let (handle, id) = (engine.handle, exchange.id)
-            exchange.sending = .threaded(ThreadedBodySource(body, wake: { handle.post { $0.bodyReady(id) } }))
+            exchange.sending = .threaded(ThreadedBodySource(body, wake: waking(exchange)))
         }
+    }
+
+    private func waking(_ exchange: Exchange) -> @Sendable () -> Void {
+        let (handle, id) = (engine.handle, exchange.id)
+        return { handle.post { $0.bodyReady(id) } }
     }
 
     /// The final answer came before the request had left. A server that was asked whether it wants the content, and answers
@@ -69,7 +73,7 @@ extension Connection {
         }
         exchange.sending = .stopped
         queue.removeAll()
-        updateInterest(reading: !exchange.isPaused, writing: false)
+        updateInterest(reading: exchange.isReading, writing: false)
     }
 
     /// The common case in one call and no state: head and content leave together.
@@ -90,7 +94,7 @@ extension Connection {
         queue.append(head, isContent: false)
         queue.append(content, isContent: true)
         queue.skip(taken)
-        updateInterest(reading: !exchange.isPaused, writing: true)
+        updateInterest(reading: exchange.isReading, writing: true)
         noteSent(exchange, content: max(0, taken - head.count))
     }
 
@@ -99,13 +103,14 @@ extension Connection {
         for _ in 0..<Connection.partsPerTurn {
             switch exchange.sending {
             case .idle, .done, .stopped, .broken:
-                return updateInterest(reading: !exchange.isPaused, writing: false)
+                return updateInterest(reading: exchange.isReading, writing: false)
             case .awaitingContinue, .memory, .stream, .segments, .threaded:
                 break
             }
+            let allowance = exchange.throttle?.sendable(at: loop.now) ?? .max
             let progress: SendQueue.Progress
             do throws(Errno) {
-                progress = try flush()
+                progress = try flush(atMost: allowance)
             } catch {
                 return sendingBroke(exchange, error)
             }
@@ -113,7 +118,8 @@ extension Connection {
                 guard moved(exchange, progress.bytes, content: progress.content) else { return }
             }
             guard progress.finished else {
-                return updateInterest(reading: !exchange.isPaused, writing: true)
+                if progress.bytes >= allowance { return holdSending(exchange) }
+                return updateInterest(reading: exchange.isReading, writing: true)
             }
             guard refill(exchange) else { return }
         }
@@ -126,7 +132,7 @@ extension Connection {
         case .idle, .done, .stopped, .broken:
             return false
         case .awaitingContinue:
-            updateInterest(reading: !exchange.isPaused, writing: false)
+            updateInterest(reading: exchange.isReading, writing: false)
             return false
         case .memory:
             sendingEnded(exchange, content: unreportedContent(exchange))
@@ -163,7 +169,7 @@ extension Connection {
         case .ask:
             break
         case .wait:
-            updateInterest(reading: !exchange.isPaused, writing: false)
+            updateInterest(reading: exchange.isReading, writing: false)
             return false
         case .fail(let error):
             engine.fail(exchange, error)
@@ -178,10 +184,13 @@ extension Connection {
         _ exchange: Exchange
     ) throws(EngineError) -> Bool {
         switch next {
-        case .end:
+        case .end(let last):
+            queue.append(last, isContent: false)
             exchange.sending = .memory
-        case .bytes(let bytes):
-            queue.append(bytes, isContent: true)
+        case .send(let before, let content, let after):
+            return take(.send(before: before, content: content, after: after), exchange)
+        case .later:
+            return take(.wait, exchange)
         case .file(let file, let offset, let count):
             if count > UInt64(Connection.bite), sendsFiles {
                 return try sendSlice(of: file, at: offset, Int(clamping: count), reader, exchange)
@@ -215,7 +224,11 @@ extension Connection {
         _ reader: SegmentReader,
         _ exchange: Exchange
     ) throws(EngineError) -> Bool {
-        let wanted = min(count, Connection.slice)
+        let wanted = min(count, Connection.slice, exchange.throttle?.sendable(at: loop.now) ?? .max)
+        guard wanted > 0 else {
+            holdSending(exchange)
+            return false
+        }
         let sent: Int?
         do throws(Errno) {
             sent = try write(file, at: offset, atMost: wanted)
@@ -228,7 +241,7 @@ extension Connection {
             return false
         }
         guard let sent else {
-            updateInterest(reading: !exchange.isPaused, writing: true)
+            updateInterest(reading: exchange.isReading, writing: true)
             return false
         }
         try reader.advance(sent)
@@ -242,6 +255,7 @@ extension Connection {
     /// The kernel took `bytes`. False: the delegate, told of it, has ended the exchange.
     private func moved(_ exchange: Exchange, _ bytes: Int, content: Int) -> Bool {
         exchange.report.bytesSent += UInt64(bytes)
+        exchange.throttle?.sent(bytes)
         exchange.lastActivity = loop.now
         noteSent(exchange, content: content)
         return isServing(exchange)
@@ -250,7 +264,7 @@ extension Connection {
     private func sendingEnded(_ exchange: Exchange, content: Int) {
         exchange.sending = .done
         exchange.report.timings.requestEnd = loop.now
-        updateInterest(reading: !exchange.isPaused, writing: false)
+        updateInterest(reading: exchange.isReading, writing: false)
         noteSent(exchange, content: content)
     }
 
@@ -260,7 +274,7 @@ extension Connection {
         exchange.sending = .broken(error)
         if !error.isPeerClosure { loop.again(token) }
         queue.removeAll()
-        updateInterest(reading: !exchange.isPaused, writing: false)
+        updateInterest(reading: exchange.isReading, writing: false)
     }
 
     /// A burst is one piece, contents and heads: what of it is content counts once all of it has left.

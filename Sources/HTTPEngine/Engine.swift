@@ -141,7 +141,7 @@ internal import TLS
         guard let exchange = exchange(id), exchange.isPaused else { return }
         exchange.isPaused = false
         exchange.lastActivity = loop.now
-        if case .running(let connection) = exchange.phase { connection.resumeReading() }
+        if case .running(let connection) = exchange.phase { connection.resumeReading(exchange.isReading) }
         exchange.watch(at: loop.now)
     }
 

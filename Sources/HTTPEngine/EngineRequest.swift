@@ -13,6 +13,7 @@ public final class EngineRequest: Sendable {
         case stream(length: UInt64?, replayable: Bool)
         /// Read as it is sent, with `sendfile` where the connection is in the clear.
         case file(FileBody)
+        /// Goes chunked if one of the segments does not know its length.
         case segments(SegmentedBody)
         /// Read on a thread. Without a length it goes chunked.
         case threaded(ThreadedBody)
@@ -66,6 +67,9 @@ public final class EngineRequest: Sendable {
         /// ``ExchangeDelegate/exchange(_:didUpgrade:)``. For requests without content: a server may switch before
         /// it has read it.
         public var upgrade: [String] = []
+        /// How fast the request is sent and the answer read; nil: as fast as the connection takes and gives them.
+        public var sendingRate: TransferRate?
+        public var receivingRate: TransferRate?
         /// Sends the request so many times at once on one connection (pipelining, RFC 9112 §9.3.2) and
         /// expects as many responses. For load tests: one lost response loses the rest.
         public var burst = 1
@@ -218,7 +222,8 @@ public final class EngineRequest: Sendable {
 
     var isReplayable: Bool {
         switch body {
-        case .none, .bytes, .file, .segments: true
+        case .none, .bytes, .file: true
+        case .segments(let body): body.isReplayable
         case .stream(_, let replayable): replayable
         case .threaded(let body): body.isReplayable
         }

@@ -34,6 +34,8 @@ internal import Reactor
     /// Responses still to come, the current one included.
     var expected = 0
     var isPaused = false
+    /// Nil for nearly all: no rate has been asked for.
+    var throttle: Throttle?
     /// A 417 has come: the expectation is not sent again.
     var expectationFailed = false
     var proxyAttempt = ProxyAttempt()
@@ -83,6 +85,9 @@ internal import Reactor
         return request?.isReplayable ?? false
     }
 
+    /// The socket is read: neither the consumer nor a rate holds it.
+    var isReading: Bool { !isPaused && throttle?.isReadingHeld != true }
+
     var id: ExchangeID { ExchangeID(slot: slot, generation: generation) }
 
     func begin(_ request: EngineRequest, _ delegate: any ExchangeDelegate, _ timeouts: Timeouts.Spans, at now: Instant)
@@ -93,6 +98,7 @@ internal import Reactor
         deadline = Deadlines(timeouts, start: now).end
         expected = request.burst
         isPaused = false
+        throttle = Throttle(request.options, at: now)
         expectationFailed = false
         proxyAttempt = ProxyAttempt()
         lastActivity = now
@@ -134,6 +140,7 @@ internal import Reactor
         request = nil
         delegate = nil
         decoder = nil
+        throttle = nil
         sending = .idle
     }
 
@@ -167,6 +174,7 @@ internal import Reactor
         if case .awaitingContinue(let end) = sending, now >= end, case .running(let connection) = phase {
             connection.sendAwaitedContent(self)
         }
+        if let throttle, case .running(let connection) = phase { connection.goOn(self, throttle) }
         switch verdict(at: now) {
         case .passed(let phase): unsafe engine.fail(self, .timedOut(phase))
         case .next(let instant): arm(instant)
@@ -188,9 +196,11 @@ internal import Reactor
             return deadlines.check(.forConnection(since: since), at: now)
         case .running:
             let sent = receiving == .head ? report.timings.requestEnd : nil
-            let verdict = deadlines.check(.onWire(lastActivity: lastActivity, sent: sent, paused: isPaused), at: now)
-            guard case .awaitingContinue(let end) = sending, case .next(let instant) = verdict else { return verdict }
-            return .next(min(instant, end))
+            let verdict = deadlines.check(.onWire(lastActivity: lastActivity, sent: sent, paused: !isReading), at: now)
+            guard case .next(var instant) = verdict else { return verdict }
+            if case .awaitingContinue(let end) = sending { instant = min(instant, end) }
+            if let throttle { instant = min(instant, throttle.next) }
+            return .next(instant)
         }
     }
 }

@@ -37,16 +37,20 @@ struct SendQueue {
     /// Leaves `count` of what was just appended to an empty queue to those the kernel has already taken.
     mutating func skip(_ count: Int) { _ = advance(count) }
 
-    /// Sends until the queue is empty or `write` takes nothing more. Pieces go in pairs, so that a head and a
+    /// Sends until the queue is empty, `write` takes nothing more or `limit` bytes have gone. Pieces go in pairs, so that a head and a
     /// small body share a call and a packet.
     mutating func flush(
+        atMost limit: Int = .max,
         _ write: (Span<UInt8>, Span<UInt8>) throws(Errno) -> Int?
     ) throws(Errno) -> Progress {
         var progress = Progress()
         while !isEmpty {
             let first = pieces[next].bytes
             let second = next + 1 < pieces.count ? pieces[next + 1].bytes : []
-            let taken = try write(first.span.extracting(droppingFirst: sent), second.span)
+            let room = limit - progress.bytes
+            guard room > 0 else { return progress }
+            let head = first.span.extracting(droppingFirst: sent).extracting(first: room)
+            let taken = try write(head, second.span.extracting(first: room - head.count))
             guard let taken else { return progress }
             progress.bytes += taken
             progress.content += advance(taken)

@@ -33,5 +33,8 @@ struct ConnectPacer: Sendable {
     /// A connection is to be replaced.
     mutating func add() { pending += 1 }
 
+    /// So many are to be made, whatever was to be made before.
+    mutating func want(_ count: Int) { pending = count }
+
     mutating func failed(at now: UInt64) { heldUntil = now &+ Self.holdOff }
 }

@@ -7,59 +7,36 @@ struct EngineRequests: Sendable {
     /// As many copies in one go as the plan pipelines; the same as ``single`` without pipelining.
     let burst: EngineRequest
     let single: EngineRequest
+    /// What virtual users send; nil where nobody needs one.
+    let list: RequestList?
+    let factory: RequestFactory
 
     /// - Parameter embedded: where the embedded server listens, for a plan without a URL.
     init(_ plan: RunPlan, embedded: SocketAddress?) throws(UsageError) {
-        let description = plan.request
-        var options = EngineRequest.Options()
-        // What the server sends is what is counted; nothing is asked for that the user did not ask for.
-        options.decodesContent = false
-        options.host = description.host
-        // A proxy is told the origin as such: for another place it would need a tunnel.
-        let isOrigin = plan.proxy != nil && plan.leadsToOrigin
-        options.endpoint = isOrigin ? .origin : Self.endpoint(plan.destination, embedded)
-        options.tls = plan.security.target
-        options.serverName = plan.security.serverName
         do throws(EngineError) {
-            let fields = try Self.fields(description.fields)
-            let body = description.body.map { EngineRequest.Body.bytes($0) } ?? .none
-            // The embedded server has no name; the Host field and the endpoint say what there is to say.
-            let origin = if let known = plan.origin { known } else { try Origin(host: "localhost") }
-            func make(_ count: Int) throws(EngineError) -> EngineRequest {
-                options.burst = count
-                return try EngineRequest(
-                    method: description.method,
-                    origin: origin,
-                    target: description.target,
-                    fields: fields,
-                    body: body,
-                    options: options
-                )
-            }
-            single = try make(1)
-            burst = plan.pipeline == 1 ? single : try make(plan.pipeline)
+            factory = try RequestFactory(plan, embedded: embedded)
+            single = try Self.make(plan.request, 1, by: factory)
+            burst = plan.pipeline == 1 ? single : try Self.make(plan.request, plan.pipeline, by: factory)
         } catch {
             throw UsageError("the request cannot be sent: \(error): change the URL, -H or --method")
         }
+        list = plan.usesLanes ? try factory.list(plan) : nil
     }
 
-    private static func fields(_ given: [RequestDescription.Field]) throws(EngineError) -> HTTPFields {
-        do throws(HTTP1Error) {
-            var fields = HTTPFields()
-            for field in given { try fields.append(field.name, field.value) }
-            return fields
-        } catch {
-            throw .invalidRequest(.syntax(error))
-        }
-    }
-
-    private static func endpoint(_ destination: RunPlan.Destination, _ embedded: SocketAddress?) -> Endpoint {
-        switch destination {
-        case .embedded: embedded.map { .address($0) } ?? .origin
-        case .unix(let name): .address(.unix(name))
-        case .tcp(.name(let name), let port): .host(name, port: port)
-        case .tcp(.v4(let address), let port): .address(.v4(address, port: port))
-        case .tcp(.v6(let address), let port): .address(.v6(address, port: port))
-        }
+    private static func make(
+        _ description: RequestDescription,
+        _ count: Int,
+        by factory: RequestFactory
+    ) throws(EngineError) -> EngineRequest {
+        var options = factory.options(forOwn: description.host)
+        options.burst = count
+        return try EngineRequest(
+            method: description.method,
+            origin: factory.origin,
+            target: description.target,
+            fields: try PlannedRequest.fields(description.fields.map { ($0.name, $0.value) }),
+            body: description.body.map { .bytes($0) } ?? .none,
+            options: options
+        )
     }
 }

@@ -7,6 +7,8 @@ enum Phase: String, Hashable, Sendable, CaseIterable {
     /// From the last byte sent to the first byte of the answer.
     case firstByte = "first-byte"
     case head, body
+    /// A whole response that was not the one wanted.
+    case check
 }
 
 /// What went wrong, as far as the bytes and the error number tell.
@@ -35,6 +37,9 @@ enum FailureClass: String, Hashable, Sendable, CaseIterable {
     case proxyAuthentication = "proxy-authentication"
     /// The parser's reason is the failure's detail.
     case malformed
+    /// What was expected and is not so is the failure's detail.
+    case unexpected
+    case redirectLimit = "redirect-limit"
     /// The answer was stopped at a limit of ours: head size, count of 1xx.
     case limit
     case other
@@ -64,7 +69,7 @@ struct FailureLog: Sendable {
         var example: String
     }
 
-    /// 8 phases by 19 classes, and more than half as many reasons; a hostile server finds no more than this.
+    /// 9 phases by 21 classes, and more than half as many reasons; a hostile server finds no more than this.
     static let limit = 256
 
     private(set) var records: [Failure: Record] = [:]

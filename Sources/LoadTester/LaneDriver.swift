@@ -13,8 +13,8 @@ import Reactor
 /// than the plan allows. With none free it stays in ``Arrivals``, which is two counters, and its latency runs.
 /// Lives on the worker's loop. The loop's alarm is its own.
 final class LaneDriver: AlarmHandler {
-    private unowned let worker: Worker
-    private let plan: RunPlan
+    unowned let worker: Worker
+    let plan: RunPlan
     private let share: RunPlan.Share
     private var lanes: [Lane] = []
     /// Last in, first out, as the engine's idle connections are.
@@ -22,16 +22,25 @@ final class LaneDriver: AlarmHandler {
     private var asleep = DeadlineHeap<Lane>()
     private var arrivals: Arrivals?
     /// What was due before counts nowhere: it belongs to the warm-up.
-    private var since = Instant.never
+    private(set) var since = Instant.never
     /// When a connection may be opened again; never if that is not what is waited for.
     private var mayConnect = Instant.never
     private var random: RandomStream
+    private var context: TemplateContext
+    /// Turns begun: with the thread's number, what they are counted by in all.
+    private var started: UInt64 = 0
+    /// Lanes that sleep with a request in mind.
+    private var promised = 0
+    let inspects: Bool
 
     init(_ worker: Worker, _ share: RunPlan.Share) {
         (self.worker, self.share, plan) = (worker, share, worker.plan)
         random = RandomStream(seed: plan.seed, stream: share.index)
+        context = TemplateContext(thread: share.index, random: RandomStream(seed: ~plan.seed, stream: share.index))
+        inspects = plan.users.inspects
         let first = plan.shares[..<share.index].reduce(0) { $0 + $1.connections }
         lanes = (0..<share.connections).map { Lane(self, number: first + $0) }
+        if let script = plan.users.script { for lane in lanes { lane.script = script(lane.number) } }
         resting = lanes.reversed()
     }
 
@@ -41,20 +50,22 @@ final class LaneDriver: AlarmHandler {
         since = begun.advanced(byNanoseconds: Int64(clamping: plan.warmup))
         guard let profile = plan.profile else { return }
         let warmup = LoadProfile(rate: profile.firstRate, duration: plan.warmup)
-        begin(Arrivals(warmup, from: begun, thread: share.index, of: plan.threads))
+        begin(arrivals(warmup, from: begun))
     }
 
     func measure(from start: Instant) {
         since = start
         guard let profile = plan.profile else { return }
-        let limit = share.requests
-        begin(Arrivals(profile, from: start, thread: share.index, of: plan.threads, limit: limit))
+        begin(arrivals(profile, from: start, limit: share.requests))
     }
 
     private func begin(_ arrivals: Arrivals) {
         self.arrivals = arrivals
         setAlarm()
     }
+
+    /// Nothing is under way, and nobody sleeps with a request in mind.
+    var isIdle: Bool { worker.running == 0 && (promised == 0 || worker.isDraining) }
 
     /// Requests are due that were not sent.
     var hasBacklog: Bool { arrivals.map { $0.backlog > 0 } ?? false }
@@ -68,12 +79,37 @@ final class LaneDriver: AlarmHandler {
 
     /// The worker has stopped: what was due and is not sent will not be.
     func end() {
+        dropBacklog()
+        stopSchedule()
+    }
+
+    func dropBacklog() {
         let now = worker.loop.now
         while let due = arrivals?.take() {
             if due >= since { worker.tally.unsent(age: worker.nanoseconds(from: due, to: now)) }
         }
+    }
+
+    func stopSchedule() {
         arrivals = nil
         worker.loop.setAlarm(at: .never, self)
+    }
+
+    /// A schedule of one rate, from now on.
+    func begin(_ rate: Rate) {
+        let profile = LoadProfile(rate: rate, duration: RunPlan.swarmDuration)
+        begin(arrivals(profile, from: worker.loop.now))
+    }
+
+    /// This thread's part: of all threads of all shards it has one number, and they take turns.
+    private func arrivals(_ profile: LoadProfile, from start: Instant, limit: UInt64? = nil) -> Arrivals {
+        Arrivals(
+            profile,
+            from: start,
+            thread: plan.shard.index * plan.threads + share.index,
+            of: plan.shard.count * plan.threads,
+            limit: limit
+        )
     }
 
     // MARK: When
@@ -98,8 +134,14 @@ final class LaneDriver: AlarmHandler {
         if let arrivals {
             for _ in 0..<min(arrivals.noticed - before, arrivals.backlog) { worker.tally.delayed() }
         }
-        while let lane = asleep.pop(by: now) { startNext(lane) }
+        while let lane = asleep.pop(by: now) { wake(lane) }
         setAlarm()
+    }
+
+    private func wake(_ lane: Lane) {
+        if lane.request != nil { promised -= 1 }
+        // By a schedule, who has slept without a request in mind waits for the next that is due.
+        if lane.request == nil, plan.profile != nil { resting.append(lane) } else { startNext(lane) }
     }
 
     private func notice(by now: Instant) {
@@ -114,7 +156,7 @@ final class LaneDriver: AlarmHandler {
         while hasBacklog, !resting.isEmpty, hasConnection() {
             guard let due = arrivals?.take(), let lane = resting.popLast() else { return }
             lane.due = due
-            start(lane)
+            begin(lane)
         }
         finishIfDone()
     }
@@ -140,7 +182,7 @@ final class LaneDriver: AlarmHandler {
 
     /// A run by count ends with its last outcome.
     private func finishIfDone() {
-        guard let arrivals, arrivals.next == .never, arrivals.backlog == 0, worker.running == 0 else { return }
+        guard let arrivals, arrivals.next == .never, arrivals.backlog == 0, isIdle else { return }
         if worker.isDraining || share.requests.map({ arrivals.taken >= $0 }) == true { worker.stop() }
     }
 
@@ -152,7 +194,9 @@ final class LaneDriver: AlarmHandler {
         startNext(lane)
     }
 
+    /// A lane that is free, or has slept.
     private func startNext(_ lane: Lane) {
+        if lane.request != nil { return start(lane) }
         guard worker.budget != 0 else {
             resting.append(lane)
             return worker.finishIfDone()
@@ -164,15 +208,88 @@ final class LaneDriver: AlarmHandler {
             worker.pacer.add()
             return worker.connect()
         }
-        worker.budget? -= 1
         lane.due = worker.loop.now
+        begin(lane)
+    }
+
+    /// The first request of a lane's turn.
+    private func begin(_ lane: Lane) {
+        context.sequence =
+            started &* UInt64(plan.shard.count * plan.threads) &+ UInt64(plan.shard.index * plan.threads + share.index)
+        started += 1
+        lane.isFirstOfVisit = true
+        lane.hops = 0
+        if lane.script != nil { return ask(lane, nil) }
+        guard let list = worker.requests.list else { return }
+        lane.request = list.requests[list.index(context.sequence, &random)]
+        spend()
         start(lane)
     }
 
+    /// A run by count has one less to send; by a schedule ``Arrivals`` counts.
+    private func spend() {
+        if plan.profile == nil { worker.budget? -= 1 }
+    }
+
+    /// Sends the lane's request.
     private func start(_ lane: Lane) {
+        guard let planned = lane.request else { return }
+        lane.findings = ResponseFindings()
         lane.needsConnection = false
         worker.running += 1
-        worker.engine.start(worker.requests.single, delegate: lane)
+        worker.engine.start(ready(planned, lane), delegate: lane)
+    }
+
+    /// The bytes of a request: the same for all, or with what this one has of its own.
+    private func ready(_ planned: PlannedRequest, _ lane: Lane) -> EngineRequest {
+        var cookies: String?
+        if plan.users.keepsCookies, !lane.jar.isEmpty {
+            cookies = lane.jar.field(
+                host: planned.origin.host,
+                path: planned.description.target,
+                isSecure: planned.origin.scheme == .https,
+                now: LaneDriver.wallClock()
+            )
+        }
+        if cookies == nil, let fixed = planned.fixed { return fixed }
+        context.user = lane.number
+        let more = cookies.map { [(name: "Cookie", value: $0)] } ?? []
+        // Values are made to be sendable, and cookies are checked when they are set; the bare request stands in for the impossible.
+        return (try? planned.filled(&context, adding: more)) ?? planned.fixed ?? worker.requests.single
+    }
+
+    /// Asks a lane's script what comes next.
+    private func ask(_ lane: Lane, _ response: LoadResponse?) {
+        switch lane.script?(response) ?? .done {
+        case .done:
+            // A visit without a single request would begin again for ever.
+            if response == nil { return sleep(lane, 1_000_000) }
+            free(lane)
+        case .request(let request, let pause):
+            guard worker.budget != 0 else { return free(lane) }
+            do throws(UsageError) {
+                lane.request = try worker.requests.factory.request(request.draft)
+            } catch {
+                let failure = Failure(.write, .other, detail: "unusable request")
+                worker.tally.connectionFailed(
+                    failure,
+                    at: worker.sinceBegin(worker.loop.now),
+                    example: error.description
+                )
+                return sleep(lane, ConnectPacer.holdOff)
+            }
+            spend()
+            if pause > .zero {
+                promised += 1
+                return sleep(lane, UInt64(clamping: pause.wholeNanoseconds))
+            }
+            start(lane)
+        }
+    }
+
+    private func sleep(_ lane: Lane, _ nanoseconds: UInt64) {
+        asleep.push(lane, at: worker.loop.now.advanced(byNanoseconds: Int64(clamping: nanoseconds)))
+        setAlarm()
     }
 
     // MARK: Outcomes
@@ -184,14 +301,23 @@ final class LaneDriver: AlarmHandler {
             return worker.stop()
         }
         worker.running -= 1
+        let former = lane.request
+        lane.request = nil
         switch outcome {
-        case .completed: completed(lane, report)
-        case .failed(let error): failed(lane, error, report)
+        case .completed: lane.request = completed(lane, former, report)
+        case .failed(let error): failed(lane, former, error, report)
         }
+        // A redirection goes on at once, though time be up: it is the answer to what was sent in time.
+        if lane.request != nil { return start(lane) }
+        lane.hops = 0
+        lane.isFirstOfVisit = false
+        if lane.script != nil, !worker.isDraining { return ask(lane, lane.findings.response) }
         free(lane)
     }
 
+    /// A lane's turn is over.
     private func free(_ lane: Lane) {
+        lane.request = nil
         if worker.isDraining {
             resting.append(lane)
             sendDue()
@@ -200,81 +326,10 @@ final class LaneDriver: AlarmHandler {
             resting.append(lane)
             serve()
         } else if let think = plan.think {
-            let pause = think.length(&random)
-            asleep.push(lane, at: worker.loop.now.advanced(byNanoseconds: Int64(clamping: pause)))
-            setAlarm()
+            sleep(lane, think.length(&random))
             worker.finishIfDone()
         } else {
             startNext(lane)
         }
-    }
-
-    private func completed(_ lane: Lane, _ report: ExchangeReport) {
-        let timings = report.timings
-        let end = timings.responseEnd ?? worker.loop.now
-        // A retry's time runs from the first attempt: the caller waited for both.
-        let sent = report.retried ? timings.start : timings.requestStart ?? timings.start
-        let status = report.status ?? 0
-        worker.noteConnection(report)
-        worker.tally.sent()
-        worker.noteBytes(report)
-        let latency = worker.nanoseconds(from: sent, to: end)
-        let firstByte = worker.nanoseconds(from: sent, to: timings.responseStart ?? end)
-        worker.tally.completed(status: status, latency: latency, firstByte: firstByte)
-        worker.logAnswer(report, sent: sent, latency: latency, firstByte: firstByte, due: due(lane))
-        if worker.isDraining { worker.tally.drained(isSuccess: Tally.isSuccess(status: status)) }
-        noteWait(lane, report)
-        if Tally.isSuccess(status: status) { noteCorrected(lane, until: end) }
-        lane.needsConnection = plan.reuse != .keepAlive
-    }
-
-    private func failed(_ lane: Lane, _ error: EngineError, _ report: ExchangeReport) {
-        lane.needsConnection = true
-        let failure = Failure(error, report)
-        let now = worker.loop.now
-        let time = worker.sinceBegin(now)
-        if failure.kind == .timeout { noteCorrected(lane, until: now) }
-        guard let sent = report.timings.requestStart else {
-            worker.tally.connectionFailed(failure, at: time, example: "\(plan.url): \(error)")
-            let waited = worker.nanoseconds(from: report.timings.start, to: now)
-            worker.logFailure(failure, report, sent: nil, latency: waited, due: due(lane))
-            // By a schedule no more are tried than are due; others would try as fast as they are refused.
-            if plan.profile == nil { worker.pacer.failed(at: time) }
-            return
-        }
-        worker.noteConnection(report)
-        worker.noteBytes(report)
-        worker.tally.sent()
-        noteWait(lane, report)
-        let latency = worker.nanoseconds(from: report.retried ? report.timings.start : sent, to: now)
-        worker.tally.failed(failure, latency: latency, at: time, example: "\(plan.url): \(error)")
-        worker.logFailure(failure, report, sent: sent, latency: latency, due: due(lane))
-    }
-
-    /// For the log of requests; nil without a schedule.
-    private func due(_ lane: Lane) -> Instant? { plan.profile == nil ? nil : lane.due }
-
-    /// The run is over: a request that was sent is in flight, one that got no connection never began.
-    private func noteUnfinished(_ lane: Lane, _ report: ExchangeReport) {
-        let now = worker.loop.now
-        guard report.timings.requestStart != nil else {
-            if lane.due >= since { worker.tally.unsent(age: worker.nanoseconds(from: lane.due, to: now)) }
-            return
-        }
-        worker.noteConnection(report)
-        worker.noteBytes(report)
-        worker.tally.sent()
-        noteWait(lane, report)
-        noteCorrected(lane, until: now)
-    }
-
-    private func noteWait(_ lane: Lane, _ report: ExchangeReport) {
-        guard lane.due >= since, let start = report.timings.requestStart else { return }
-        worker.tally.waited(worker.nanoseconds(from: lane.due, to: start))
-    }
-
-    private func noteCorrected(_ lane: Lane, until end: Instant) {
-        guard lane.due >= since else { return }
-        worker.tally.corrected(worker.nanoseconds(from: lane.due, to: end))
     }
 }

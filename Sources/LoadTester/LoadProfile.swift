@@ -63,6 +63,8 @@ package struct LoadProfile: Hashable, Sendable {
     }
 
     package let stages: [Stage]
+    /// Where requests were recorded: when each is due, in order. No stages then.
+    private let recorded: [UInt64]
     private let marks: [Mark]
     private let end: Mark
 
@@ -71,6 +73,7 @@ package struct LoadProfile: Hashable, Sendable {
 
     package init(_ stages: [Stage]) {
         self.stages = stages
+        recorded = []
         var marks: [Mark] = []
         var mark = Mark(time: 0, position: 0)
         for stage in stages {
@@ -87,6 +90,14 @@ package struct LoadProfile: Hashable, Sendable {
         self.init([Stage(duration: duration, from: rate, to: rate)])
     }
 
+    /// At recorded instants, in nanoseconds after the start.
+    package init(recorded: [UInt64]) {
+        stages = []
+        marks = []
+        self.recorded = recorded.sorted()
+        end = Mark(time: (recorded.max() ?? 0) + 1, position: UInt128(recorded.count) * Self.request)
+    }
+
     package var duration: UInt64 { end.time }
 
     /// How many requests come due.
@@ -101,6 +112,7 @@ package struct LoadProfile: Hashable, Sendable {
     package func due(_ index: UInt64, from stage: inout Int) -> UInt64? {
         let (wanted, overflow) = UInt128(index).multipliedReportingOverflow(by: Self.request)
         guard !overflow, wanted < end.position else { return nil }
+        guard recorded.isEmpty else { return recorded[Int(index)] }
         // A request at the very join of two stages belongs to the later one; a stage at rest has none.
         while stage + 1 < stages.count, marks[stage + 1].position <= wanted { stage += 1 }
         return marks[stage].time + stages[stage].time(reaching: wanted - marks[stage].position)
@@ -116,6 +128,7 @@ package struct LoadProfile: Hashable, Sendable {
 
     /// `1000/s`; `1000/s for 30s, then up to 5000/s within 1m`.
     package var description: String {
+        if !recorded.isEmpty { return "\(recorded.count) requests at the times they were recorded" }
         if stages.count == 1, let only = stages.first, only.from == only.to { return "\(only.to)" }
         return stages.map { stage in
             let span = Units.time(stage.duration)

@@ -22,7 +22,7 @@ enum Names {
         return Resolver(options: options)
     }
 
-    private static func addresses(
+    static func addresses(
         of name: String,
         on loop: EventLoop,
         _ signals: inout SignalWait

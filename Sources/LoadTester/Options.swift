@@ -58,6 +58,12 @@ package struct Options: Sendable {
     package var showsDistribution: Bool
     package var reports: [ReportSink]
     package var chatter: Chatter
+    /// The part of a run that several processes make together; ``connections`` and ``requests`` are this part's.
+    package var shard: Shard
+    /// Milliseconds since 1970 at which to start; nil: at once.
+    package var startAt: UInt64?
+    /// Others decide how many connections are busy.
+    var isSwarm = false
     /// How long an interval of the reports that show a run's course is, in nanoseconds.
     package var interval: UInt64
     /// Where Prometheus may ask; nil: nowhere.
@@ -72,6 +78,11 @@ package struct Options: Sendable {
     package var spin: UInt64
     /// Of everything random.
     package var seed: UInt64
+    /// What is requested, in the place of `request`; empty: that, again and again.
+    package var inputs: RequestInput
+    package var order: RequestOrder
+    /// What virtual users do besides.
+    package var users: UserOptions
 
     /// More than any process may hold open; ``Preflight`` knows the real limit of this one.
     package static let connectionLimit: UInt64 = 1_000_000
@@ -87,7 +98,9 @@ package struct Options: Sendable {
         (duration, requests, timeout, warmup) = (10_000_000_000, nil, 2_000_000_000, 0)
         (connectRate, sources, unixSocket, connectTo) = (nil, [], nil, [])
         (showsDistribution, reports, chatter) = (false, [.text], .quiet)
+        (shard, startAt) = (.whole, nil)
         (interval, metricsPort) = (1_000_000_000, nil)
         (profile, think, drain, spin, seed) = (nil, nil, 0, 0, 1)
+        (inputs, order, users) = (RequestInput(), .inOrder, UserOptions())
     }
 }

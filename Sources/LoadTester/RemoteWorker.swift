@@ -21,6 +21,10 @@ final class RemoteWorker: Sendable {
         loop.post { [self] in worker.withLock { $0 }?.value.start(at: begin) }
     }
 
+    func post(_ order: @escaping @Sendable (Worker) -> Void) {
+        loop.post { [self] in if let worker = worker.withLock({ $0 }) { order(worker.value) } }
+    }
+
     /// Ends the run early; once it has ended, this does nothing.
     func stop() {
         loop.post { [self] in worker.withLock { $0 }?.value.stop() }

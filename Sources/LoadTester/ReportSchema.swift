@@ -282,7 +282,7 @@ package enum ReportSchema {
                   "example"
                 ],
                 "properties": {
-                  "phase": {"enum": ["resolve", "connect", "proxy", "tls", "write", "first-byte", "head", "body"]},
+                  "phase": {"enum": ["resolve", "connect", "proxy", "tls", "write", "first-byte", "head", "body", "check"]},
                   "class": {
                     "enum": [
                       "unresolved",
@@ -302,6 +302,8 @@ package enum ReportSchema {
                       "proxy-refused",
                       "proxy-authentication",
                       "malformed",
+                      "unexpected",
+                      "redirect-limit",
                       "limit",
                       "other"
                     ]

@@ -21,17 +21,34 @@ package struct RequestDescription: Hashable, Sendable {
         target: String,
         hostField: String,
         headers: [String],
-        body: [UInt8]?
+        body: [UInt8]?,
+        defaults: [String] = []
     ) throws(UsageError) {
         self.method = try Self.validated(method: method ?? (body == nil ? "GET" : "POST"))
         var given: [Field] = []
         for header in headers { given.append(try Self.field(header)) }
+        // What the run says of all requests gives way to what one says of itself.
+        let own = Set(given.map { $0.name.lowercased() })
+        for header in defaults {
+            let field = try Self.field(header)
+            if !own.contains(field.name.lowercased()) { given.append(field) }
+        }
         let hosts = given.filter { $0.name.lowercased() == "host" }
         guard hosts.count <= 1 else { throw UsageError("-H sets Host twice: a request has exactly one") }
         host = hosts.first?.value ?? hostField
         fields = given.filter { $0.name.lowercased() != "host" }
         self.target = target
         self.body = body
+    }
+
+    /// The same request to another URL. A Host field of the user's own, one that is not `known`, stays.
+    func retargeted(to url: TargetURL, unlessOtherThan known: String) -> RequestDescription {
+        RequestDescription(self, target: url.target, host: host == known ? url.hostField : host)
+    }
+
+    private init(_ other: RequestDescription, target: String, host: String) {
+        (method, fields, body) = (other.method, other.fields, other.body)
+        (self.target, self.host) = (target, host)
     }
 
     /// RFC 9110 §9.1: method = token.

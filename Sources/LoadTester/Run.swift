@@ -59,6 +59,22 @@ package struct Run {
         return result.verdict
     }
 
+    /// Until the time of `--start-at`; true if the user did not wait for it.
+    private func waitForStart(_ signals: inout SignalWait) -> Bool {
+        guard let startAt = options.startAt else { return false }
+        while true {
+            let now = UInt64(clamping: uncurl_clock_ns(CLOCK_REALTIME) / 1_000)
+            let (missing, isPast) = (startAt * 1_000).subtractingReportingOverflow(now)
+            if isPast {
+                if now - startAt * 1_000 > 1_000_000 {
+                    say("--start-at was \(Units.time((now - startAt * 1_000) * 1_000)) ago: starting now")
+                }
+                return false
+            }
+            if signals.wait(nanoseconds: min(missing * 1_000, 1_000_000_000)) == .interrupted { return true }
+        }
+    }
+
     private func say(_ note: String) {
         guard options.chatter != .quiet else { return }
         try? BlockingOutput.writeAll("volley: \(note)\n", to: BlockingOutput.errors)
@@ -96,11 +112,12 @@ package struct Run {
         }
         // Engines and histograms take milliseconds, which belong neither to the run nor to its first connects.
         _ = made.wait(atMost: .seconds(60)) { $0 == workers.count ? true : nil }
+        var interrupted = waitForStart(&signals)
         let startedAt = uncurl_clock_ns(CLOCK_REALTIME)
         let begun = Instant.current()
         for worker in workers { worker.start(at: begun) }
+        if interrupted { for worker in workers { worker.stop() } }
         watch.begin(startedAt: UInt64(clamping: startedAt / 1_000_000))
-        var interrupted = false
         while job.crew.finished == nil {
             switch signals.wait(nanoseconds: watch.span) {
             case .interrupted:

@@ -52,6 +52,15 @@ package struct RunPlan: Sendable {
     let drain: UInt64
     let spin: UInt64
     let seed: UInt64
+    /// For requests to other places than the run's own.
+    let connectTo: [ConnectToRule]
+    let inputs: [RequestDraft]
+    let order: RequestOrder
+    let users: UserOptions
+    /// The part of a run of several processes that this one is; its connections and requests are shared out already.
+    let shard: Shard
+    /// Somebody else decides how many connections are busy, while the run goes on.
+    let isSwarm: Bool
     /// `--latency`: the reports for people spell the distribution out.
     let showsDistribution: Bool
     /// What the reports say besides the figures.
@@ -92,11 +101,17 @@ package struct RunPlan: Sendable {
         (connectRate, sources) = (options.connectRate, options.sources)
         (profile, think, drain) = (options.profile, options.think, options.drain)
         (spin, seed) = (options.spin, options.seed)
+        connectTo = options.connectTo
+        (inputs, order, users) = (options.inputs.drafts, options.order, options.users)
+        (shard, isSwarm) = (options.shard, options.isSwarm)
         showsDistribution = options.showsDistribution
-        notes = preflight.notes
+        notes = preflight.notes + options.inputs.notes
     }
 
     var threads: Int { shares.count }
+
+    /// A swarm runs until it is told to stop; its schedules are as long as instants are sure to reach.
+    static let swarmDuration: UInt64 = 31 * 86_400 * 1_000_000_000
 
     /// Names that this machine looks up: of whom it connects to, and the target's if the proxy is to be told its address.
     var names: [String] {
@@ -111,7 +126,9 @@ package struct RunPlan: Sendable {
     }
 
     /// Requests are sent by virtual users, one a connection: what has more to decide than to send the same again.
-    var usesLanes: Bool { work == .requests && (profile != nil || think != nil) }
+    var usesLanes: Bool {
+        work == .requests && (profile != nil || think != nil || !inputs.isEmpty || !users.isPlain)
+    }
 
     /// https.
     var isSecure: Bool { security.target != nil }
@@ -120,7 +137,8 @@ package struct RunPlan: Sendable {
     /// that all connects together are evenly spread.
     func connectDue(_ ordinal: UInt64, share: Share) -> UInt64 {
         guard let connectRate else { return 0 }
-        let position = ordinal &* UInt64(threads) &+ UInt64(share.index)
+        let thread = UInt64(shard.index) &* UInt64(threads) &+ UInt64(share.index)
+        let position = ordinal &* UInt64(threads) &* UInt64(shard.count) &+ thread
         let product = position.multipliedFullWidth(by: 1_000_000_000)
         guard product.high < connectRate else { return .max }
         return connectRate.dividingFullWidth(product).quotient

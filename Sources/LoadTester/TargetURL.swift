@@ -7,8 +7,9 @@ package struct TargetURL: Hashable, Sendable {
     package let text: String
     package let parts: HTTPURL
 
-    package init(_ text: String) throws(UsageError) {
-        self.text = text
+    /// - Parameter typed: what the user wrote, where `text` has been prepared.
+    package init(_ text: String, typed: String? = nil) throws(UsageError) {
+        self.text = typed ?? text
         do throws(HTTPURL.Problem) {
             parts = try HTTPURL(text)
         } catch {

@@ -24,6 +24,11 @@ enum TextReport {
         let plan = result.plan
         let (what, each) =
             switch plan.work {
+            case .requests where !plan.inputs.isEmpty:
+                (
+                    "\(several(plan.inputs.count, "request")) from inputs, \(plan.order.rawValue),",
+                    "a connection each request"
+                )
             case .requests: (plan.request.method, "a connection each request")
             case .handshakes: ("TLS handshakes with", "each without a request")
             }

@@ -29,7 +29,7 @@ final class Worker: TimerHandler {
     let engine: Engine
     private let crew: CrewBoard
     /// What the next request is, and when; nil where the outcome of one starts the next, the same.
-    private var driver: LaneDriver?
+    private(set) var driver: LaneDriver?
 
     private var phase = Phase.ready
     private var begun = Instant.never
@@ -37,6 +37,8 @@ final class Worker: TimerHandler {
     var pacer: ConnectPacer
     /// Requests still to start in the measured part; nil: until time is up.
     var budget: UInt64?
+    /// Connections that may be busy at once; only a swarm has fewer than it could.
+    var wanted = Int.max
     /// Exchanges without their last outcome, or connections being opened or closed.
     var running = 0
     /// Exchanges of one request where the plan has bursts of several: what a budget smaller than a burst is spent on.
@@ -60,6 +62,10 @@ final class Worker: TimerHandler {
         engine = Engine(on: loop, configuration: Self.configuration(plan, share), resolver: job.resolver)
         pacer = ConnectPacer(plan, share)
         tally = WorkerTally(start: 0, isScheduled: job.plan.profile != nil)
+        if plan.isSwarm {
+            wanted = 0
+            pacer.want(0)
+        }
         if plan.usesLanes { driver = LaneDriver(self, share) }
     }
 
@@ -69,7 +75,8 @@ final class Worker: TimerHandler {
         configuration.connections = share.connections
         // Connections last as long as the server lets them: neither age nor rest ends one.
         let forever = Duration.seconds(366 * 86_400)
-        configuration.idleTimeout = forever
+        // A swarm that shrank has connections that nobody uses any more.
+        configuration.idleTimeout = plan.isSwarm ? .seconds(5) : forever
         configuration.maximumAge = forever
         switch plan.reuse {
         case .keepAlive: break
@@ -287,6 +294,7 @@ final class Worker: TimerHandler {
     /// After an outcome that left the exchange's place free.
     func sendNext(connectionGone: Bool) {
         guard budget != 0 else { return finishIfDone() }
+        guard running < wanted else { return }
         if connectionGone {
             pacer.add()
             connect()
@@ -296,7 +304,7 @@ final class Worker: TimerHandler {
     }
 
     func finishIfDone() {
-        if budget == 0, running == 0 { stop() }
+        if budget == 0, running == 0, driver?.isIdle != false { stop() }
     }
 
     var isDraining: Bool {

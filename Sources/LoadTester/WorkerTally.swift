@@ -61,11 +61,18 @@ import TLS
     func read(bodyBytes: UInt64) { unsafe tally.pointee.bodyBytesIn &+= bodyBytes }
 
     /// A response came to its end. Both times are nanoseconds after the request's first byte was sent.
+    @inline(__always)
     func completed(status: Int, latency: UInt64, firstByte: UInt64) {
+        completed(status: status, latency: latency, firstByte: firstByte, isSuccess: Tally.isSuccess(status: status))
+    }
+
+    /// The same, where what a success is has been said.
+    @inline(__always)
+    func completed(status: Int, latency: UInt64, firstByte: UInt64, isSuccess: Bool) {
         unsafe tally.pointee.completed &+= 1
         unsafe tally.pointee.inFlight &-= 1
         if unsafe tally.pointee.statuses.indices.contains(status) { unsafe tally.pointee.statuses[status] &+= 1 }
-        if Tally.isSuccess(status: status) {
+        if isSuccess {
             unsafe tally.pointee.success.record(latency)
         } else {
             unsafe tally.pointee.httpError.record(latency)
@@ -169,7 +176,7 @@ extension Failure {
     var isConnectFailure: Bool {
         switch phase {
         case .resolve, .connect, .proxy, .tls: true
-        case .write, .firstByte, .head, .body: false
+        case .write, .firstByte, .head, .body, .check: false
         }
     }
 }

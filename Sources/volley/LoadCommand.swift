@@ -126,6 +126,9 @@ struct LoadCommand: ParsableCommand {
     )
     var proxy: String?
 
+    @OptionGroup(title: "What is requested")
+    var what: InputFlags
+
     @OptionGroup(title: "When requests are sent")
     var pace: PaceFlags
 
@@ -151,6 +154,23 @@ struct LoadCommand: ParsableCommand {
     )
     var output: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "Do part I of N (from 0) of the run: of its connections, requests and rate. /N in a Kubernetes Indexed Job, whose "
+                + "JOB_COMPLETION_INDEX is I. `volley merge` adds the parts' reports up.",
+            valueName: "I/N"
+        )
+    )
+    var shard: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Start at this time, in seconds since 1970: all parts of a run at once.",
+            valueName: "SECONDS"
+        )
+    )
+    var startAt: String?
+
     @Option(help: ArgumentHelp("Length of an interval in csv, hlog, json and html.", valueName: "TIME"))
     var interval = "1s"
 
@@ -170,6 +190,9 @@ struct LoadCommand: ParsableCommand {
 
     @Flag(help: "Print the JSON report's schema and end.")
     var schema = false
+
+    /// Whether requests are due at instants of their own.
+    var isScheduled: Bool { pace.isScheduled || what.replay != nil }
 
     static func main() {
         let status: Verdict
@@ -196,6 +219,7 @@ struct LoadCommand: ParsableCommand {
             let options = try Options(command)
             var run = try Run(options, limits: .read())
             return try run.perform()
+        case .command(let command): return try command.perform()
         }
     }
 
@@ -203,16 +227,33 @@ struct LoadCommand: ParsableCommand {
         /// Help, version or schema.
         case information(String)
         case run(LoadCommand)
+        /// `worker` and the others that are named by the first word.
+        case command(any SubCommand)
     }
 
+    /// By the first word, so that no URL is taken for a command: those have a scheme.
     static func parse(line: [String]) throws(UsageError) -> Parsed {
+        let rest = Array(line.dropFirst())
+        switch line.first {
+        case "worker"?: return try parse(rest, as: WorkerCommand.self) { .command($0) }
+        case "schema"? where rest.isEmpty: return .information(ReportSchema.text)
+        case nil, .some:
+            return try parse(line, as: LoadCommand.self) { $0.schema ? .information(ReportSchema.text) : .run($0) }
+        }
+    }
+
+    private static func parse<Command: ParsableCommand>(
+        _ line: [String],
+        as type: Command.Type,
+        _ parsed: (Command) -> Parsed
+    ) throws(UsageError) -> Parsed {
         do {
-            guard let command = try parseAsRoot(line) as? LoadCommand else { return .information(helpMessage()) }
-            return command.schema ? .information(ReportSchema.text) : .run(command)
+            guard let command = try type.parseAsRoot(line) as? Command else { return .information(type.helpMessage()) }
+            return parsed(command)
         } catch {
-            if exitCode(for: error).isSuccess { return .information(message(for: error)) }
-            let words = message(for: error).split(whereSeparator: \.isNewline).joined(separator: " ")
-            throw UsageError("\(words) (see volley --help)")
+            if type.exitCode(for: error).isSuccess { return .information(type.message(for: error)) }
+            let words = type.message(for: error).split(whereSeparator: \.isNewline).joined(separator: " ")
+            throw UsageError("\(words) (see \(type.configuration.commandName ?? "volley") --help)")
         }
     }
 }

@@ -5,8 +5,11 @@ import Reactor
 /// A command line, understood: every value checked, nothing started, nothing looked up.
 extension Options {
     init(_ command: LoadCommand) throws(UsageError) {
-        let target: Target = if let url = command.url { .url(try TargetURL(url)) } else { .embedded }
-        self.init(target, try Self.request(command, target))
+        var slots = TemplateSlots()
+        let input = try InputFormat.read(command.what.input)
+        let target = try Self.target(command, input, &slots)
+        self.init(target, try Self.request(command, target, &slots))
+        inputs = input
         let isSecure = if case .url(let url) = target { url.isSecure } else { false }
         work = command.security.handshakeOnly ? .handshakes : .requests
         proxy = try Self.proxy(command.proxy, target)
@@ -32,9 +35,14 @@ extension Options {
         chatter = command.quiet ? .quiet : command.noProgress ? .notes : command.live ? .live : .progress
         interval = try Self.interval(command.interval)
         metricsPort = try Self.metricsPort(command.prometheus)
-        try setPace(command.pace, isTimed: command.duration != nil)
+        try setPace(command.pace, isTimed: command.duration != nil, isScheduled: command.isScheduled)
+        try setInputs(command.what, command, slots: slots)
+        startAt = try command.startAt.map { text throws(UsageError) in try Self.instant(text) }
         try checkCombinations(method: request.method)
         if work == .handshakes { try checkHandshakes(command) }
+        if let text = command.shard {
+            try take(Shard(text, completionIndex: Environment.value("JOB_COMPLETION_INDEX")))
+        }
     }
 
     /// `-c` and `-t`. wrk's ten connections and two threads are defaults, and give way to what was asked for:
@@ -44,7 +52,7 @@ extension Options {
             try count(text, for: "-c", limit: connectionLimit)
         }
         // By a schedule this is the most that a slow server makes it open, and few are opened for a fast one.
-        let usual: UInt64 = command.pace.isScheduled ? 256 : 10
+        let usual: UInt64 = command.isScheduled ? 256 : 10
         let connections = asked ?? Int(min(usual, requests ?? usual))
         if let requests, requests < connections {
             throw UsageError(
@@ -68,10 +76,18 @@ extension Options {
         return (try Quantity.time(command.duration ?? "10s", for: "-d"), requests)
     }
 
-    private static func count(_ text: String, for flag: String, limit: UInt64) throws(UsageError) -> Int {
+    static func count(_ text: String, for flag: String, limit: UInt64) throws(UsageError) -> Int {
         let value = try Quantity.count(text, for: flag)
         guard value <= limit else { throw UsageError("\(flag) \(quoted(text)) is too many: at most \(limit)") }
         return Int(value)
+    }
+
+    private static func instant(_ text: String) throws(UsageError) -> UInt64 {
+        // Until the year 5138; milliseconds beyond are no start of anything.
+        guard let seconds = Double(text), seconds >= 0, seconds < 1e11 else {
+            throw UsageError("--start-at \(quoted(text)) is no time: use seconds since 1970, as `date +%s` prints them")
+        }
+        return UInt64(seconds * 1_000)
     }
 
     private static func interval(_ text: String) throws(UsageError) -> UInt64 {
@@ -129,14 +145,49 @@ extension Options {
         return name
     }
 
-    private static func request(_ command: LoadCommand, _ target: Target) throws(UsageError) -> RequestDescription {
-        guard command.body == nil || command.bodyFile == nil else {
-            throw UsageError("--body and --body-file exclude each other: use one of them")
+    private static func target(
+        _ command: LoadCommand,
+        _ input: RequestInput,
+        _ slots: inout TemplateSlots
+    ) throws(UsageError) -> Target {
+        // Without a URL, the inputs' say whom the run is about; an https one, as only that makes ready for TLS.
+        let absolute = input.drafts.lazy.filter { !$0.url.hasPrefix("/") }
+        let first = absolute.first { $0.url.lowercased().hasPrefix("https:") } ?? absolute.first
+        guard let url = command.url ?? first?.url else { return .embedded }
+        let text = command.what.template ? try slots.protect(url) : url
+        let target = try TargetURL(text, typed: url)
+        guard !slots.appears(in: target.hostField) else {
+            throw UsageError("--template fills in what is requested, not of whom: use it behind the host")
         }
-        let body: [UInt8]? =
+        return .url(target)
+    }
+
+    private static func request(
+        _ command: LoadCommand,
+        _ target: Target,
+        _ slots: inout TemplateSlots
+    ) throws(UsageError) -> RequestDescription {
+        let bodies = [command.body != nil, command.bodyFile != nil, !command.what.form.isEmpty]
+        guard bodies.count(where: { $0 }) <= 1 else {
+            throw UsageError("--body, --body-file and --form exclude each other: use one of them")
+        }
+        var headers = command.header
+        var body: [UInt8]? =
             if let text = command.body {
                 Array(text.utf8)
             } else if let path = command.bodyFile { try Files.read(path, for: "--body-file") } else { nil }
+        if !command.what.form.isEmpty {
+            let form = try MultipartForm.body(command.what.form)
+            body = form.bytes
+            guard !headers.contains(where: { $0.lowercased().hasPrefix("content-type:") }) else {
+                throw UsageError("-H sets Content-Type, and --form has one of its own: leave it out")
+            }
+            headers.append("Content-Type: \(form.type)")
+        }
+        if command.what.template {
+            for index in headers.indices { headers[index] = try slots.protect(headers[index]) }
+            if let plain = body { body = try slots.protect(plain) }
+        }
         let (path, hostField) =
             switch target {
             case .embedded: (RunPlan.embeddedTarget(command.method, hasBody: body != nil), "localhost")
@@ -146,7 +197,7 @@ extension Options {
             method: command.method,
             target: path,
             hostField: hostField,
-            headers: command.header,
+            headers: headers,
             body: body
         )
     }

@@ -55,7 +55,7 @@ struct PaceFlags: ParsableArguments {
 
 extension Options {
     /// Reads the flags; `duration` is `-d` as given, or wrk's ten seconds.
-    mutating func setPace(_ flags: PaceFlags, isTimed: Bool) throws(UsageError) {
+    mutating func setPace(_ flags: PaceFlags, isTimed: Bool, isScheduled: Bool) throws(UsageError) {
         guard flags.rate == nil || flags.stage.isEmpty else {
             throw UsageError("--rate and --stage exclude each other: a stage has its rate, such as 30s@1k")
         }
@@ -73,10 +73,10 @@ extension Options {
         guard think == nil || profile == nil else {
             throw UsageError("--think belongs to a closed loop: with --rate and --stage the schedule says when")
         }
-        drain = flags.isScheduled ? 1_000_000_000 : 0
+        drain = isScheduled ? 1_000_000_000 : 0
         if let text = flags.drain { drain = text == "0" ? 0 : try Quantity.time(text, for: "--drain") }
         if let text = flags.spin {
-            guard profile != nil || think != nil else {
+            guard isScheduled || think != nil else {
                 throw UsageError(
                     "--spin is for requests that are due at an instant: use it with --rate, --stage or --think"
                 )

@@ -4,8 +4,13 @@ import URLLoading
 @main
 enum OneRequest {
     static func main() async {
-        guard let url = CommandLine.arguments.dropFirst().first.flatMap({ URL(string: $0) }) else {
-            print("usage: OneRequest URL")
+        let words = CommandLine.arguments.dropFirst()
+        if words.first == "--background", words.count == 4, let url = URL(string: words[3]) {
+            let isThere = await BackgroundDownload.run(words[2], url, words[4])
+            exit(isThere ? 0 : 1)
+        }
+        guard let url = words.first.flatMap({ URL(string: $0) }) else {
+            print("usage: OneRequest URL | --background IDENTIFIER URL FILE")
             return
         }
         do {

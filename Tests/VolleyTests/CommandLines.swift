@@ -5,6 +5,7 @@
 func options(_ line: String...) throws(UsageError) -> Options {
     switch try LoadCommand.parse(line: line) {
     case .run(let command): return try Options(command)
+    case .command: throw UsageError("another command")
     case .information(let text): throw UsageError("information: \(text)")
     }
 }
@@ -14,7 +15,7 @@ func complaint(_ line: String...) -> String? {
     do {
         switch try LoadCommand.parse(line: line) {
         case .run(let command): _ = try Options(command)
-        case .information: break
+        case .information, .command: break
         }
         return nil
     } catch {

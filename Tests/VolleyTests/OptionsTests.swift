@@ -154,7 +154,10 @@ struct OptionsTests {
                 ["--format", "json=a", "--format", "text=a"],
                 "--format writes one file twice: give each report a file of its own"
             ),
-            (["--body", "x", "--body-file", "y"], "--body and --body-file exclude each other: use one of them"),
+            (
+                ["--body", "x", "--body-file", "y"],
+                "--body, --body-file and --form exclude each other: use one of them"
+            ),
             (
                 ["--body-file", "/nowhere/body"],
                 "--body-file \"/nowhere/body\" cannot be read: No such file or directory (ENOENT): name a readable file"

@@ -49,7 +49,7 @@ public struct FileBody: Sendable {
     }
 
     /// For one sending. Called on the loop, as the reads that follow are: files in reach of the page cache wait for nobody.
-    func open() throws(EngineError) -> OpenFile {
+    package func open() throws(EngineError) -> OpenFile {
         switch source {
         case .open(let file):
             return file

@@ -1,58 +1,128 @@
+internal import HTTP1
 internal import Reactor
 
-/// How far one sending of a ``SegmentedBody`` has come. Holds one file open at a time.
+/// How far one sending of a ``SegmentedBody`` has come. Holds one file open, or one thread busy, at a time. A segment that gives
+/// less or more than it has declared fails, before the framing could be broken by it.
 final class SegmentReader {
     enum Next {
-        case bytes([UInt8])
+        /// The middle one is content; any of them may be empty.
+        case send(before: [UInt8], content: [UInt8], after: [UInt8])
         /// So many bytes of a file, from there on.
         case file(OpenFile, offset: UInt64, count: UInt64)
-        case end
+        /// Nothing yet: ``wake`` will be called.
+        case later
+        /// The body is complete with these.
+        case end([UInt8])
     }
 
-    /// A file being sent.
-    private struct Reading {
-        let file: OpenFile
-        var offset: UInt64
-        var left: UInt64
+    /// What is being sent of the segment under way.
+    private enum Current {
+        case nothing
+        case file(OpenFile, offset: UInt64, left: UInt64)
+        case threaded(ThreadedBodySource, declared: UInt64?, given: UInt64)
     }
+
+    /// A file's chunk: as much as `sendfile` takes in a turn.
+    private static let chunk = UInt64(Connection.slice)
+    private static let lineEnd: [UInt8] = [13, 10]
 
     private let body: SegmentedBody
+    private let wake: @Sendable () -> Void
+    private let isChunked: Bool
     private var index = 0
-    private var reading: Reading?
+    private var current = Current.nothing
     /// Bytes given so far.
     private var given: UInt64 = 0
+    /// Of a file, what has been promised by the chunk's header and not been given.
+    private var chunkLeft: UInt64 = 0
+    /// The end of the last chunk of a file, to go out with what follows.
+    private var owed: [UInt8] = []
 
-    init(_ body: SegmentedBody) { self.body = body }
+    /// - Parameter wake: called on any thread when what ``next()`` found missing is there.
+    init(_ body: SegmentedBody, wake: @escaping @Sendable () -> Void) {
+        self.body = body
+        self.wake = wake
+        isChunked = body.length == nil
+    }
 
     /// Bytes in memory count as given with this call; of a file's, ``advance(_:)`` says how many were.
     func next() throws(EngineError) -> Next {
         while true {
-            if let reading {
-                if reading.left > 0 { return .file(reading.file, offset: reading.offset, count: reading.left) }
-                self.reading = nil
-            }
-            guard index < body.segments.count else { return .end }
-            let segment = body.segments[index]
-            index += 1
-            switch segment {
-            case .bytes(let bytes):
-                guard !bytes.isEmpty else { continue }
-                given += UInt64(bytes.count)
-                return .bytes(bytes)
-            case .file(let body):
-                guard body.length > 0 else { continue }
-                reading = Reading(file: try body.open(), offset: body.offset, left: body.length)
+            switch current {
+            case .nothing:
+                guard index < body.segments.count else {
+                    return .end(isChunked ? owed + SegmentReader.lastChunk() : [])
+                }
+                let segment = body.segments[index]
+                index += 1
+                if let bytes = try begin(segment) { return frame(bytes) }
+            case .file(let file, let offset, let left):
+                if left == 0 {
+                    current = .nothing
+                } else if isChunked, chunkLeft == 0 {
+                    chunkLeft = min(left, SegmentReader.chunk)
+                    return .send(before: header(Int(chunkLeft)), content: [], after: [])
+                } else {
+                    return .file(file, offset: offset, count: isChunked ? chunkLeft : left)
+                }
+            case .threaded(let source, let declared, let given):
+                switch source.take() {
+                case .bytes(let bytes):
+                    let (sum, overflow) = given.addingReportingOverflow(UInt64(bytes.count))
+                    if let declared, overflow || sum > declared {
+                        throw .bodyLengthMismatch(declared: declared, given: sum)
+                    }
+                    current = .threaded(source, declared: declared, given: sum)
+                    return frame(bytes)
+                case .later:
+                    return .later
+                case .end:
+                    if let declared, given != declared { throw .bodyLengthMismatch(declared: declared, given: given) }
+                    current = .nothing
+                case .failed(let error):
+                    throw .bodySourceFailed(error)
+                }
             }
         }
     }
 
     /// `count` more bytes of the current file were given; none means that the file has become shorter.
     func advance(_ count: Int) throws(EngineError) {
-        guard count > 0 else { throw .bodyLengthMismatch(declared: body.length, given: given) }
-        given += UInt64(count)
-        guard var reading else { return }
-        reading.offset += UInt64(count)
-        reading.left -= min(UInt64(count), reading.left)
-        self.reading = reading
+        guard case .file(let file, let offset, let left) = current else { return }
+        guard count > 0 else { throw .bodyLengthMismatch(declared: body.length ?? given + left, given: given) }
+        let step = min(UInt64(count), left)
+        given += step
+        current = .file(file, offset: offset + step, left: left - step)
+        guard isChunked else { return }
+        chunkLeft -= min(step, chunkLeft)
+        if chunkLeft == 0 { owed = SegmentReader.lineEnd }
     }
+
+    /// Returns what of it is in memory; empty segments are passed over, since an empty chunk would end the body (RFC 9112 §7.1).
+    private func begin(_ segment: SegmentedBody.Segment) throws(EngineError) -> [UInt8]? {
+        switch segment {
+        case .bytes(let bytes):
+            return bytes.isEmpty ? nil : bytes
+        case .file(let file):
+            if file.length > 0 { current = .file(try file.open(), offset: file.offset, left: file.length) }
+        case .threaded(let body):
+            current = .threaded(ThreadedBodySource(body, wake: wake), declared: body.length, given: 0)
+        }
+        return nil
+    }
+
+    private func frame(_ bytes: [UInt8]) -> Next {
+        given += UInt64(bytes.count)
+        guard isChunked else { return .send(before: [], content: bytes, after: []) }
+        return .send(before: header(bytes.count), content: bytes, after: SegmentReader.lineEnd)
+    }
+
+    private func header(_ count: Int) -> [UInt8] {
+        var line = owed
+        owed = []
+        MessageSerializer.appendChunkHeader(count: count, to: &line)
+        return line
+    }
+
+    private static func lastChunk() -> [UInt8] { Array("0\r\n\r\n".utf8) }
 }

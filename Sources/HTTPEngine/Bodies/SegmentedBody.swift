@@ -1,35 +1,48 @@
-/// Content in pieces, sent one after the other as one: a form's boundaries in memory, its files from the disk.
+/// Content in pieces, sent one after the other as one: a form's boundaries in memory, its files from the disk, its streams from
+/// a thread.
 public struct SegmentedBody: Sendable {
     public enum Segment: Sendable {
         case bytes([UInt8])
         case file(FileBody)
+        case threaded(ThreadedBody)
 
-        var length: UInt64 {
+        var length: UInt64? {
             switch self {
             case .bytes(let bytes): UInt64(bytes.count)
             case .file(let file): file.length
+            case .threaded(let body): body.length
+            }
+        }
+
+        var isReplayable: Bool {
+            switch self {
+            case .bytes, .file: true
+            case .threaded(let body): body.isReplayable
             }
         }
     }
 
     public let segments: [Segment]
-    /// The sum of theirs.
-    public let length: UInt64
+    /// The sum of theirs; nil where one does not know its own, and the content goes chunked.
+    public let length: UInt64?
 
-    /// Nil if the sum does not fit into 63 bits, which no file system holds.
+    /// Nil if the lengths that are known do not fit into 63 bits, which no file system holds.
     public init?(_ segments: [Segment]) {
         var sum: UInt64 = 0
         for segment in segments {
-            let (next, overflow) = sum.addingReportingOverflow(segment.length)
+            let (next, overflow) = sum.addingReportingOverflow(segment.length ?? 0)
             guard !overflow, next <= UInt64(Int64.max) else { return nil }
             sum = next
         }
         self.segments = segments
-        length = sum
+        length = segments.allSatisfy { $0.length != nil } ? sum : nil
     }
 
     init(_ file: FileBody) {
         segments = [.file(file)]
         length = file.length
     }
+
+    /// Whether all of it can be sent again.
+    public var isReplayable: Bool { segments.allSatisfy(\.isReplayable) }
 }

@@ -3,6 +3,13 @@ internal import Synchronization
 
 /// The loop's end of one sending of a ``ThreadedBody``. Its end is the reader's too: it is interrupted and closed.
 final class ThreadedBodySource {
+    enum Taken {
+        case bytes([UInt8])
+        case later
+        case end
+        case failed(BodySourceError)
+    }
+
     private let pipe: BodyPipe
     private var encoder: BodyEncoder
 
@@ -14,6 +21,10 @@ final class ThreadedBodySource {
 
     deinit { pipe.abandon() }
 
+    /// The next piece as it is, for one segment of several.
+    func take() -> Taken { pipe.take() }
+
+    /// The next piece in its framing.
     func next() -> BodyEncoder.Step {
         switch pipe.take() {
         case .bytes(let bytes): encoder.encode(.bytes(bytes))
@@ -33,13 +44,6 @@ final class ThreadedBodySource {
 /// resting: no thread is in the reader. filling: one is, or is on its way. Each goes back to its pool after a share, so that
 /// a fast source and a fast server do not keep it from the others.
 private final class BodyPipe: Sendable {
-    enum Taken {
-        case bytes([UInt8])
-        case later
-        case end
-        case failed(BodySourceError)
-    }
-
     private enum Phase { case resting, filling, over }
 
     /// Guarded by the lock, all of it.
@@ -76,9 +80,9 @@ private final class BodyPipe: Sendable {
 
     // MARK: The loop's side
 
-    func take() -> Taken {
-        let (taken, isWanted) = state.withLock { state -> (Taken, Bool) in
-            var taken = Taken.later
+    func take() -> ThreadedBodySource.Taken {
+        let (taken, isWanted) = state.withLock { state -> (ThreadedBodySource.Taken, Bool) in
+            var taken = ThreadedBodySource.Taken.later
             if !state.pieces.isEmpty {
                 let piece = state.pieces.removeFirst()
                 state.bytes -= piece.count

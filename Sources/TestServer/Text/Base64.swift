@@ -1,5 +1,5 @@
 /// RFC 4648 §4, and on reading also the URL-safe alphabet of §5.
-enum Base64 {
+package enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
     static func encode(_ bytes: [UInt8]) -> String {
@@ -22,7 +22,7 @@ enum Base64 {
     }
 
     /// Nil for another octet, a lone last one, or padding anywhere but at the end. Padding may be missing.
-    static func decode(_ text: some StringProtocol) -> [UInt8]? {
+    package static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var digits = Array(text.utf8)
         var padding = 0
         while digits.last == UInt8(ascii: "="), padding < 2 {

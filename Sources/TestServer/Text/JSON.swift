@@ -1,5 +1,5 @@
 /// A JSON value (RFC 8259). Numbers keep their text, so that an echo changes none of their digits.
-indirect enum JSON: Equatable, Sendable {
+package indirect enum JSON: Equatable, Sendable {
     case null
     case bool(Bool)
     case number(String)
@@ -8,9 +8,9 @@ indirect enum JSON: Equatable, Sendable {
     /// Members in their order; written sorted by name, as httpbin does.
     case object([Member])
 
-    struct Member: Equatable, Sendable {
-        var name: String
-        var value: JSON
+    package struct Member: Equatable, Sendable {
+        package var name: String
+        package var value: JSON
     }
 
     static func object(_ members: KeyValuePairs<String, JSON>) -> JSON {

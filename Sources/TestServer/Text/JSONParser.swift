@@ -1,5 +1,5 @@
 /// Reads JSON text (RFC 8259), strictly: what it takes, any parser takes.
-struct JSONParser {
+package struct JSONParser {
     /// Arrays and objects within each other; a stack frame each. Deeper text is answered with null.
     private static let depthLimit = 128
 
@@ -7,7 +7,7 @@ struct JSONParser {
     private var position = 0
 
     /// Nil if `bytes` are no JSON text.
-    static func parse(_ bytes: [UInt8]) -> JSON? {
+    package static func parse(_ bytes: [UInt8]) -> JSON? {
         guard String(validating: bytes, as: UTF8.self) != nil else { return nil }
         var parser = JSONParser(bytes: bytes)
         parser.skipBlanks()

@@ -96,6 +96,14 @@ enum StoreFile {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
+    /// Waits until the disk has what was written to a file.
+    static func synchronize(_ path: String) {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        fsync(descriptor)
+        close(descriptor)
+    }
+
     static func remove(_ path: String) { unsafe unlink(path) }
 
     /// Makes a directory and those above it, for its owner alone.

@@ -14,10 +14,12 @@ final class DownloadFile: @unchecked Sendable {
     var total: Int64 = -1
     private var isKept = false
 
-    init(for source: URL?) throws(URLError) {
+    /// - Parameter path: nil for a name of its own in the temporary folder.
+    init(for source: URL?, at path: String? = nil) throws(URLError) {
         self.source = source
         let name = "URLLoading_\(UUID().uuidString).tmp"
-        url = URL(fileURLWithPath: NSTemporaryDirectory()).appendingPathComponent(name)
+        let usual = URL(fileURLWithPath: NSTemporaryDirectory()).appendingPathComponent(name)
+        url = path.map { URL(fileURLWithPath: $0) } ?? usual
         do throws(Errno) {
             file = try WritableFile(creating: url.path)
         } catch {
@@ -32,6 +34,12 @@ final class DownloadFile: @unchecked Sendable {
         url = URL(fileURLWithPath: resumption.path)
         file = try WritableFile(path: resumption.path, continuingAt: UInt64(clamping: resumption.received))
         written = resumption.received
+    }
+
+    /// One that another process has written to its end.
+    init(whole path: String) {
+        source = nil
+        url = URL(fileURLWithPath: path)
     }
 
     /// It stays, whatever becomes of this download: a later one goes on with it.

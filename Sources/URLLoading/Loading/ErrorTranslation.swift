@@ -11,7 +11,9 @@ enum ErrorTranslation {
     }
 
     static func urlError(_ code: URLError.Code, _ url: URL?, _ cause: any Error) -> URLError {
-        urlError(code, url, "\(cause)", underlying: UnderlyingError(cause).nsError)
+        var error = urlError(code, url, "\(cause)", underlying: UnderlyingError(cause).nsError)
+        error.cause = cause
+        return error
     }
 
     /// - Parameter reason: what happened, for people.
@@ -106,6 +108,20 @@ enum ErrorTranslation {
         case .malformedResponse: .badServerResponse
         }
     }
+}
+
+extension URLError {
+    /// The very error behind this one, for code of ours that looks closer: an `NSError` would forget its type.
+    package internal(set) var cause: (any Error)? {
+        get { userInfo[URLError.causeKey] as? any Error }
+        set {
+            var info = userInfo
+            info[URLError.causeKey] = newValue
+            self = URLError(code, userInfo: info)
+        }
+    }
+
+    private static let causeKey = "URLLoading.cause"
 }
 
 /// What happened, as an `NSError`'s cause has to be one: ``description`` says it.

@@ -34,6 +34,8 @@ final class ProtocolLoad: @unchecked Sendable {
 
     /// Nil where no classes are to be asked, which is nearly always: nothing is made then.
     static func make(for load: TaskLoad) -> ProtocolLoad? {
+        // Nobody could say which classes the next process has.
+        guard load.background == nil else { return nil }
         let own = load.engine.settings.protocolClasses
         guard !own.isEmpty || URLProtocol.hasRegisteredClasses else { return nil }
         return ProtocolLoad(for: load, own + URLProtocol.registeredClasses)

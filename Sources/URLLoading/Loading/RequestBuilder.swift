@@ -15,6 +15,7 @@ struct RequestBuilder {
     var extra: [(name: String, value: String)] = []
     /// Nil: those the engine was made with.
     var proxies: ProxyConfiguration?
+    var rates: TransferRates?
     /// A WebSocket's.
     var handshake: ClientHandshake?
 
@@ -50,6 +51,8 @@ struct RequestBuilder {
         var options = EngineRequest.Options()
         options.timeouts = timeouts(values)
         options.proxies = proxies
+        options.sendingRate = rates?.sending
+        options.receivingRate = rates?.receiving
         options.host = values.fields?["Host"]
         if let expect = values.fields?["Expect"], expect.lowercased() == "100-continue" {
             options.expectation = .always

@@ -38,6 +38,7 @@ struct RequestPlan {
     private static func isPlain(_ storage: RequestStorage) -> Bool {
         guard case .none = storage.values.body else { return false }
         let values = storage.values
-        return values.fields == nil && values.explicitTimeout == nil && values.httpMethod == "GET"
+        return values.fields == nil && values.rates == nil && values.explicitTimeout == nil
+            && values.httpMethod == "GET"
     }
 }

@@ -59,6 +59,15 @@ struct ResumeData: Sendable {
         return try? PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0)
     }
 
+    /// Where nothing may be missing, the last byte is asked for once more: nothing at all cannot be asked for, and a server that refuses
+    /// to send it (416) would not say of what. Nil if that is all there was.
+    var askable: ResumeData? {
+        guard expected < 0 || received >= expected else { return self }
+        var asked = self
+        asked.received -= 1
+        return asked.received > 0 ? asked : nil
+    }
+
     /// A task that goes on; without a request, and so failing, if the data is none.
     static func order(_ data: Data, _ receiver: TaskOrder.Receiver) -> TaskOrder {
         guard let resumption = ResumeData(data) else { return TaskOrder(nil, .request, receiver) }

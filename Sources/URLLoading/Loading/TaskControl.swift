@@ -10,6 +10,7 @@ struct TaskControl: Sendable {
 
     /// The first `resume()` begins the load, later ones go on with it.
     func resume() {
+        session.background?.note(task, .running)
         session.post(
             { engine, session, task in
                 if let load = engine.load(of: task) { return load.resume() }
@@ -24,6 +25,7 @@ struct TaskControl: Sendable {
     }
 
     func suspend() {
+        session.background?.note(task, .suspended)
         session.post({ engine, _, task in engine.load(of: task)?.suspend() }, for: task)
     }
 

@@ -74,7 +74,7 @@ struct TaskEnding: Sendable {
                 downloadTask: download,
                 didFinishDownloadingTo: file.url
             )
-            file.remove()
+            if delegate != nil || session.background == nil { file.remove() }
         }
         // By the time the end is told, the task says so itself.
         mark()
@@ -91,7 +91,7 @@ struct TaskEnding: Sendable {
             return release()
         }
         delegate?.urlSession(session, task: task, didCompleteWithError: failure)
-        release()
+        release(wasHeard: delegate != nil)
     }
 
     /// Straight from the loop: no queue lies between the last byte and the function that waits for it.
@@ -130,7 +130,7 @@ struct TaskEnding: Sendable {
     }
 
     /// Task and session let go of each other.
-    private func release() {
+    private func release(wasHeard: Bool = true) {
         // What is let go of may run code of the user's: never under the lock.
         let (ofSession, ofDelegate, ofWatcher) = task.snapshot.withLock { snapshot in
             let held = (snapshot.session, snapshot.delegate, snapshot.watcher)
@@ -139,7 +139,7 @@ struct TaskEnding: Sendable {
             snapshot.watcher = nil
             return held
         }
-        session.finished(task)
+        session.finished(task, wasHeard: wasHeard || failure?.code == .cancelled)
         withExtendedLifetime((ofSession, ofDelegate, ofWatcher)) {}
     }
 }

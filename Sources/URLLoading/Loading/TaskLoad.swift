@@ -2,6 +2,7 @@ internal import Foundation
 internal import HTTP1
 internal import HTTPEngine
 internal import Reactor
+internal import Synchronization
 
 /// One task on its session's loop: from the first `resume()` to the one end. Loop-confined.
 ///
@@ -54,6 +55,7 @@ final class TaskLoad {
     let session: URLSession
     let engine: SessionEngine
     let order: TaskOrder
+    let background: BackgroundSession?
     var phase = Phase.new
     private(set) var isSuspended = false
     /// What waits for ``resume()``: the answer to a question came while the task was suspended.
@@ -93,6 +95,8 @@ final class TaskLoad {
     var sent: Int64 = 0
     /// A download that was to go on has found other content, and begins anew.
     var hasStartedOver = false
+    /// What a download goes on from.
+    var resumption: ResumeData?
     /// The file that a download goes on with, from its answer's head on.
     var resumed: DownloadFile?
 
@@ -114,6 +118,8 @@ final class TaskLoad {
         self.engine = engine
         let order = task.order ?? TaskOrder(nil)
         self.order = order
+        resumption = order.resumption?.askable
+        background = session.background
         request = order.request ?? TaskLoad.nowhere
         wantsMetrics = TaskLoad.wantsMetrics(task, session, order)
         clock = wantsMetrics ? WallClock(engine.loop.now) : nil
@@ -125,7 +131,7 @@ final class TaskLoad {
     // MARK: Control
 
     func begin() {
-        if let limit = RequestBuilder.duration(engine.settings.resourceTimeout) {
+        if let limit = RequestBuilder.duration(resourceTime(engine.settings.resourceTimeout)) {
             resourceTimer = engine.loop.arm(
                 at: engine.loop.now.advanced(by: limit),
                 Alarm { [weak self] in
@@ -133,6 +139,7 @@ final class TaskLoad {
                 }
             )
         }
+        if let refusal = task.snapshot.withLock({ $0.refusal }) { return end(refusal) }
         guard let request = order.request else {
             if task is URLSessionStreamTask { return beginStream() }
             return end(ErrorTranslation.urlError(.badURL, nil, "there is no request to send"))

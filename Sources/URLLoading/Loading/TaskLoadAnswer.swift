@@ -52,6 +52,7 @@ extension TaskLoad {
         case .delegate:
             if task is URLSessionDownloadTask { return beginFile() }
             sink = .delegate
+            background?.note(task, response as? HTTPURLResponse, part: nil)
             askForDisposition(response)
         case .report(let report):
             switch report.keeping {
@@ -84,9 +85,7 @@ extension TaskLoad {
             return tellResumption(resumed)
         }
         do throws(URLError) {
-            let file = try DownloadFile(for: request.url)
-            file.total = response?.expectedContentLength ?? -1
-            sink = .file(file)
+            sink = .file(try makeFile())
         } catch {
             end(error)
         }
@@ -113,6 +112,7 @@ extension TaskLoad {
         case .delegate:
             let data = Data(bytes)
             storing?.append(data)
+            background?.note(task, content: data)
             tellData(data)
         case .file(let file): write(bytes, to: file, total, expected)
         case .bytes(let channel): if !channel.append(bytes) { fallBehind() }

@@ -23,7 +23,7 @@ extension TaskLoad {
         ending.streams = captured.take()
         ending.metrics = metrics
         ending.isOrdered = hasTold
-        ending.tell(by: callbacks)
+        if let background { background.finish(ending, by: callbacks) } else { ending.tell(by: callbacks) }
     }
 
     private func collectMetrics(since started: Date) -> URLSessionTaskMetrics {

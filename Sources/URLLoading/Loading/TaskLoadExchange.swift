@@ -69,7 +69,7 @@ extension TaskLoad: ExchangeDelegate {
 
     private func failed(_ error: EngineError) {
         if case .proxy(.authenticationRequired(let refusal)) = error, isProxyChallenge(refusal) { return }
-        if isCoveredByCache() || isWaiting(after: error) { return }
+        if isCoveredByCache() || isWaiting(after: error) || isTriedAgain(after: error) { return }
         end(ErrorTranslation.error(error, request.url))
     }
 

@@ -22,44 +22,53 @@ extension TaskLoad {
     /// Takes the file out of this load's hands. Nil where nothing of the content is on disk, or nothing tells it apart from what the
     /// server may have by then.
     private func resumeData() -> ResumeData? {
-        guard case .file(let file) = sink, file.written > 0, let url = request.url else { return nil }
-        guard let response = response as? HTTPURLResponse, request.httpMethod == "GET" else { return nil }
-        // What was decoded is of another length than what the server counts.
-        guard response.value(forHTTPHeaderField: "Content-Encoding") == nil else { return nil }
-        let date = response.value(forHTTPHeaderField: "Date").flatMap { HTTPDateText.date($0) }
-        let validator = ResumeRule.validator(
-            entityTag: response.value(forHTTPHeaderField: "ETag"),
-            lastModified: response.value(forHTTPHeaderField: "Last-Modified"),
-            date: date
-        )
-        guard response.statusCode == 200 || response.statusCode == 206, let validator else { return nil }
-        guard response.value(forHTTPHeaderField: "Accept-Ranges")?.lowercased() != "none" else { return nil }
+        guard case .file(let file) = sink, file.written > 0, let url = request.url, let validator else { return nil }
         file.keep()
+        // Behind the session's back: its records no longer count for it.
+        let path = background?.folder?.keep(file.url.path) ?? file.url.path
         return ResumeData(
             url: url,
             fields: request.allHTTPHeaderFields ?? [:],
             validator: validator,
-            path: file.url.path,
+            path: path,
             received: file.written,
             expected: file.total
         )
     }
 
+    /// By what to know the content that is coming in; nil where nothing does, or where it cannot be gone on with.
+    var validator: String? {
+        guard let response = response as? HTTPURLResponse, request.httpMethod == "GET" else { return nil }
+        // What was decoded is of another length than what the server counts.
+        let coding = response.value(forHTTPHeaderField: "Content-Encoding")?.lowercased()
+        guard coding == nil || coding == "identity" else { return nil }
+        guard response.statusCode == 200 || response.statusCode == 206 else { return nil }
+        guard response.value(forHTTPHeaderField: "Accept-Ranges")?.lowercased() != "none" else { return nil }
+        return ResumeRule.validator(
+            entityTag: response.value(forHTTPHeaderField: "ETag"),
+            lastModified: response.value(forHTTPHeaderField: "Last-Modified"),
+            date: response.value(forHTTPHeaderField: "Date").flatMap { HTTPDateText.date($0) }
+        )
+    }
+
     /// Range and If-Range of a task that goes on; nothing once it has had to start over.
     func resumptionFields() -> [(name: String, value: String)] {
-        guard let resumption = order.resumption, !hasStartedOver else { return [] }
+        guard let resumption = resumption, !hasStartedOver else { return [] }
         return [("Range", "bytes=\(resumption.received)-"), ("If-Range", resumption.validator)]
     }
 
     /// The answer to a task that goes on. True if it has been dealt with: another request is on its way, or all is there.
     func isResumption(_ response: HTTPURLResponse, _ source: Source) -> Bool {
-        guard let resumption = order.resumption, !hasStartedOver, redirects == 0 || response.statusCode == 206 else {
+        guard let resumption = resumption, !hasStartedOver,
+            redirects == 0 || response.statusCode == 206 || response.statusCode == 416
+        else {
             return false
         }
         let decision = ResumeRule.decide(
             status: response.statusCode,
             contentRange: response.value(forHTTPHeaderField: "Content-Range"),
             entityTag: response.value(forHTTPHeaderField: "ETag"),
+            lastModified: response.value(forHTTPHeaderField: "Last-Modified"),
             contentLength: response.expectedContentLength,
             validator: resumption.validator,
             received: resumption.received,
@@ -67,8 +76,7 @@ extension TaskLoad {
         )
         switch decision {
         case .restart: break
-        case .append(let total): return goesOn(resumption, total)
-        case .complete: return goesOn(resumption, resumption.received)
+        case .append(let total): return goesOn(resumption, total, source)
         case .askAgain:
             startOver(source)
             return true
@@ -78,16 +86,22 @@ extension TaskLoad {
         return false
     }
 
-    private func goesOn(_ resumption: ResumeData, _ total: Int64) -> Bool {
-        guard let file = try? DownloadFile(resumption, total: total, for: request.url) else { return false }
-        resumed = file
-        return false
+    /// False: the answer's content goes behind what is on disk.
+    private func goesOn(_ resumption: ResumeData, _ total: Int64, _ source: Source) -> Bool {
+        do throws(Errno) {
+            resumed = try DownloadFile(resumption, total: total, for: request.url)
+            return false
+        } catch {
+            // It is gone, or shorter than it was: the rest alone is nothing.
+            startOver(source)
+            return true
+        }
     }
 
     /// The file on disk is of no use with this server: the whole is asked for.
     private func startOver(_ source: Source) {
         hasStartedOver = true
-        if let resumption = order.resumption { WritableFile.remove(resumption.path) }
+        if let resumption = resumption { WritableFile.remove(resumption.path) }
         phase = .starting(nil)
         drop(source)
         start(request)

@@ -8,7 +8,7 @@ internal import Synchronization
 extension TaskLoad {
     /// Begins with the order's content, or begins anew with another request.
     func start(_ request: URLRequest) {
-        self.request = request
+        self.request = prepared(request)
         guard sendsContent else {
             content = .none
             return transact()
@@ -22,6 +22,11 @@ extension TaskLoad {
         case (.stream, .none): askForStream()
         case (_, .stream) where hasReadStream: askForStream()
         case (_, .stream):
+            hasReadStream = true
+            transact()
+        case (_, .segments(let body)) where hasReadStream && !body.isReplayable:
+            end(ErrorTranslation.urlError(.requestBodyStreamExhausted, request.url, ContentUsedUp()))
+        case (_, .segments):
             hasReadStream = true
             transact()
         case (_, .none), (_, .data), (_, .file): transact()
@@ -106,6 +111,7 @@ extension TaskLoad {
         let scope = last?.scope ?? CookieScope(place)
         builder.extra = conditions + resumptionFields()
         builder.proxies = engine.proxies
+        builder.rates = order.request?.rates
         builder.handshake = opening?.handshake
         if let cookies = cookieField(scope) { builder.extra.append(("Cookie", cookies)) }
         let authorization = try authorization(url, place)

@@ -9,6 +9,7 @@ enum UploadContent {
     case file(FileBody)
     /// Read on a thread of its own, and gone once it has been read.
     case stream(StreamContent)
+    case segments(SegmentedBody)
 
     /// - Throws: what is wrong with the file.
     init(_ content: TaskOrder.Content, _ request: URLRequest, stream: InputStream? = nil) throws(URLError) {
@@ -18,6 +19,7 @@ enum UploadContent {
             case .none: self = .none
             case .data(let data): self = data.isEmpty ? .none : .data(data)
             case .stream(let own): self = .stream(StreamContent(stream ?? own, request))
+            case .segments(let body): self = .segments(body)
             }
         case .data(let data): self = .data(data)
         case .file(let url): self = .file(try UploadContent.file(url))
@@ -27,6 +29,7 @@ enum UploadContent {
                 return
             }
             self = .stream(StreamContent(stream, request))
+        case .segments(let body): self = .segments(body)
         }
     }
 
@@ -59,7 +62,7 @@ enum UploadContent {
         switch self {
         case .none: []
         case .data(let data): [UInt8](data)
-        case .file, .stream: nil
+        case .file, .stream, .segments: nil
         }
     }
 
@@ -70,6 +73,7 @@ enum UploadContent {
         case .data(let data): Int64(data.count)
         case .file(let file): Int64(clamping: file.length)
         case .stream(let stream): stream.length.map { Int64(clamping: $0) } ?? NSURLSessionTransferSizeUnknown
+        case .segments(let body): body.length.map { Int64(clamping: $0) } ?? NSURLSessionTransferSizeUnknown
         }
     }
 
@@ -84,6 +88,7 @@ enum UploadContent {
         case .data(let data): .stream(length: UInt64(data.count), replayable: true)
         case .file(let file): .file(file)
         case .stream(let stream): .threaded(stream.body)
+        case .segments(let body): .segments(body)
         }
     }
 

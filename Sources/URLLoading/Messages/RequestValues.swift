@@ -1,5 +1,6 @@
 internal import Foundation
 internal import HTTP1
+internal import HTTPEngine
 
 /// What a request says, and the rules for setting it. ``URLRequest`` and ``NSURLRequest`` are two shells over it.
 struct RequestValues {
@@ -8,6 +9,7 @@ struct RequestValues {
         case data(Data)
         /// Shared with the caller, who must leave it alone while the request is under way.
         case stream(InputStream)
+        case segments(SegmentedBody)
     }
 
     var url: URL?
@@ -20,6 +22,7 @@ struct RequestValues {
     /// In the order they were set, each name once. Nil until the first is set. The loader starts its own from these.
     private(set) var fields: HTTPFields?
     var body = Body.none
+    var rates: TransferRates?
     var networkServiceType = NSURLRequest.NetworkServiceType.default
     var allowsCellularAccess = true
     var allowsExpensiveNetworkAccess = true

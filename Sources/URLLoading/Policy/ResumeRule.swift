@@ -8,8 +8,6 @@ enum ResumeRule {
         case append(total: Int64)
         /// All of it again, with this answer.
         case restart
-        /// What is on disk is all there is.
-        case complete
         /// This answer is of no use: ask again, for the whole.
         case askAgain
     }
@@ -21,6 +19,7 @@ enum ResumeRule {
         status: Int,
         contentRange: String?,
         entityTag: String?,
+        lastModified: String?,
         contentLength: Int64,
         validator: String,
         received: Int64,
@@ -33,12 +32,16 @@ enum ResumeRule {
                 return .askAgain
             }
             guard contentLength < 0 || contentLength == total - received else { return .askAgain }
-            if let entityTag, validator.hasPrefix("\""), entityTag != validator { return .askAgain }
+            // A server that has not looked at If-Range says itself what it sends.
+            if validator.hasPrefix("\"") {
+                if let entityTag, entityTag != validator { return .askAgain }
+            } else if let lastModified, lastModified != validator {
+                return .askAgain
+            }
             return .append(total: total)
         case 416:
-            // RFC 9110 §15.5.17: the length as it is now.
-            let total = contentRange.flatMap(ContentRange.unsatisfied)
-            return total == received && (expected < 0 || expected == received) ? .complete : .askAgain
+            // Fewer bytes than we have, by a server that did not look at If-Range: not our content.
+            return .askAgain
         default:
             return .restart
         }
@@ -79,12 +82,6 @@ struct ContentRange: Equatable {
         }
         self.first = first
         self.last = last
-    }
-
-    /// The total of `bytes */total`.
-    static func unsatisfied(_ text: String) -> Int64? {
-        guard let rest = afterUnit(text), rest.hasPrefix("*/") else { return nil }
-        return number(rest.dropFirst(2))
     }
 
     private static func afterUnit(_ text: String) -> Substring? {

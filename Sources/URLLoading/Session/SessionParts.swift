@@ -8,6 +8,8 @@ struct SessionParts: @unchecked Sendable {
     let configuration: URLSessionConfiguration
     let settings: SessionSettings
     let security: SessionSecurity
+    /// What makes it a background session.
+    let background: BackgroundSession?
     /// The session's part on its loop, or why there is none.
     let home: Result<LoopBound<SessionEngine>, Errno>
     let queue: OperationQueue
@@ -20,6 +22,8 @@ struct SessionParts: @unchecked Sendable {
         self.configuration = copy
         self.settings = settings
         self.security = security
+        background =
+            copy.isBackground ? BackgroundSession(copy.identifier ?? "", in: copy.stateDirectory) : nil
         self.queue = queue ?? SessionParts.serialQueue()
         home = Result { () throws(Errno) in
             let loop = try SharedLoops.next()

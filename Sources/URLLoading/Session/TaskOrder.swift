@@ -1,4 +1,5 @@
 internal import Foundation
+internal import HTTPEngine
 
 /// What a session is asked for by one task: fixed when the task is made.
 struct TaskOrder: Sendable {
@@ -10,6 +11,8 @@ struct TaskOrder: Sendable {
         case file(URL)
         /// The delegate's, asked for with `needNewBodyStream`, where the request has no stream.
         case stream
+        /// Segments that the room above has given the first request along.
+        case segments(SegmentedBody)
     }
 
     /// Who gets what comes back.
@@ -42,7 +45,7 @@ struct TaskOrder: Sendable {
         resumption: ResumeData? = nil
     ) {
         self.request = request
-        self.content = content
+        self.content = request.flatMap { TaskOrder.segments(of: $0, content) } ?? content
         self.receiver = receiver
         self.resumption = resumption
         place = nil
@@ -51,6 +54,14 @@ struct TaskOrder: Sendable {
     init(to place: StreamPlace) {
         (request, content, receiver, resumption) = (nil, .request, .delegate, nil)
         self.place = place
+    }
+
+    /// A request's segments are the task's from the start: whatever request follows on the first, they are sent with it.
+    private static func segments(of request: URLRequest, _ content: Content) -> Content? {
+        switch content {
+        case .request, .stream: request.segments.map { .segments($0) }
+        case .data, .file, .segments: nil
+        }
     }
 }
 

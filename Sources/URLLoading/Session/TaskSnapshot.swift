@@ -8,6 +8,8 @@ struct TaskSnapshot {
     var state = URLSessionTask.State.suspended
     /// A new task counts as suspended once.
     var suspensions = 1
+    /// Why its session has no such tasks.
+    var refusal: URLError?
     var originalRequest: URLRequest?
     var currentRequest: URLRequest?
     var response: URLResponse?

@@ -9,7 +9,7 @@ internal import Synchronization
 /// two keep each other.
 open class URLSession: NSObject, @unchecked Sendable {
     /// Whom a session belongs to: the tasks it has, and how it ends.
-    private struct State {
+    struct State {
         var delegates: SessionDelegates
         var tasks: [Int: URLSessionTask] = [:]
         var nextIdentifier = 1
@@ -19,15 +19,15 @@ open class URLSession: NSObject, @unchecked Sendable {
         var whenIdle: [@Sendable () -> Void] = []
     }
 
-    private enum Life {
+    enum Life {
         case open
         /// Takes no tasks; ends with the last it has.
         case closing
         case invalid
     }
 
-    private let state: Mutex<State>
-    private let parts: SessionParts
+    let state: Mutex<State>
+    let parts: SessionParts
     var settings: SessionSettings { parts.settings }
 
     /// Where the delegate is called. One operation at a time, unless it is the user's own and of another kind; for one task
@@ -43,6 +43,8 @@ open class URLSession: NSObject, @unchecked Sendable {
     public init(configuration: URLSessionConfiguration) {
         parts = SessionParts(configuration, nil, asksDelegate: false)
         state = Mutex(State(delegates: SessionDelegates(nil)))
+        super.init()
+        restoreTasks()
     }
 
     /// - Parameters:
@@ -57,6 +59,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         parts = SessionParts(configuration, queue, asksDelegate: delegate != nil)
         state = Mutex(State(delegates: SessionDelegates(delegate)))
         super.init()
+        defer { restoreTasks() }
         guard delegate != nil else { return }
         parts.security.setJudge(TrustQuestion.judge(of: self))
         parts.security.setChoice(IdentityQuestion.choice(of: self))
@@ -92,6 +95,10 @@ open class URLSession: NSObject, @unchecked Sendable {
             return state.nextIdentifier
         }
         let task = make(identifier)
+        if let background {
+            let refusal = background.adopt(task)
+            task.snapshot.withLock { $0.refusal = refusal }
+        }
         let delegates = state.withLock { state -> SessionDelegates in
             guard case .open = state.life else { return SessionDelegates(nil) }
             state.tasks[identifier] = task
@@ -108,8 +115,11 @@ open class URLSession: NSObject, @unchecked Sendable {
     }
 
     /// A task has ended, and all of it has been told.
-    func finished(_ task: URLSessionTask) {
+    ///
+    /// - Parameter wasHeard: by a delegate.
+    func finished(_ task: URLSessionTask, wasHeard: Bool = true) {
         let identifier = task.taskIdentifier
+        let isCaughtUp = wasHeard && background?.told(task) == true
         let (calls, isEnd) = state.withLock { state -> ([@Sendable () -> Void], Bool) in
             guard state.tasks[identifier] === task else { return ([], false) }
             state.tasks[identifier] = nil
@@ -118,13 +128,8 @@ open class URLSession: NSObject, @unchecked Sendable {
             return (state.whenIdle, state.life == .closing)
         }
         for call in calls { call() }
+        if background != nil, isCaughtUp || current.isEmpty { tellFinishedEvents() }
         if isEnd { becomeInvalid() }
-    }
-
-    /// Whether the task was made before the session was told to end.
-    private func has(_ task: URLSessionTask) -> Bool {
-        let identifier = task.taskIdentifier
-        return state.withLock { $0.tasks[identifier] === task }
     }
 
     var current: [URLSessionTask] {
@@ -332,51 +337,5 @@ open class URLSession: NSObject, @unchecked Sendable {
             queue.addOperation(completionHandler)
         }
         if !isSent { queue.addOperation(completionHandler) }
-    }
-
-    // MARK: The loop
-
-    var credentialStorage: URLCredentialStorage? { parts.settings.credentials }
-
-    /// A task that may be waiting for this server: the first by number.
-    func task(waitingFor origin: Origin) -> URLSessionTask? {
-        current.first { task in
-            if let stream = task as? URLSessionStreamTask { return stream.place?.isPlace(of: origin) == true }
-            guard let url = task.currentRequest?.url, let place = try? URLText.http(url) else { return false }
-            return place.origin == origin && task.response == nil
-        }
-    }
-
-    var executor: LoopExecutor? { try? parts.home.get().loop.executor }
-
-    /// False where there is no loop: `call` will not run.
-    @discardableResult
-    func post(_ call: @escaping @Sendable (SessionEngine) -> Void) -> Bool {
-        guard case .success(let home) = parts.home else { return false }
-        return home.loop.post { call(home.value) }
-    }
-
-    /// The same for a task: one that cannot be loaded at all ends here.
-    func post(
-        _ call: @escaping @Sendable (SessionEngine, URLSession, URLSessionTask) -> Void,
-        for task: URLSessionTask
-    ) {
-        guard has(task) else { return fail(task, "the session has been invalidated") }
-        switch parts.home {
-        case .success(let home) where home.loop.isCurrent: call(home.value, self, task)
-        case .success(let home): home.loop.post { call(home.value, self, task) }
-        case .failure(let error): fail(task, "no event loop can be had: \(error)")
-        }
-    }
-
-    private func fail(_ task: URLSessionTask, _ reason: String) {
-        let isFirst = task.snapshot.withLock { snapshot in
-            guard snapshot.state != .completed else { return false }
-            snapshot.state = .completed
-            return true
-        }
-        guard isFirst else { return }
-        let error = ErrorTranslation.urlError(.unknown, task.currentRequest?.url, reason)
-        TaskEnding(task: task, session: self, failure: error, response: nil).tell(by: CallbackQueue {})
     }
 }

@@ -16,7 +16,32 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
         return configuration
     }
 
-    /// A label.
+    /// For tasks that outlive their process. A session with it writes its downloads, and its uploads of files, down in
+    /// `$XDG_STATE_HOME/<program>/background` (mostly `~/.local/state`), for its user's eyes alone: requests with their fields and content
+    /// stand there until their end has been told.
+    ///
+    /// There is no daemon. When a process ends, whatever way, its tasks stop; the next that makes a session with the same identifier finds them in
+    /// `getAllTasks`, and those that were running go on by themselves: downloads from the bytes on disk, if the server still has the very
+    /// same content (a strong validator says so), else from the start; uploads from the start. What had ended and not been told is told then,
+    /// so make the session with a delegate, and let no delegate mind to hear an end twice. After a fall of the machine downloads start over.
+    ///
+    /// One session at a time has an identifier, of all processes of a user; tasks of another fail with
+    /// `URLError.backgroundSessionInUseByAnotherProcess`. There are download tasks and uploads of files, of http and https; other
+    /// tasks, completion handlers and functions that wait fail. Failures of the network are none before
+    /// ``timeoutIntervalForResource`` has passed, counted from the first process: the load is tried again, after a quarter of a second at first and
+    /// ten at last.
+    open class func background(withIdentifier identifier: String) -> URLSessionConfiguration {
+        let configuration = URLSessionConfiguration(identifier: identifier)
+        configuration.isBackground = true
+        configuration.waitsForConnectivity = true
+        return configuration
+    }
+
+    var isBackground = false
+    /// For tests: instead of the program's folder of states.
+    var stateDirectory: String?
+
+    /// A label; of a background session, what another process knows it by.
     open var identifier: String?
 
     /// For requests that leave the policy to the protocol.
@@ -100,6 +125,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
 
     open func copy(with zone: NSZone?) -> Any {
         let copy = URLSessionConfiguration(identifier: identifier)
+        copy.isBackground = isBackground
+        copy.stateDirectory = stateDirectory
         copy.requestCachePolicy = requestCachePolicy
         copy.timeoutIntervalForRequest = timeoutIntervalForRequest
         copy.timeoutIntervalForResource = timeoutIntervalForResource

@@ -7,6 +7,10 @@ public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
     /// makes a session invalid.
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?)
 
+    /// A background session has told all that there is to tell at the moment: the ends that an earlier process has left, and again each time
+    /// that the last of its tasks has ended.
+    func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession)
+
     /// A server's certificate is to be judged, or one of ours is asked for. A delegate without this method is asked for each
     /// task instead.
     ///
@@ -26,6 +30,8 @@ public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
 
 extension URLSessionDelegate {
     public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {}
+
+    public func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {}
 
     public func urlSession(
         _ session: URLSession,

@@ -88,14 +88,20 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// Free for the user; shown in ``description``.
     open var taskDescription: String? {
         get { snapshot.withLock { $0.taskDescription } }
-        set { snapshot.withLock { $0.taskDescription = newValue } }
+        set {
+            snapshot.withLock { $0.taskDescription = newValue }
+            noteSettings()
+        }
     }
 
     /// From 0 to 1: among the tasks of a session that wait for a connection to the same host, those with more come first. It
     /// counts from the moment the task begins to wait.
     open var priority: Float {
         get { snapshot.withLock { $0.priority } }
-        set { snapshot.withLock { $0.priority = min(max(newValue, 0), 1) } }
+        set {
+            snapshot.withLock { $0.priority = min(max(newValue, 0), 1) }
+            noteSettings()
+        }
     }
 
     /// The task does not begin before, and its delegate is asked once more then. Nil: at once.
@@ -107,21 +113,33 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
 
     var beginDate: Date? {
         get { snapshot.withLock { $0.beginDate } }
-        set { snapshot.withLock { $0.beginDate = newValue } }
+        set {
+            snapshot.withLock { $0.beginDate = newValue }
+            noteSettings()
+        }
     }
+
+    /// A background session's task has them in its next process too.
+    private func noteSettings() { snapshot.withLock { $0.session }?.background?.noteSettings(of: self) }
 
     // MARK: Counts, in bytes
 
     /// A guess of the user's, for ``progress`` while nothing better is known; -1 for none.
     open var countOfBytesClientExpectsToSend: Int64 {
         get { snapshot.withLock { $0.expectsToSend } }
-        set { snapshot.withLock { $0.expectsToSend = newValue } }
+        set {
+            snapshot.withLock { $0.expectsToSend = newValue }
+            noteSettings()
+        }
     }
 
     /// A guess of the user's, for ``progress`` while nothing better is known; -1 for none.
     open var countOfBytesClientExpectsToReceive: Int64 {
         get { snapshot.withLock { $0.expectsToReceive } }
-        set { snapshot.withLock { $0.expectsToReceive = newValue } }
+        set {
+            snapshot.withLock { $0.expectsToReceive = newValue }
+            noteSettings()
+        }
     }
 
     /// Content of the answer, decoded.

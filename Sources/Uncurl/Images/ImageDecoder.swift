@@ -4,15 +4,6 @@ public import URLLoading
 public protocol ImageDecoder: Sendable {
     var format: ImageFormat { get }
 
-    /// - Parameter header: what the header says; its dimensions are within the serializer's limits.
+    /// - Parameter header: what the header says; its dimensions are within the serializer's limit.
     func pixels(of data: Data, header: ImageHeader) throws -> ImagePixels
-}
-
-/// What stands in front of an image.
-public struct ImageHeader: Sendable, Hashable {
-    public let format: ImageFormat
-    /// In pixels.
-    public let width: Int
-    /// In pixels.
-    public let height: Int
 }

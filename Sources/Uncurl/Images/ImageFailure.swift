@@ -1,8 +1,29 @@
+internal import Foundation
+
 /// Why octets are no image that can be read here.
 public enum ImageFailure: Error, Sendable, Hashable {
     /// None of the formats whose headers are known.
     case unknownFormat
-    case truncated
+    /// The end came before the image was complete.
+    case truncated(ImageFormat)
+    /// Not as its format has it, in words.
     case corrupt(ImageFormat, String)
     case tooManyPixels(width: Int, height: Int, limit: Int)
+    /// zlib found no memory.
+    case outOfMemory
+}
+
+extension ImageFailure: CustomStringConvertible, LocalizedError {
+    public var description: String {
+        switch self {
+        case .unknownFormat: "the octets are no image of a known format"
+        case .truncated(let format): "the \(format) image ends too early"
+        case .corrupt(let format, let what): "the \(format) image is corrupt: \(what)"
+        case .tooManyPixels(let width, let height, let limit):
+            "an image of \(width) by \(height) pixels is more than \(limit) pixels"
+        case .outOfMemory: "no memory for the image"
+        }
+    }
+
+    public var errorDescription: String? { description }
 }

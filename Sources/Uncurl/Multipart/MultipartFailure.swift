@@ -1,4 +1,67 @@
-/// A form that cannot be sent.
-public struct MultipartFailure: Error, Sendable {
-    public let reason: String
+public import URLLoading
+
+/// A form that cannot be built or sent, or stopped being readable while it was.
+public enum MultipartFailure: Error, Hashable, Sendable {
+    /// RFC 2046 §5.1.1: 1 to 70 letters, digits, spaces and `'()+_,-./:=?`, the last of them no space.
+    case invalidBoundary(String)
+    /// A NUL in the name of a part or of its file: no server reads it as it was meant.
+    case nulInName(String)
+    /// A field of a part that would be read as something else: no token for a name, control characters in the value.
+    case invalidField(name: String, value: String)
+    case notFileURL(URL)
+    case fileUnreachable(URL, reason: String)
+    case fileIsDirectory(URL)
+    /// A pipe, a socket, a device: send it as a stream.
+    case fileNotRegular(URL)
+    /// It says that it is empty and is not, as in /proc: send it as a stream without a length.
+    case fileSizeUnknown(URL)
+    case fileUnreadable(URL, reason: String)
+    /// Another file by now, or a shorter one.
+    case fileChanged(reason: String)
+    case streamUnopenable(part: String, reason: String)
+    case streamFailed(part: String, reason: String)
+    /// The server has not taken the part for the whole: the connection was reset.
+    case lengthMismatch(part: String, declared: UInt64, given: UInt64)
+    /// After a redirect, a challenge, a lost connection: a stream in the form can be read only once.
+    case notReplayable
+    /// The lengths do not fit into 63 bits.
+    case tooLong
+    /// For forms encoded in memory.
+    case overLimit(Int)
+    case outputExists(URL)
+    case outputNotFileURL(URL)
+    /// The disk is full, or gone. What had been written has been removed.
+    case outputFailed(URL, reason: String)
+    /// GET and HEAD carry no content.
+    case methodWithoutContent(String)
+}
+
+extension MultipartFailure: LocalizedError, CustomStringConvertible {
+    public var errorDescription: String? { description }
+
+    public var description: String {
+        switch self {
+        case .invalidBoundary(let boundary): "“\(boundary)” cannot be a form's boundary (RFC 2046 §5.1.1)"
+        case .nulInName(let name): "the name “\(name)” holds a NUL"
+        case .invalidField(let name, _): "the field “\(name)” of a part cannot be sent"
+        case .notFileURL(let url): "\(url.absoluteString) is no file of this machine"
+        case .fileUnreachable(let url, let reason): "\(url.path) cannot be reached: \(reason)"
+        case .fileIsDirectory(let url): "\(url.path) is a directory"
+        case .fileNotRegular(let url): "\(url.path) is no regular file"
+        case .fileSizeUnknown(let url): "\(url.path) does not tell its size"
+        case .fileUnreadable(let url, let reason): "\(url.path) cannot be read: \(reason)"
+        case .fileChanged(let reason): "a file of the form has changed since it was added: \(reason)"
+        case .streamUnopenable(let part, let reason): "the stream of part “\(part)” cannot be opened: \(reason)"
+        case .streamFailed(let part, let reason): "the stream of part “\(part)” failed: \(reason)"
+        case .lengthMismatch(let part, let declared, let given):
+            "the stream of part “\(part)” was to give \(declared) bytes, and gave \(given)\(given > declared ? " or more" : "")"
+        case .notReplayable: "the form has to be sent again, and a stream in it can be read only once"
+        case .tooLong: "the form is longer than 63 bits can say"
+        case .overLimit(let limit): "the form is longer than the \(limit) bytes allowed in memory"
+        case .outputExists(let url): "\(url.path) exists already"
+        case .outputNotFileURL(let url): "\(url.absoluteString) is no place for a file on this machine"
+        case .outputFailed(let url, let reason): "\(url.path) could not be written: \(reason)"
+        case .methodWithoutContent(let method): "a \(method) request carries no form"
+        }
+    }
 }

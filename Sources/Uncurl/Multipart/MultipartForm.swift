@@ -1,3 +1,156 @@
-/// A form of several parts (RFC 7578).
+internal import HTTP1
+internal import HTTPEngine
+internal import URLLoading
+
+/// A form of several parts (RFC 7578), sent as it is read: files from the disk to the socket, streams from a thread, and none of
+/// them through memory.
+///
+/// ```swift
+/// var form = MultipartForm()
+/// try form.append(.text("holiday"), name: "title")
+/// try form.append(.file(photo), name: "photo")
+/// let (answer, response) = try await session.upload(for: request, multipart: form)
+/// ```
+/// A value: copies have the same boundary, and can be sent at the same time if ``isReplayable``. A form without parts is a closing
+/// boundary alone, as browsers send it.
 public struct MultipartForm: Sendable {
+    public let boundary: String
+    private(set) var parts: [MultipartPart] = []
+    /// Of the parts, what is known.
+    private var knownLength: UInt64 = 0
+
+    /// `Boundary+` and sixteen random digits.
+    public init() { boundary = MultipartBoundary.random() }
+
+    /// A boundary of one's own. That no part holds it is the caller's to know.
+    public init(boundary: String) throws(MultipartFailure) {
+        guard MultipartBoundary.isValid(boundary) else { throw .invalidBoundary(boundary) }
+        self.boundary = boundary
+    }
+
+    // MARK: Parts
+
+    /// Appends a field of the form. Names are written as browsers write them: UTF-8 as it is, and `"`, CR and LF as `%22`, `%0D`
+    /// and `%0A`.
+    ///
+    /// - Parameters:
+    ///   - fileName: for a file, the last component of its path unless given here; none for anything else.
+    ///   - contentType: for a file, by its name's ending unless given here; none for anything else.
+    /// - Throws: also what is wrong with a file: it is looked at now.
+    public mutating func append(
+        _ content: MultipartContent,
+        name: String,
+        fileName: String? = nil,
+        contentType: String? = nil
+    ) throws(MultipartFailure) {
+        var (fileName, contentType) = (fileName, contentType)
+        if case .file(let url) = content.kind {
+            fileName = fileName ?? url.lastPathComponent
+            contentType = contentType ?? MediaTypes.type(ofPath: url.path)
+        }
+        var disposition = "form-data; name=\"\(try MultipartPart.escaped(name))\""
+        if let fileName { disposition += "; filename=\"\(try MultipartPart.escaped(fileName))\"" }
+        var head = "Content-Disposition: \(disposition)\r\n"
+        if let contentType {
+            try MultipartPart.check("Content-Type", contentType)
+            head += "Content-Type: \(contentType)\r\n"
+        }
+        try append(MultipartPart(label: name, head: head, content: content))
+    }
+
+    /// Appends a part with these fields and no others, in their order.
+    public mutating func append(
+        _ content: MultipartContent,
+        headers: [(name: String, value: String)]
+    ) throws(MultipartFailure) {
+        var head = ""
+        for (name, value) in headers {
+            try MultipartPart.check(name, value)
+            head += "\(name): \(value)\r\n"
+        }
+        try append(MultipartPart(label: headers.first?.value ?? "", head: head, content: content))
+    }
+
+    /// Appends a field for each pair, in their order: parameters of a request, made flat.
+    public mutating func append(
+        fields: [(name: String, value: MultipartContent)]
+    ) throws(MultipartFailure) {
+        for field in fields { try append(field.value, name: field.name) }
+    }
+
+    private mutating func append(_ part: MultipartPart) throws(MultipartFailure) {
+        let length = part.length ?? 0
+        let framing = opening(of: part, isFirst: parts.isEmpty).count
+        // Room for the end, whatever comes. Two of 63 bits, and what memory holds, overflow no sum of 64.
+        let most = UInt64(Int64.max) - 1024
+        guard length <= most, knownLength + length + UInt64(framing) <= most else { throw .tooLong }
+        knownLength += length + UInt64(framing)
+        parts.append(part)
+    }
+
+    public var isEmpty: Bool { parts.isEmpty }
+    public var count: Int { parts.count }
+
+    // MARK: As a whole
+
+    /// For the request's Content-Type field.
+    public var contentType: String { "multipart/form-data; boundary=\(MultipartBoundary.parameter(boundary))" }
+
+    /// In bytes, boundaries included. Nil where a stream does not know its own: the form then goes chunked.
+    public var contentLength: UInt64? {
+        parts.allSatisfy { $0.length != nil } ? knownLength + UInt64(closing.count) : nil
+    }
+
+    /// Whether it can be sent again, after a redirect or a challenge: no part is a stream that is read once.
+    public var isReplayable: Bool {
+        parts.allSatisfy { part in
+            if case .stream(let source) = part.content { source.isReplayable } else { true }
+        }
+    }
+
+    // MARK: Layout (RFC 2046 §5.1.1): neither preamble nor epilogue
+
+    func opening(of part: MultipartPart, isFirst: Bool) -> [UInt8] {
+        Array("\(isFirst ? "" : "\r\n")--\(boundary)\r\n\(part.head)\r\n".utf8)
+    }
+
+    var closing: [UInt8] { Array("\(parts.isEmpty ? "" : "\r\n")--\(boundary)--\r\n".utf8) }
+
+    /// What lies between large pieces goes out as one with its neighbours.
+    private static let smallPiece = 64 << 10
+
+    /// The whole in order: boundaries and small content together, files and streams by themselves.
+    var pieces: [MultipartPiece] {
+        var pieces: [MultipartPiece] = []
+        var bytes: [UInt8] = []
+        func flush() {
+            if !bytes.isEmpty { pieces.append(.bytes(bytes)) }
+            bytes = []
+        }
+        for (index, part) in parts.enumerated() {
+            bytes += opening(of: part, isFirst: index == 0)
+            switch part.content {
+            case .bytes(let content) where bytes.count + content.count <= MultipartForm.smallPiece:
+                bytes += content
+            case .bytes(let content):
+                flush()
+                pieces.append(.bytes(content))
+            case .file(let url, let file):
+                flush()
+                pieces.append(.file(url, file))
+            case .stream(let source):
+                flush()
+                pieces.append(.stream(part.label, source))
+            }
+        }
+        bytes += closing
+        flush()
+        return pieces
+    }
+}
+
+enum MultipartPiece {
+    case bytes([UInt8])
+    case file(URL, FileBody)
+    case stream(String, MultipartContent.StreamSource)
 }

@@ -1,3 +1,5 @@
+public import URLLoading
+
 /// A JSON text, read. Compared by meaning: the order of an object's members does not count.
 public indirect enum JSONValue: Sendable, Hashable {
     case null
@@ -6,15 +8,105 @@ public indirect enum JSONValue: Sendable, Hashable {
     case string(String)
     case array([JSONValue])
     case object([String: JSONValue])
+
+    /// Reads a text in UTF-8, UTF-16 or UTF-32 (RFC 8259), nested up to 512 levels.
+    ///
+    /// - Throws: ``JSONFailure``
+    public init(reading data: Data) throws(JSONFailure) {
+        self = try JSONText.value(of: data, charset: nil)
+    }
+
+    public var isNull: Bool { self == .null }
+
+    public var bool: Bool? {
+        if case .bool(let value) = self { value } else { nil }
+    }
+
+    public var number: JSONNumber? {
+        if case .number(let value) = self { value } else { nil }
+    }
+
+    /// Nil for a number with a fraction, or one that does not fit.
+    public var int: Int? { number?.int64.flatMap(Int.init(exactly:)) }
+    public var int64: Int64? { number?.int64 }
+    public var uint64: UInt64? { number?.uint64 }
+    /// The nearest.
+    public var double: Double? { number?.double }
+    /// Exact as far as 38 digits go.
+    public var decimal: Decimal? { number?.decimal }
+
+    public var string: String? {
+        if case .string(let value) = self { value } else { nil }
+    }
+
+    public var array: [JSONValue]? {
+        if case .array(let value) = self { value } else { nil }
+    }
+
+    public var object: [String: JSONValue]? {
+        if case .object(let value) = self { value } else { nil }
+    }
+
+    /// A member; nil where there is none, or where this is no object. Setting nil removes it.
+    public subscript(name: String) -> JSONValue? {
+        get { object?[name] }
+        set {
+            guard var members = object else { return }
+            members[name] = newValue
+            self = .object(members)
+        }
+    }
+
+    /// An element; nil beyond the ends, or where this is no array.
+    public subscript(index: Int) -> JSONValue? {
+        guard let array, array.indices.contains(index) else { return nil }
+        return array[index]
+    }
+
+    /// Without members and elements that are null, at every depth. A text that is null itself stays.
+    public var removingNulls: JSONValue {
+        switch self {
+        case .null, .bool, .number, .string: self
+        case .array(let elements): .array(elements.filter { !$0.isNull }.map(\.removingNulls))
+        case .object(let members): .object(members.filter { !$0.value.isNull }.mapValues(\.removingNulls))
+        }
+    }
+
+    /// As `JSONSerialization` gives it: `NSNull`, `NSNumber`, `String`, `[Any]`, `[String: Any]`. Integers beyond 64
+    /// bits are
+    /// `NSDecimalNumber`s.
+    public var foundationObject: Any {
+        switch self {
+        case .null: NSNull()
+        case .bool(let value): NSNumber(value: value)
+        case .number(let number): number.foundationObject
+        case .string(let value): value
+        case .array(let elements): elements.map(\.foundationObject)
+        case .object(let members): members.mapValues(\.foundationObject)
+        }
+    }
 }
 
-/// A number of a JSON text. Integers are kept exactly, however many digits they have.
-public enum JSONNumber: Sendable, Hashable {
-    case integer(Int64)
-    /// Beyond ``integer(_:)``.
-    case unsigned(UInt64)
-    /// An integer beyond 64 bits, by its digits.
-    case digits(String)
-    /// What is written with a fraction or an exponent.
-    case floating(Double)
+extension JSONValue: ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
+    ExpressibleByBooleanLiteral, ExpressibleByNilLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    public init(stringLiteral value: String) { self = .string(value) }
+    public init(integerLiteral value: Int64) { self = .number(.integer(value)) }
+    public init(floatLiteral value: Double) { self = .number(.floating(value)) }
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
+    public init(nilLiteral: ()) { self = .null }
+    public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+
+    /// Of equal names the last wins.
+    public init(dictionaryLiteral elements: (String, JSONValue)...) {
+        self = .object(Dictionary(elements, uniquingKeysWith: { $1 }))
+    }
+}
+
+extension JSONValue: CustomStringConvertible {
+    /// A JSON text again, names in alphabetical order.
+    public var description: String { String(decoding: JSONText.octets(of: self), as: UTF8.self) }
+
+    /// A JSON text again, in UTF-8, names in alphabetical order.
+    public var data: Data { Data(JSONText.octets(of: self)) }
 }

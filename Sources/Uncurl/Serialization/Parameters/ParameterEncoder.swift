@@ -1,8 +1,8 @@
 internal import Foundation
 
 extension Parameters {
-    /// Makes parameters of anything `Encodable`. Dates, bytes and decimals stay what they are, URLs become text, `Set`s stay
-    /// sets; names come in the order in which the value encodes them.
+    /// Makes parameters of anything `Encodable`. Dates, bytes and decimals stay what they are, URLs become text,
+    /// `Set`s stay sets; names come in the order in which the value encodes them.
     public init(encoding value: some Encodable) throws(ParameterFailure) {
         do {
             self = try ParameterEncoder.parameters(of: value, at: [], depth: 0)

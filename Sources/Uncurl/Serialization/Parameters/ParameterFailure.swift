@@ -21,8 +21,6 @@ public struct ParameterFailure: Error, Sendable {
         case colonInUserName
         /// The request has no URL, or one whose query cannot be changed.
         case noURL
-        /// A form's parts are content, and this method's requests have none.
-        case methodWithoutContent(String)
         /// `encode(to:)` of a value, an encoder, or a custom query or style threw.
         case thrown(any Error)
     }
@@ -34,6 +32,17 @@ public struct ParameterFailure: Error, Sendable {
     public init(_ reason: Reason, request: URLRequest? = nil) {
         self.reason = reason
         self.request = request
+    }
+
+    /// What the user's own code throws, as a failure of this type.
+    static func wrapping<Value>(_ body: () throws -> Value) throws(ParameterFailure) -> Value {
+        do {
+            return try body()
+        } catch let failure as ParameterFailure {
+            throw failure
+        } catch {
+            throw ParameterFailure(.thrown(error))
+        }
     }
 
     func about(_ request: URLRequest) -> ParameterFailure { ParameterFailure(reason, request: request) }
@@ -51,7 +60,6 @@ extension ParameterFailure: CustomStringConvertible, LocalizedError {
         case .headerValue(let name): "the value of header field \(name) has control characters in it"
         case .colonInUserName: "a user name with a colon cannot be sent as Basic credentials"
         case .noURL: "the request has no URL that could carry a query"
-        case .methodWithoutContent(let method): "a \(method) request has no content that could be a form"
         case .thrown(let error): "the parameters could not be encoded: \(error)"
         }
     }
@@ -59,4 +67,21 @@ extension ParameterFailure: CustomStringConvertible, LocalizedError {
     public var errorDescription: String? { description }
 
     private static func place(_ path: String) -> String { path.isEmpty ? "the parameter" : "parameter \(path)" }
+}
+
+/// For code that looks at `NSError`s: the domain, code and key that AFNetworking's have.
+extension ParameterFailure: CustomNSError {
+    public static var errorDomain: String { "com.alamofire.error.serialization.request" }
+
+    /// `cannotDecodeContentData` (-1016).
+    public var errorCode: Int { URLError.cannotDecodeContentData.rawValue }
+
+    public var errorUserInfo: [String: Any] {
+        var info: [String: Any] = [
+            NSLocalizedDescriptionKey: description, NSLocalizedFailureReasonErrorKey: description,
+        ]
+        if let request { info["com.alamofire.serialization.request.error.response"] = request }
+        if case .thrown(let error) = reason { info[NSUnderlyingErrorKey] = error as NSError }
+        return info
+    }
 }

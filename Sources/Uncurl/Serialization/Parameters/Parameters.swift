@@ -58,8 +58,8 @@ public indirect enum Parameters: Sendable, Hashable {
         }
     }
 
-    /// How deep a tree may be nested. Trees are walked by recursion, and 512 levels take a tenth of the smallest stack that
-    /// a thread has here; the parsers of the servers that read them give up at the same number or before.
+    /// How deep a tree may be nested. Trees are walked by recursion, and 512 levels take a tenth of the smallest
+    /// stack that a thread has here; the parsers of the servers that read them give up at the same number or before.
     public static let maximumDepth = 512
 }
 

@@ -1,7 +1,8 @@
 /// How parameters become `name=value` pairs and those a query or a form.
 ///
-/// The rules as they stand in a value nobody has changed: names in alphabetical order at every depth, elements of arrays in
-/// theirs; a name within a name is put in brackets; the elements of an array bear `name[]`, those of a set the bare name.
+/// The rules as they stand in a value nobody has changed: names in alphabetical order at every depth, elements of
+/// arrays in theirs; a name within a name is put in brackets; the elements of an array bear `name[]`, those of a set
+/// the bare name.
 public struct QueryEncoding: Sendable {
     public enum Arrays: Sendable {
         /// `k[]=1&k[]=2`
@@ -76,13 +77,39 @@ public struct QueryEncoding: Sendable {
         return result
     }
 
-    /// The pairs before they are escaped. A value of nil: the name stands without an equals sign.
-    public func pairs(_ parameters: Parameters) throws(ParameterFailure) -> [(name: String, value: String?)] {
-        []
-    }
-
-    /// Percent-encodes the octets of everything but letters, digits and `-._~/?`.
+    /// Percent-encodes the octets of everything but letters, digits and `-._~/?`, upper-case digits; what is encoded
+    /// already is encoded again. Octet by octet, so that no character, however composed, can be cut in two.
     public static func escaped(_ text: String) -> String { escaped(text, spaces: .percent) }
 
-    static func escaped(_ text: String, spaces: Spaces) -> String { text }
+    static func escaped(_ text: String, spaces: Spaces) -> String {
+        var result: [UInt8] = []
+        result.reserveCapacity(text.utf8.count)
+        for octet in text.utf8 {
+            if isPlain(octet) {
+                result.append(octet)
+            } else if octet == UInt8(ascii: " "), case .plus = spaces {
+                result.append(UInt8(ascii: "+"))
+            } else {
+                result.append(UInt8(ascii: "%"))
+                result.append(hexDigit(octet >> 4))
+                result.append(hexDigit(octet & 15))
+            }
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+
+    /// The unreserved characters, and `/` and `?`, which a query may hold as they are (RFC 3986 §2.3 and §3.4).
+    private static func isPlain(_ octet: UInt8) -> Bool {
+        switch octet {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "~"), UInt8(ascii: "/"), UInt8(ascii: "?"):
+            true
+        default: false
+        }
+    }
+
+    private static func hexDigit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
+    }
 }

@@ -3,7 +3,7 @@ public import URLLoading
 /// How names are spelled: those of `Encodable` types in Swift's way, on the wire in the server's.
 public enum KeyStyle: Sendable {
     case asGiven
-    /// `userName` becomes `user_name`.
+    /// `userName` becomes `user_name`, `homeURL` becomes `home_url`.
     case snakeCase
     /// `userName` becomes `user-name`.
     case kebabCase
@@ -14,19 +14,81 @@ public enum KeyStyle: Sendable {
     /// `userName` becomes `username`.
     case lowercased
     case custom(@Sendable (String) -> String)
+
+    public func spelled(_ name: String) -> String {
+        switch self {
+        case .asGiven: name
+        case .snakeCase: Self.words(name).joined(separator: "_")
+        case .kebabCase: Self.words(name).joined(separator: "-")
+        case .capitalized: name.prefix(1).uppercased() + name.dropFirst()
+        case .uppercased: name.uppercased()
+        case .lowercased: name.lowercased()
+        case .custom(let spelling): spelling(name)
+        }
+    }
+
+    /// In lower case. A word begins at a capital behind what is none, and at the last of several capitals where a
+    /// small letter follows: `myURLText` is my, url, text.
+    private static func words(_ name: String) -> [String] {
+        let letters = Array(name)
+        var words: [String] = []
+        var start = 0
+        for index in letters.indices.dropFirst() where letters[index].isUppercase {
+            let isAfterSmall = !letters[index - 1].isUppercase
+            let isBeforeSmall = index + 1 < letters.count && letters[index + 1].isLowercase
+            guard isAfterSmall || isBeforeSmall else { continue }
+            words.append(String(letters[start..<index]).lowercased())
+            start = index
+        }
+        return words + [String(letters[start...]).lowercased()]
+    }
 }
 
 /// How a date becomes text, or in JSON a number.
 public enum DateStyle: Sendable {
-    /// `2001-01-01T00:00:00Z`, with a fraction where there is one.
+    /// `2001-01-01T00:00:00Z`, in whole seconds: many readers refuse a fraction.
     case iso8601
-    /// `2001-01-01 00:00:00 +0000`.
+    /// `2001-01-01 00:00:00 +0000`
     case description
     /// Seconds since 2001.
     case secondsSinceReferenceDate
     case secondsSince1970
     case millisecondsSince1970
     case formatted(@Sendable (Date) throws -> String)
+
+    enum Outcome {
+        case text(String)
+        case number(Double)
+    }
+
+    /// - Parameter path: where the date stands, for the error.
+    func outcome(_ date: Date, at path: String) throws(ParameterFailure) -> Outcome {
+        let seconds = date.timeIntervalSince1970
+        guard seconds.isFinite else { throw ParameterFailure(.notFinite(path: path, seconds)) }
+        switch self {
+        case .iso8601:
+            // RFC 3339 has years of four digits; and calendars of other years trap.
+            guard Self.yearsOfFourDigits.contains(seconds) else {
+                throw ParameterFailure(.notExpressible(path: path, kind: "a date beyond year 9999", format: "ISO 8601"))
+            }
+            return .text(date.formatted(.iso8601))
+        case .description:
+            guard Self.yearsOfFourDigits.contains(seconds) else {
+                throw ParameterFailure(
+                    .notExpressible(path: path, kind: "a date beyond year 9999", format: "the calendar")
+                )
+            }
+            return .text(date.description)
+        case .secondsSinceReferenceDate: return .number(date.timeIntervalSinceReferenceDate)
+        case .secondsSince1970: return .number(seconds)
+        case .millisecondsSince1970: return .number(seconds * 1000)
+        case .formatted(let format):
+            return .text(try ParameterFailure.wrapping { try format(date) })
+        }
+    }
+
+    /// Year 1 to year 9999.
+    private static let yearsOfFourDigits = -62_135_596_800.0..<253_402_300_800.0
 }
 
 /// How bytes become text.
@@ -34,4 +96,14 @@ public enum DataStyle: Sendable {
     case base64
     case hexadecimal
     case formatted(@Sendable (Data) throws -> String)
+
+    func text(_ data: Data) throws(ParameterFailure) -> String {
+        switch self {
+        case .base64: return data.base64EncodedString()
+        case .hexadecimal:
+            let digits = Array("0123456789abcdef".utf8)
+            return String(decoding: data.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        case .formatted(let format): return try ParameterFailure.wrapping { try format(data) }
+        }
+    }
 }

@@ -11,8 +11,8 @@ enum AcceptLanguage {
         }.joined(separator: ", ")
     }
 
-    /// By gettext's order: LANGUAGE is a list and counts first, except in the C locale; then LC_ALL, LC_MESSAGES, LANG. The C
-    /// locale's messages are English by POSIX.
+    /// By gettext's order: LANGUAGE is a list and counts first, except in the C locale; then LC_ALL, LC_MESSAGES,
+    /// LANG. The C locale's messages are English by POSIX.
     static func languages(in environment: [String: String]) -> [String] {
         let names = ["LC_ALL", "LC_MESSAGES", "LANG"].compactMap { environment[$0] }.filter { !$0.isEmpty }
         guard let locale = names.first.flatMap(tag) else { return ["en"] }

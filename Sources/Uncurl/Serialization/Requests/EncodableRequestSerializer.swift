@@ -1,37 +1,38 @@
 public import URLLoading
 
-/// Makes content of anything that can be encoded.
-public protocol ContentEncoder: Sendable {
-    /// What goes into Content-Type.
-    var contentType: String { get }
-
-    func encode<Value: Encodable>(_ value: Value) throws -> Data
-}
-
-extension JSONEncoder: ContentEncoder {
-    public var contentType: String { "application/json" }
-}
-
-extension PropertyListEncoder: ContentEncoder {
-    public var contentType: String { "application/x-plist" }
-}
-
-/// A body made by an encoder, whatever the method; the parameters of methods without one, as a query.
+/// A body made by an encoder, of parameters or of a value; where there is no body by the method, they go into the
+/// query.
 public struct EncodableRequestSerializer: RequestSerializer {
-    public var encoder: any ContentEncoder
-    /// What requests without a body get, and the defaults of all.
+    /// As it was when this serializer got it: later changes to an encoder object do not reach a request that is being
+    /// made.
+    public var encoder: any ContentEncoder {
+        get { own }
+        set { own = newValue.snapshot() }
+    }
+    private var own: any ContentEncoder
+    /// Where parameters go, how a query is written, and the defaults of all requests.
     public var http: HTTPRequestSerializer
 
-    public init(encoder: any ContentEncoder, http: HTTPRequestSerializer = HTTPRequestSerializer()) {
-        self.encoder = encoder
+    public init(encoder: some ContentEncoder, http: HTTPRequestSerializer = HTTPRequestSerializer()) {
+        own = encoder.snapshot()
         self.http = http
     }
 
     public func serialize(_ parameters: Parameters?, into request: URLRequest) throws(UncurlError) -> URLRequest {
-        request
+        try http.serialize(parameters, into: request, contentType: own.contentType) {
+            parameters throws(ParameterFailure) in
+            try encoded(parameters)
+        }
     }
 
     public func serialize(encoding value: some Encodable, into request: URLRequest) throws(UncurlError) -> URLRequest {
-        request
+        guard !http.isInQuery(of: request) else { return try http.serialize(encoding: value, into: request) }
+        return try http.serialize(.empty, into: request, contentType: own.contentType) { _ throws(ParameterFailure) in
+            try encoded(value)
+        }
+    }
+
+    private func encoded(_ value: some Encodable) throws(ParameterFailure) -> Data {
+        try ParameterFailure.wrapping { try own.encode(value) }
     }
 }

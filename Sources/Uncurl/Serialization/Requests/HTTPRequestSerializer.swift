@@ -1,19 +1,24 @@
 public import URLLoading
 
 /// Parameters as a query, or as a form in the body (`application/x-www-form-urlencoded`).
+///
+/// No parameters leave the URL as it is; a form without parameters is an empty body, which a server can tell from
+/// none.
 public struct HTTPRequestSerializer: RequestSerializer {
     /// How parameters become text.
     public enum Query: Sendable {
         case encoded(QueryEncoding)
-        /// Any other way. What it throws ends the request before anything is sent.
+        /// Any other way: the text of a query, or of a form's body. What it throws ends the request before anything
+        /// is sent.
         case custom(@Sendable (URLRequest, Parameters) throws -> String)
     }
 
     public var defaults: RequestDefaults
     public var query: Query
     public var placement: ParameterPlacement
-    /// Methods whose parameters go into the query, in upper case.
-    public var queryMethods: Set<String>
+    /// Methods whose parameters go into the query, in upper case: a request's own is put in upper case to be
+    /// compared.
+    public var queryMethods: Set<HTTPMethod>
     /// Of the body. Percent-encoding is of UTF-8 octets whatever this is.
     public var stringEncoding: String.Encoding
 
@@ -21,7 +26,7 @@ public struct HTTPRequestSerializer: RequestSerializer {
         defaults: RequestDefaults = RequestDefaults(),
         query: Query = .encoded(QueryEncoding()),
         placement: ParameterPlacement = .byMethod,
-        queryMethods: Set<String> = ["GET", "HEAD", "DELETE"],
+        queryMethods: Set<HTTPMethod> = [.get, .head, .delete],
         stringEncoding: String.Encoding = .utf8
     ) {
         self.defaults = defaults
@@ -32,6 +37,78 @@ public struct HTTPRequestSerializer: RequestSerializer {
     }
 
     public func serialize(_ parameters: Parameters?, into request: URLRequest) throws(UncurlError) -> URLRequest {
-        request
+        do throws(ParameterFailure) {
+            let request = defaults.applied(to: request)
+            if isInQuery(of: request) {
+                return try parameters.map { given throws(ParameterFailure) in
+                    try withQuery(given, request)
+                } ?? request
+            }
+            // Nothing was given, and there is a body that somebody else has put there.
+            guard parameters != nil || !Self.hasBody(request) else { return request }
+            let text = try parameters.map { given throws(ParameterFailure) in try self.text(given, for: request) } ?? ""
+            guard let body = text.data(using: stringEncoding) else {
+                throw ParameterFailure(.notInEncoding(stringEncoding))
+            }
+            return Self.request(request, body: body, contentType: "application/x-www-form-urlencoded")
+        } catch {
+            throw .parameters(error.about(request))
+        }
+    }
+
+    /// Whether parameters of that request go into its query.
+    func isInQuery(of request: URLRequest) -> Bool {
+        switch placement {
+        case .query: true
+        case .body: false
+        case .byMethod: queryMethods.contains(HTTPMethod(rawValue: (request.httpMethod ?? "GET").uppercased()))
+        }
+    }
+
+    private func text(_ parameters: Parameters, for request: URLRequest) throws(ParameterFailure) -> String {
+        switch query {
+        case .encoded(let encoding): try encoding.string(parameters)
+        case .custom(let write): try ParameterFailure.wrapping { try write(request, parameters) }
+        }
+    }
+
+    private func withQuery(_ parameters: Parameters, _ request: URLRequest) throws(ParameterFailure) -> URLRequest {
+        let text = try text(parameters, for: request)
+        guard let url = request.url?.appending(query: text) else { throw ParameterFailure(.noURL) }
+        var request = request
+        request.url = url
+        return request
+    }
+
+    private static func hasBody(_ request: URLRequest) -> Bool {
+        request.httpBody != nil || request.httpBodyStream != nil
+    }
+
+    /// The content type counts only where the request has none.
+    static func request(_ request: URLRequest, body: Data, contentType: String) -> URLRequest {
+        var request = request
+        request.httpBody = body
+        if request.value(forHTTPHeaderField: "Content-Type") == nil {
+            request.setValue(contentType, forHTTPHeaderField: "Content-Type")
+        }
+        return request
+    }
+
+    /// What the document formats share: parameters of query methods as a query, no body without parameters, else what
+    /// `document` makes of them.
+    func serialize(
+        _ parameters: Parameters?,
+        into request: URLRequest,
+        contentType: String,
+        document: (Parameters) throws(ParameterFailure) -> Data
+    ) throws(UncurlError) -> URLRequest {
+        guard !isInQuery(of: request) else { return try serialize(parameters, into: request) }
+        do throws(ParameterFailure) {
+            let request = defaults.applied(to: request)
+            guard let parameters else { return request }
+            return Self.request(request, body: try document(parameters), contentType: contentType)
+        } catch {
+            throw .parameters(error.about(request))
+        }
     }
 }

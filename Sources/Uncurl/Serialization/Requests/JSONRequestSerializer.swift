@@ -1,9 +1,11 @@
 public import URLLoading
 
-/// Parameters as a JSON text in the body (RFC 8259); for ``HTTPRequestSerializer/queryMethods`` as a query.
+/// Parameters as a JSON text in the body (RFC 8259). Those of requests that have none by their method go into the
+/// query. Without parameters there is no body and no content type.
 public struct JSONRequestSerializer: RequestSerializer {
     public var json: JSONEncoding
-    /// What requests without a body get, and the defaults of all.
+    /// Where parameters go, how a query is written, and the defaults of all requests. With
+    /// ``ParameterPlacement/body`` there, parameters are a JSON text whatever the method.
     public var http: HTTPRequestSerializer
 
     public init(json: JSONEncoding = JSONEncoding(), http: HTTPRequestSerializer = HTTPRequestSerializer()) {
@@ -12,22 +14,9 @@ public struct JSONRequestSerializer: RequestSerializer {
     }
 
     public func serialize(_ parameters: Parameters?, into request: URLRequest) throws(UncurlError) -> URLRequest {
-        request
+        try http.serialize(parameters, into: request, contentType: "application/json") {
+            parameters throws(ParameterFailure) in
+            try json.data(parameters)
+        }
     }
-}
-
-/// How parameters become a JSON text.
-public struct JSONEncoding: Sendable {
-    public var isPretty = false
-    /// Names in alphabetical order; else as given.
-    public var sortsKeys = false
-    /// `/` as `\/`, for texts that are put into HTML.
-    public var escapesSlashes = false
-    public var keys = KeyStyle.asGiven
-    public var dates = DateStyle.iso8601
-    public var data = DataStyle.base64
-
-    public init() {}
-
-    public func data(_ parameters: Parameters) throws(ParameterFailure) -> Data { Data() }
 }

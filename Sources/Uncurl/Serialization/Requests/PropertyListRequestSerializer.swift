@@ -1,13 +1,19 @@
 public import URLLoading
 
-/// Parameters as a property list in the body; for ``HTTPRequestSerializer/queryMethods`` as a query.
+/// Parameters as a property list in the body. Those of requests that have none by their method go into the query.
+/// Without parameters there is no body and no content type.
 public struct PropertyListRequestSerializer: RequestSerializer {
-    public var format: PropertyListSerialization.PropertyListFormat
-    /// What requests without a body get, and the defaults of all.
+    /// Those that can be written; the old style can be read only.
+    public enum Format: Sendable {
+        case xml, binary
+    }
+
+    public var format: Format
+    /// Where parameters go, how a query is written, and the defaults of all requests.
     public var http: HTTPRequestSerializer
 
     public init(
-        format: PropertyListSerialization.PropertyListFormat = .xml,
+        format: Format = .xml,
         http: HTTPRequestSerializer = HTTPRequestSerializer()
     ) {
         self.format = format
@@ -15,6 +21,51 @@ public struct PropertyListRequestSerializer: RequestSerializer {
     }
 
     public func serialize(_ parameters: Parameters?, into request: URLRequest) throws(UncurlError) -> URLRequest {
-        request
+        try http.serialize(parameters, into: request, contentType: "application/x-plist") {
+            parameters throws(ParameterFailure) in
+            let written: PropertyListSerialization.PropertyListFormat = format == .xml ? .xml : .binary
+            let list = try Self.object(parameters, at: "", depth: 0)
+            return try ParameterFailure.wrapping {
+                try PropertyListSerialization.data(fromPropertyList: list, format: written, options: 0)
+            }
+        }
+    }
+
+    /// - Parameter path: where the value stands, for errors.
+    private static func object(_ value: Parameters, at path: String, depth: Int) throws(ParameterFailure) -> Any {
+        guard depth <= Parameters.maximumDepth else {
+            throw ParameterFailure(.tooDeep(limit: Parameters.maximumDepth))
+        }
+        switch value {
+        case .null: throw ParameterFailure(.notExpressible(path: path, kind: "null", format: "a property list"))
+        case .bool(let value): return value
+        case .integer(let value): return value
+        case .unsigned(let value): return value
+        case .double(let value):
+            guard value.isFinite else { throw ParameterFailure(.notFinite(path: path, value)) }
+            return value
+        case .decimal(let value):
+            guard value.isFinite else { throw ParameterFailure(.notFinite(path: path, .nan)) }
+            return NSDecimalNumber(decimal: value).doubleValue
+        case .string(let value): return value
+        case .data(let value): return value
+        case .date(let value):
+            guard value.timeIntervalSince1970.isFinite else {
+                throw ParameterFailure(.notFinite(path: path, value.timeIntervalSince1970))
+            }
+            return value
+        case .array(let elements), .set(let elements):
+            var objects: [Any] = []
+            for (index, element) in elements.enumerated() {
+                objects.append(try object(element, at: "\(path)[\(index)]", depth: depth + 1))
+            }
+            return objects
+        case .keyed(let fields):
+            var objects: [String: Any] = [:]
+            for (name, value) in fields {
+                objects[name] = try object(value, at: path.isEmpty ? name : "\(path).\(name)", depth: depth + 1)
+            }
+            return objects
+        }
     }
 }

@@ -1,9 +1,10 @@
 public import URLLoading
 
-/// What a serializer gives every request: header fields, credentials, and the request's own properties as far as they are
-/// set here. A value: a request that is being made has a copy that nobody can change.
+/// What a serializer gives every request: header fields, credentials, and the request's own properties as far as they
+/// are set here. A value: a request that is being made has a copy that nobody can change.
 public struct RequestDefaults: Sendable {
-    private var fields: [(name: String, value: String)] = []
+    /// The fields in the order in which they were set.
+    public private(set) var headers: HTTPHeaders
 
     /// Nil, here and below: the request keeps its own, and with it what its session's configuration says.
     public var cachePolicy: URLRequest.CachePolicy?
@@ -15,36 +16,64 @@ public struct RequestDefaults: Sendable {
 
     /// Accept-Language by the user's locale and User-Agent by the program and the system, and no more.
     public init() {
-        fields = [("Accept-Language", AcceptLanguage.ofThisUser), ("User-Agent", UserAgent.ofThisProgram)]
+        headers = [.acceptLanguage(AcceptLanguage.ofThisUser), .userAgent(UserAgent.ofThisProgram)]
     }
 
     /// Nothing at all.
     public static var none: RequestDefaults {
         var defaults = RequestDefaults()
-        defaults.fields = []
+        defaults.headers = []
         return defaults
-    }
-
-    /// The fields in the order in which they were set.
-    public var headers: [(name: String, value: String)] { fields }
-
-    /// Whatever the case of the name.
-    public func header(_ name: String) -> String? {
-        fields.first { $0.name.caseInsensitiveCompare(name) == .orderedSame }?.value
     }
 
     /// Sets or replaces a field, or removes it with nil.
     ///
-    /// - Throws: ``ParameterFailure``: the name is no token, or the value holds CR, LF, NUL or another control character.
-    public mutating func setHeader(_ name: String, to value: String?) throws(ParameterFailure) {}
+    /// - Throws: ``ParameterFailure``: the name is no token, or the value holds CR, LF, NUL or another control
+    /// character.
+    public mutating func setHeader(_ name: String, to value: String?) throws(ParameterFailure) {
+        guard Self.isToken(name) else { throw ParameterFailure(.headerName(name)) }
+        guard Self.isFieldValue(value ?? "") else { throw ParameterFailure(.headerValue(name: name)) }
+        headers[name] = value
+    }
 
     /// Basic credentials (RFC 7617), in UTF-8.
-    public mutating func setAuthorization(user: String, password: String) throws(ParameterFailure) {}
+    ///
+    /// - Throws: ``ParameterFailure``: the user's name has a colon in it, which would end it.
+    public mutating func setAuthorization(user: String, password: String) throws(ParameterFailure) {
+        guard !user.contains(":") else { throw ParameterFailure(.colonInUserName) }
+        try setHeader("Authorization", to: "Basic " + Data("\(user):\(password)".utf8).base64EncodedString())
+    }
 
-    public mutating func clearAuthorization() {}
+    public mutating func clearAuthorization() {
+        headers["Authorization"] = nil
+    }
 
     /// Fields never replace those that the request has.
-    public func applied(to request: URLRequest) -> URLRequest { request }
+    public func applied(to request: URLRequest) -> URLRequest {
+        var request = request
+        for field in headers where request.value(forHTTPHeaderField: field.name) == nil {
+            request.setValue(field.value, forHTTPHeaderField: field.name)
+        }
+        if let cachePolicy { request.cachePolicy = cachePolicy }
+        if let timeoutInterval { request.timeoutInterval = timeoutInterval }
+        if let httpShouldHandleCookies { request.httpShouldHandleCookies = httpShouldHandleCookies }
+        if let networkServiceType { request.networkServiceType = networkServiceType }
+        if let allowsCellularAccess { request.allowsCellularAccess = allowsCellularAccess }
+        return request
+    }
+
+    /// token = 1*tchar (RFC 9110 §5.6.2)
+    private static func isToken(_ name: String) -> Bool {
+        !name.isEmpty
+            && name.utf8.allSatisfy { octet in
+                (octet | 0x20) &- 0x61 < 26 || octet &- 0x30 < 10 || "!#$%&'*+-.^_`|~".utf8.contains(octet)
+            }
+    }
+
+    /// RFC 9110 §5.5: no controls; CR, LF and NUL would end the field or the message.
+    private static func isFieldValue(_ value: String) -> Bool {
+        value.utf8.allSatisfy { $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F }
+    }
 }
 
 /// Where parameters go.

@@ -1,14 +1,25 @@
+internal import URLLoading
+
 /// The first of several serializers that accepts an answer's content type and makes a value of it.
+///
+/// Candidates of several kinds of value are brought to one by ``ResponseSerializer/map(_:)``:
+/// ```swift
+/// let either = CompoundResponseSerializer(
+///     [JSONResponseSerializer().map(Content.json), ImageResponseSerializer().map(Content.image)],
+///     otherwise: { Content.bytes($0) }
+/// )
+/// ```
 public struct CompoundResponseSerializer<Value: Sendable>: ResponseSerializer {
+    /// Of the whole: a candidate's own says only which content types it is asked about.
     public var validation: ResponseValidation
     public var candidates: [any ResponseSerializer<Value>]
-    /// Takes what none of the candidates could; nil: that is a failure.
-    public var otherwise: (@Sendable (ReceivedResponse) throws -> Value)?
+    /// Makes a value of content that none of the candidates could; nil: that is a failure.
+    public var otherwise: (@Sendable (Data) throws -> Value)?
 
     public init(
         _ candidates: [any ResponseSerializer<Value>],
         validation: ResponseValidation = ResponseValidation(),
-        otherwise: (@Sendable (ReceivedResponse) throws -> Value)? = nil
+        otherwise: (@Sendable (Data) throws -> Value)? = nil
     ) {
         self.candidates = candidates
         self.validation = validation
@@ -16,7 +27,21 @@ public struct CompoundResponseSerializer<Value: Sendable>: ResponseSerializer {
     }
 
     public func serialize(_ answer: ReceivedResponse) throws -> Value {
-        throw SerializationFailure(.other, answer: answer)
+        var last: (any Error)?
+        for candidate in candidates {
+            let ownTypes = ResponseValidation(statusCodes: nil, contentTypes: candidate.validation.contentTypes)
+            if let failure = ownTypes.failure(of: answer) {
+                last = failure
+                continue
+            }
+            do {
+                return try candidate.serialize(answer)
+            } catch {
+                last = error
+            }
+        }
+        guard let otherwise else { throw SerializationFailure(.unmatched, answer: answer, underlying: last) }
+        return try otherwise(answer.content())
     }
 }
 

@@ -2,13 +2,12 @@ public import URLLoading
 
 /// Which answers may have no content although a value is made of it.
 public struct EmptyContentRule: Sendable, Hashable {
-    /// In upper case.
-    public var methods: Set<String>
+    public var methods: Set<HTTPMethod>
     public var statusCodes: Set<Int>
     /// Whatever the method and the status.
     public var allowsAny: Bool
 
-    public init(methods: Set<String> = ["HEAD"], statusCodes: Set<Int> = [204, 205], allowsAny: Bool = false) {
+    public init(methods: Set<HTTPMethod> = [.head], statusCodes: Set<Int> = [204, 205], allowsAny: Bool = false) {
         self.methods = methods
         self.statusCodes = statusCodes
         self.allowsAny = allowsAny
@@ -21,7 +20,7 @@ public struct EmptyContentRule: Sendable, Hashable {
     public func allows(_ answer: ReceivedResponse) -> Bool {
         if allowsAny { return true }
         if let status = answer.status, statusCodes.contains(status) { return true }
-        return methods.contains((answer.request?.httpMethod ?? "GET").uppercased())
+        return methods.contains(HTTPMethod(rawValue: (answer.request?.httpMethod ?? "GET").uppercased()))
     }
 }
 

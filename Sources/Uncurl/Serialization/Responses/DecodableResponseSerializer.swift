@@ -1,25 +1,14 @@
-public import URLLoading
-
-/// Makes values of content.
-public protocol ContentDecoder: Sendable {
-    /// What a serializer with this decoder accepts unless told otherwise.
-    var contentTypes: AcceptableTypes { get }
-
-    func decode<Value: Decodable>(_ type: Value.Type, from content: Data) throws -> Value
-}
-
-extension JSONDecoder: ContentDecoder {
-    public var contentTypes: AcceptableTypes { JSONResponseSerializer.contentTypes }
-}
-
-extension PropertyListDecoder: ContentDecoder {
-    public var contentTypes: AcceptableTypes { PropertyListResponseSerializer.contentTypes }
-}
+internal import URLLoading
 
 /// A value of any type that can be decoded.
 public struct DecodableResponseSerializer<Value: Decodable & Sendable>: ResponseSerializer {
     public var validation: ResponseValidation
-    public var decoder: any ContentDecoder
+    /// As it was when this serializer got it: later changes to a decoder object do not reach a task that is running.
+    public var decoder: any ContentDecoder {
+        get { own }
+        set { own = newValue.snapshot() }
+    }
+    private var own: any ContentDecoder
     /// Where no content is no failure. Then the value is that of an ``EmptyValue``; other types fail all the same.
     public var emptyContent: EmptyContentRule
     public var preprocessor: ContentPreprocessor
@@ -32,14 +21,26 @@ public struct DecodableResponseSerializer<Value: Decodable & Sendable>: Response
         emptyContent: EmptyContentRule = .whereThereIsNone,
         preprocessor: ContentPreprocessor = .passthrough
     ) {
-        self.decoder = decoder
+        own = decoder.snapshot()
         self.validation = validation ?? ResponseValidation(contentTypes: decoder.contentTypes)
         self.emptyContent = emptyContent
         self.preprocessor = preprocessor
     }
 
     public func serialize(_ answer: ReceivedResponse) throws -> Value {
-        try decoder.decode(Value.self, from: preprocessor(answer.content()))
+        let content = try preprocessor(answer.content())
+        guard !content.isEmpty else {
+            let empty = (Value.self as? any EmptyValue.Type)?.emptyValue as? Value
+            guard let empty, emptyContent.allows(answer) else { throw SerializationFailure(.empty, answer: answer) }
+            return empty
+        }
+        do {
+            return try own.decode(Value.self, from: content, charset: answer.charset)
+        } catch let failure as JSONFailure {
+            throw SerializationFailure(.json(failure), answer: answer, underlying: failure)
+        } catch {
+            throw SerializationFailure(.decoding, answer: answer, underlying: error)
+        }
     }
 }
 

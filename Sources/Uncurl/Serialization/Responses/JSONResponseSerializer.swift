@@ -1,4 +1,5 @@
-/// A JSON text as a ``JSONValue``.
+/// A JSON text as a ``JSONValue``: of an object, an array or a single value, in UTF-8, UTF-16 or UTF-32, or where it
+/// is none of them in the encoding that the content type's charset names.
 public struct JSONResponseSerializer: ResponseSerializer {
     public var validation: ResponseValidation
     /// Takes out what is null, of objects and arrays, at every depth.
@@ -21,7 +22,20 @@ public struct JSONResponseSerializer: ResponseSerializer {
         self.preprocessor = preprocessor
     }
 
-    public func serialize(_ answer: ReceivedResponse) throws -> JSONValue { .null }
+    public func serialize(_ answer: ReceivedResponse) throws -> JSONValue {
+        let content = try preprocessor(answer.content())
+        // A space is what Rails' `head :ok` sent.
+        if content.isEmpty || content.elementsEqual([0x20]) {
+            guard emptyContent.allows(answer) else { throw SerializationFailure(.empty, answer: answer) }
+            return .null
+        }
+        do throws(JSONFailure) {
+            let value = try JSONText.value(of: content, charset: answer.charset)
+            return removesNulls ? value.removingNulls : value
+        } catch {
+            throw SerializationFailure(.json(error), answer: answer, underlying: error)
+        }
+    }
 }
 
 extension ResponseSerializer where Self == JSONResponseSerializer {

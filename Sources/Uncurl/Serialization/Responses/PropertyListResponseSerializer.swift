@@ -1,4 +1,4 @@
-public import URLLoading
+internal import URLLoading
 
 /// A property list in any of its formats.
 public struct PropertyListResponseSerializer: ResponseSerializer {
@@ -16,20 +16,18 @@ public struct PropertyListResponseSerializer: ResponseSerializer {
         self.emptyContent = emptyContent
     }
 
-    public func serialize(_ answer: ReceivedResponse) throws -> PropertyListValue { .dictionary([:]) }
-}
-
-/// A property list.
-public indirect enum PropertyListValue: Sendable, Hashable {
-    case bool(Bool)
-    case integer(Int64)
-    case unsigned(UInt64)
-    case real(Double)
-    case string(String)
-    case data(Data)
-    case date(Date)
-    case array([PropertyListValue])
-    case dictionary([String: PropertyListValue])
+    public func serialize(_ answer: ReceivedResponse) throws -> PropertyListValue {
+        let content = try answer.content()
+        guard !content.isEmpty else {
+            guard emptyContent.allows(answer) else { throw SerializationFailure(.empty, answer: answer) }
+            return .dictionary([:])
+        }
+        do {
+            return try PropertyListValue(reading: content)
+        } catch {
+            throw SerializationFailure(.propertyList, answer: answer, underlying: error)
+        }
+    }
 }
 
 extension ResponseSerializer where Self == PropertyListResponseSerializer {

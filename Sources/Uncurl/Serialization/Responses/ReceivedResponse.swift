@@ -20,6 +20,16 @@ public struct ReceivedResponse: Sendable {
     /// The status, of an HTTP answer.
     public var status: Int? { (response as? HTTPURLResponse)?.statusCode }
 
+    /// Whether anything came.
+    var hasContent: Bool {
+        guard let fileURL else { return !data.isEmpty }
+        let size = try? FileManager.default.attributesOfItem(atPath: fileURL.path)[.size] as? NSNumber
+        return size?.int64Value != 0
+    }
+
+    /// The encoding that the content type's charset names; nil where it names none, or one that is not known here.
+    public var charset: String.Encoding? { response?.textEncodingName.flatMap(TextEncoding.named) }
+
     /// The content, wherever it lies. A file is mapped, not read: only what is looked at comes into memory.
     public func content() throws(SerializationFailure) -> Data {
         guard let fileURL else { return data }

@@ -31,8 +31,7 @@ extension ResponseSerializer {
             let value = try serialize(answer)
             return SerializedResponse(value: value, error: validated.map { .validation($0) })
         } catch {
-            let failure =
-                error as? SerializationFailure ?? SerializationFailure(.other, answer: answer, underlying: error)
+            let failure = SerializationFailure.wrapping(error, .other, answer: answer)
             guard var validated else { return SerializedResponse(value: nil, error: .serialization(failure)) }
             validated.serialization = failure
             return SerializedResponse(value: nil, error: .validation(validated))

@@ -1,3 +1,5 @@
+internal import URLLoading
+
 /// Which answers are acceptable: their status codes, their content types, and whatever else is asked.
 ///
 /// An answer that is not HTTP (a file's, a data URL's) has neither, and passes the first two.
@@ -24,18 +26,56 @@ public struct ResponseValidation: Sendable {
     /// Everything is acceptable.
     public static var none: ResponseValidation { ResponseValidation(statusCodes: nil) }
 
-    /// What is wrong with the answer; nil: nothing.
-    public func failure(of answer: ReceivedResponse) -> ValidationFailure? { nil }
+    /// What is wrong with the answer: all of it. Nil: nothing.
+    public func failure(of answer: ReceivedResponse) -> ValidationFailure? {
+        var reasons: [ValidationFailure.Reason] = []
+        if let response = answer.response as? HTTPURLResponse {
+            if let statusCodes, !statusCodes.contains(response.statusCode) {
+                reasons.append(.status(response.statusCode))
+            }
+            if let reason = contentTypes.reason(against: response.mimeType, answer) { reasons.append(reason) }
+        }
+        for check in checks {
+            do {
+                try check(answer)
+            } catch {
+                reasons.append(.rejected(error))
+                break
+            }
+        }
+        return reasons.isEmpty ? nil : ValidationFailure(reasons, answer: answer)
+    }
 }
 
 /// Which media types are acceptable.
 public enum AcceptableTypes: Sendable, Hashable, ExpressibleByArrayLiteral {
     case any
-    /// Such as `application/json`, `image/*`, `*/*`. Parameters do not count, nor does case, and `application/json` takes
+    /// Such as `application/json`, `image/*`, `*/*`. Parameters do not count, nor does case, and `application/json`
+    /// takes
     /// `application/problem+json` too (RFC 6839).
     case listed([String])
     /// What the request's Accept field asked for; any where it has none.
     case asRequested
 
     public init(arrayLiteral elements: String...) { self = .listed(elements) }
+
+    /// Where nothing came there is nothing whose type could be wrong.
+    fileprivate func reason(against type: String?, _ answer: ReceivedResponse) -> ValidationFailure.Reason? {
+        let acceptable: [String]
+        switch self {
+        case .any: return nil
+        case .listed(let types): acceptable = types
+        case .asRequested:
+            guard let field = answer.request?.value(forHTTPHeaderField: "Accept") else { return nil }
+            acceptable = MediaRange.accepted(by: field)
+        }
+        let ranges = acceptable.compactMap { MediaRange($0) }
+        let isAcceptable =
+            if let type = type.flatMap({ MediaRange($0) }) {
+                ranges.contains { $0.contains(type) }
+            } else {
+                ranges.contains(where: \.isEverything)
+            }
+        return isAcceptable || !answer.hasContent ? nil : .contentType(type, acceptable: acceptable)
+    }
 }

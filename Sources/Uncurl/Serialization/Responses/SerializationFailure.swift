@@ -5,12 +5,15 @@ public struct SerializationFailure: Error, Sendable {
     public enum Reason: Sendable {
         /// There is no content, and without content there is no value.
         case empty
-        /// The octets are no text in that encoding; nil: the charset the server names is not known here.
-        case text(String.Encoding?, charset: String?)
+        /// The octets are no text in that encoding.
+        case text(String.Encoding)
         case json(JSONFailure)
         case propertyList
         case decoding
         case image(ImageFailure)
+        case xml
+        /// None of a compound serializer's candidates made a value.
+        case unmatched
         /// The downloaded file cannot be read.
         case file
         /// There is no file: this was no download.
@@ -36,4 +39,55 @@ public struct SerializationFailure: Error, Sendable {
     }
 
     public var status: Int? { (response as? HTTPURLResponse)?.statusCode }
+
+    /// What any error of a serializer becomes.
+    public static func wrapping(_ error: any Error, _ reason: Reason, answer: ReceivedResponse) -> SerializationFailure
+    {
+        error as? SerializationFailure ?? SerializationFailure(reason, answer: answer, underlying: error)
+    }
+}
+
+extension SerializationFailure: CustomStringConvertible, LocalizedError {
+    public var description: String {
+        words + (response?.url.map { " (\(status.map { "status \($0) " } ?? "")from \($0.absoluteString))" } ?? "")
+    }
+
+    public var errorDescription: String? { description }
+
+    var words: String {
+        let cause = underlying.map { ": \($0)" } ?? ""
+        return switch reason {
+        case .empty: "there is no content to make a value of"
+        case .text(let encoding): "the content is no text in \(encoding)"
+        case .json(let failure): "\(failure)"
+        case .propertyList: "the content is no property list\(cause)"
+        case .decoding: "the content is not what it is decoded as\(cause)"
+        case .image(let failure): "\(failure)"
+        case .xml: "the content is no XML document\(cause)"
+        case .unmatched: "no serializer made a value of the content\(cause)"
+        case .file: "the downloaded file cannot be read\(cause)"
+        case .noFile: "there is no downloaded file"
+        case .other: "the content could not be made into a value\(cause)"
+        }
+    }
+}
+
+/// For code that looks at `NSError`s: the domain and keys that AFNetworking's have.
+extension SerializationFailure: CustomNSError {
+    public static var errorDomain: String { ResponseErrorKeys.domain }
+
+    /// `cannotDecodeContentData` (-1016), or `cannotOpenFile`.
+    public var errorCode: Int {
+        switch reason {
+        case .empty, .text, .json, .propertyList, .decoding, .image, .xml, .unmatched, .other:
+            URLError.cannotDecodeContentData.rawValue
+        case .file, .noFile: URLError.cannotOpenFile.rawValue
+        }
+    }
+
+    public var errorUserInfo: [String: Any] {
+        var info = ResponseErrorKeys.info(description, response, data)
+        if let underlying { info[NSUnderlyingErrorKey] = underlying as NSError }
+        return info
+    }
 }

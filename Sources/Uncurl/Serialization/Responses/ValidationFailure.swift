@@ -28,5 +28,79 @@ public struct ValidationFailure: Error, Sendable {
         self.serialization = serialization
     }
 
+    /// The status that came, acceptable or not.
     public var status: Int? { (response as? HTTPURLResponse)?.statusCode }
+}
+
+extension ValidationFailure: CustomStringConvertible, LocalizedError {
+    public var description: String {
+        let place = response?.url.map { " from \($0.absoluteString)" } ?? ""
+        let content = serialization.map { "; besides, \($0.words)" } ?? ""
+        return reasons.map(\.words).joined(separator: ", and ") + place + content
+    }
+
+    public var errorDescription: String? { description }
+}
+
+extension ValidationFailure.Reason {
+    fileprivate var words: String {
+        switch self {
+        case .status(let status):
+            "unacceptable status \(status) (\(HTTPURLResponse.localizedString(forStatusCode: status)))"
+        case .contentType(let type, let acceptable):
+            "unacceptable content type \(type ?? "(none)"), not of \(acceptable.joined(separator: ", "))"
+        case .rejected(let error): "\(error)"
+        }
+    }
+
+    fileprivate var isStatus: Bool {
+        switch self {
+        case .status: true
+        case .contentType, .rejected: false
+        }
+    }
+}
+
+/// For code that looks at `NSError`s: the domain, codes and keys that AFNetworking's have.
+extension ValidationFailure: CustomNSError {
+    public static var errorDomain: String { ResponseErrorKeys.domain }
+
+    /// `badServerResponse` (-1011) for a status, else `cannotDecodeContentData` (-1016).
+    public var errorCode: Int {
+        (reasons.contains(where: \.isStatus) ? URLError.badServerResponse : .cannotDecodeContentData).rawValue
+    }
+
+    /// A wrong type besides the status, and content that is no value, are the underlying errors.
+    public var errorUserInfo: [String: Any] {
+        var info = ResponseErrorKeys.info(description, response, data)
+        if reasons.count > 1 {
+            let rest = ValidationFailure(Array(reasons.dropFirst()), self)
+            info[NSUnderlyingErrorKey] = rest as NSError
+        } else if let serialization {
+            info[NSUnderlyingErrorKey] = serialization as NSError
+        }
+        return info
+    }
+
+    private init(_ reasons: [Reason], _ other: ValidationFailure) {
+        self.reasons = reasons
+        response = other.response
+        data = other.data
+        fileURL = other.fileURL
+        serialization = other.serialization
+    }
+}
+
+/// What AFNetworking calls them.
+enum ResponseErrorKeys {
+    static let domain = "com.alamofire.error.serialization.response"
+    static let response = "com.alamofire.serialization.response.error.response"
+    static let data = "com.alamofire.serialization.response.error.data"
+
+    static func info(_ description: String, _ answer: URLResponse?, _ body: Data) -> [String: Any] {
+        var info: [String: Any] = [NSLocalizedDescriptionKey: description, data: body]
+        if let answer { info[response] = answer }
+        if let url = answer?.url { info[NSURLErrorFailingURLErrorKey] = url }
+        return info
+    }
 }

@@ -1,0 +1,72 @@
+/// In which form a file has its requests: `--input FORMAT=FILE`.
+package enum InputFormat: String, Hashable, Sendable, CaseIterable {
+    /// A URL or path a line, with a method before it and a weight after it if wanted.
+    case urls
+    /// vegeta's text form: a request line, header lines, `@FILE` for the body.
+    case vegeta
+    /// vegeta's JSON form, an object a line.
+    case vegetaJSON = "vegeta-json"
+    /// What browsers export (HTTP Archive 1.2).
+    case har
+    /// Apache's and nginx' common and combined logs.
+    case accessLog = "access-log"
+
+    /// The requests of `--input`'s files, in their order.
+    package static func read(_ arguments: [String]) throws(UsageError) -> RequestInput {
+        var all = RequestInput()
+        for argument in arguments {
+            let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard let format = InputFormat(rawValue: parts[0]), parts.count == 2, !parts[1].isEmpty else {
+                let names = allCases.map(\.rawValue).joined(separator: ", ")
+                throw UsageError("--input \(quoted(argument)) is not FORMAT=FILE, with a format of \(names)")
+            }
+            let bytes = try Files.read(parts[1], for: "--input")
+            let input = try format.parse(bytes, file: parts[1])
+            guard !input.drafts.isEmpty else { throw UsageError("\(quoted(parts[1])) has no request in it") }
+            all.drafts += input.drafts
+            all.notes += input.notes
+            guard all.drafts.count <= RequestInput.limit else {
+                throw UsageError("--input: more than \(RequestInput.limit) requests: use a part of them")
+            }
+        }
+        return all
+    }
+
+    func parse(_ bytes: [UInt8], file: String) throws(UsageError) -> RequestInput {
+        switch self {
+        case .urls: try URLListInput.parse(bytes, file)
+        case .vegeta: try VegetaInput.parse(bytes, file)
+        case .vegetaJSON: try VegetaJSONInput.parse(bytes, file)
+        case .har: try HARInput.parse(bytes, file)
+        case .accessLog: try AccessLogInput.parse(bytes, file)
+        }
+    }
+}
+
+/// The lines of a file, with their numbers; CR LF ends a line too.
+struct InputLines: Sequence, IteratorProtocol {
+    private let bytes: [UInt8]
+    private let file: String
+    private var position = 0
+    private var number = 0
+
+    init(_ bytes: [UInt8], _ file: String) { (self.bytes, self.file) = (bytes, file) }
+
+    mutating func next() -> (text: String, place: InputPlace)? {
+        guard position < bytes.count else { return nil }
+        let end = bytes[position...].firstIndex(of: 10) ?? bytes.count
+        var line = bytes[position..<end]
+        if line.last == 13 { line.removeLast() }
+        position = end + 1
+        number += 1
+        return (String(decoding: line, as: UTF8.self), InputPlace(file: file, line: number))
+    }
+}
+
+extension StringProtocol {
+    /// Without blanks and tabs at both ends.
+    var trimmed: String {
+        let blank: (Character) -> Bool = { $0 == " " || $0 == "\t" }
+        return String(drop(while: blank).reversed().drop(while: blank).reversed())
+    }
+}

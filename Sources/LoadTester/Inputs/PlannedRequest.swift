@@ -1,0 +1,71 @@
+import HTTP1
+import HTTPEngine
+
+/// A request as the run sends it: once and for all, or with values of its own each time.
+final class PlannedRequest: Sendable {
+    let description: RequestDescription
+    let origin: Origin
+    let options: EngineRequest.Options
+    /// Nil: it has places to fill in.
+    let fixed: EngineRequest?
+    private let target: Template
+    private let fields: [(name: String, value: Template)]
+    private let body: Template?
+    /// What an error's example names.
+    let label: String
+
+    init(
+        _ description: RequestDescription,
+        origin: Origin,
+        options: EngineRequest.Options,
+        slots: TemplateSlots
+    ) throws(EngineError) {
+        (self.description, self.origin, self.options) = (description, origin, options)
+        target = slots.template(description.target)
+        fields = description.fields.map { ($0.name, slots.template($0.value)) }
+        body = description.body.map { slots.template($0) }
+        label = "\(description.method) \(origin.scheme.rawValue)://\(description.host)\(description.target)"
+        let isFixed = target.isFixed && fields.allSatisfy { $0.value.isFixed } && body?.isFixed != false
+        guard isFixed else {
+            fixed = nil
+            return
+        }
+        fixed = try EngineRequest(
+            method: description.method,
+            origin: origin,
+            target: description.target,
+            fields: try Self.fields(description.fields.map { ($0.name, $0.value) }),
+            body: description.body.map { .bytes($0) } ?? .none,
+            options: options
+        )
+    }
+
+    /// The request with its places filled in, and with more fields.
+    func filled(
+        _ context: inout TemplateContext,
+        adding more: [(name: String, value: String)] = []
+    ) throws(EngineError) -> EngineRequest {
+        var all: [(name: String, value: String)] = []
+        for (name, value) in fields {
+            all.append((name, String(decoding: value.render(&context, for: .field), as: UTF8.self)))
+        }
+        return try EngineRequest(
+            method: description.method,
+            origin: origin,
+            target: String(decoding: target.render(&context, for: .target), as: UTF8.self),
+            fields: try Self.fields(all + more),
+            body: body.map { .bytes($0.render(&context, for: .body)) } ?? .none,
+            options: options
+        )
+    }
+
+    static func fields(_ given: [(name: String, value: String)]) throws(EngineError) -> HTTPFields {
+        do throws(HTTP1Error) {
+            var fields = HTTPFields()
+            for (name, value) in given { try fields.append(name, value) }
+            return fields
+        } catch {
+            throw .invalidRequest(.syntax(error))
+        }
+    }
+}

@@ -1,0 +1,51 @@
+/// One request of an input file, read and not yet checked against the run.
+package struct RequestDraft: Hashable, Sendable {
+    package var method: String
+    /// Absolute, or a path for the run's own URL.
+    package var url: String
+    /// `Name: value`.
+    package var headers: [String]
+    package var body: [UInt8]?
+    /// How often it is taken, among all.
+    package var weight: UInt64
+    /// Where the file tells: nanoseconds after the file's first request.
+    package var offset: UInt64?
+    /// For complaints.
+    package var place: InputPlace
+
+    init(
+        method: String = "GET",
+        url: String,
+        headers: [String] = [],
+        body: [UInt8]? = nil,
+        weight: UInt64 = 1,
+        offset: UInt64? = nil,
+        place: InputPlace
+    ) {
+        (self.method, self.url, self.headers, self.body) = (method, url, headers, body)
+        (self.weight, self.offset, self.place) = (weight, offset, place)
+    }
+}
+
+/// A line of a file, the first being 1; JSON documents count requests instead.
+package struct InputPlace: Hashable, Sendable, CustomStringConvertible {
+    var file: String
+    var line: Int
+    var unit = "line"
+
+    func problem(_ text: String) -> UsageError { UsageError("\(quoted(file)), \(unit) \(line): \(text)") }
+
+    package var description: String { "\(file), \(unit) \(line)" }
+}
+
+/// What a file of requests came to.
+package struct RequestInput: Sendable {
+    package var drafts: [RequestDraft] = []
+    /// What was left out, for the report.
+    package var notes: [String] = []
+
+    package init() {}
+
+    /// A request is a kilobyte of memory; longer files want to be cut, or sharded.
+    static let limit = 1_000_000
+}

@@ -1,0 +1,40 @@
+/// In which order a run takes the requests of its inputs.
+package enum RequestOrder: String, Hashable, Sendable {
+    /// As they stand, all threads together, and again from the first after the last.
+    case inOrder = "in-order"
+    /// By chance, each as often as its weight says.
+    case random
+}
+
+/// The requests of a run's inputs, and which comes next. Shared by all threads; each has a place in it of its own.
+struct RequestList: Sendable {
+    let requests: [PlannedRequest]
+    private let order: RequestOrder
+    /// The sum of the weights up to and with each request.
+    private let sums: [UInt64]
+
+    init(_ requests: [PlannedRequest], weights: [UInt64], order: RequestOrder) {
+        (self.requests, self.order) = (requests, order)
+        var sum: UInt64 = 0
+        sums = weights.map {
+            sum += $0
+            return sum
+        }
+    }
+
+    /// - Parameter sequence: counts the requests of all threads together.
+    func index(_ sequence: UInt64, _ random: inout RandomStream) -> Int {
+        guard let total = sums.last, requests.count > 1 else { return 0 }
+        let place =
+            switch order {
+            case .inOrder: sequence % total
+            case .random: UInt64.random(in: 0..<total, using: &random)
+            }
+        var (low, high) = (0, sums.count - 1)
+        while low < high {
+            let middle = (low + high) / 2
+            if sums[middle] > place { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}

@@ -1,0 +1,74 @@
+/// vegeta's text form of targets:
+/// ```
+/// POST http://127.0.0.1:8080/things
+/// Content-Type: application/json
+/// @body.json
+/// ```
+/// A request ends at an empty line, at the next request line, or with the file; `#` begins a comment.
+enum VegetaInput {
+    static func parse(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
+        var input = RequestInput()
+        var draft: RequestDraft?
+        for (raw, place) in InputLines(bytes, file) {
+            let text = raw.trimmed
+            if text.hasPrefix("#") { continue }
+            if text.isEmpty || isRequestLine(text) {
+                if let draft { input.drafts.append(draft) }
+                draft = nil
+                if text.isEmpty { continue }
+                let words = text.split(separator: " ", maxSplits: 1)
+                draft = RequestDraft(method: String(words[0]), url: words[1].trimmed, place: place)
+            } else if draft == nil {
+                throw place.problem("\(quoted(text)) is no request line: write METHOD URL")
+            } else if text.hasPrefix("@") {
+                guard draft?.body == nil else { throw place.problem("a request has one body") }
+                do throws(UsageError) {
+                    draft?.body = try Files.read(String(text.dropFirst()).trimmed, for: "the body")
+                } catch {
+                    throw place.problem(error.description)
+                }
+            } else {
+                guard text.contains(":") else { throw place.problem("\(quoted(text)) has no colon: write Name: value") }
+                draft?.headers.append(text)
+            }
+        }
+        if let draft { input.drafts.append(draft) }
+        return input
+    }
+
+    /// Capital letters, a blank, and something without a colon before its first slash but that of a scheme.
+    private static func isRequestLine(_ text: String) -> Bool {
+        let words = text.split(separator: " ", maxSplits: 1)
+        guard words.count == 2 else { return false }
+        return words[0].utf8.allSatisfy { $0 >= UInt8(ascii: "A") && $0 <= UInt8(ascii: "Z") }
+    }
+}
+
+/// vegeta's JSON form: an object a line, with `method` and `url`, and if wanted `header`, names with lists of values, and
+/// `body` in Base64.
+enum VegetaJSONInput {
+    static func parse(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
+        var input = RequestInput()
+        for (text, place) in InputLines(bytes, file) where !text.trimmed.isEmpty {
+            guard let json = JSONInput(text) else { throw place.problem("this is no JSON object") }
+            guard let method = json["method"]?.string, let url = json["url"]?.string else {
+                throw place.problem("a target needs the strings method and url")
+            }
+            var draft = RequestDraft(method: method, url: url, place: place)
+            for (name, values) in json["header"]?.members ?? [] {
+                for value in values.elements ?? [values] {
+                    guard let value = value.string else { throw place.problem("the header \(quoted(name)) is no text") }
+                    draft.headers.append("\(name): \(value)")
+                }
+            }
+            if let body = json["body"] {
+                guard let bytes = body.base64 else {
+                    throw place.problem("the body is not in Base64")
+                }
+                draft.body = bytes
+            }
+            input.drafts.append(draft)
+        }
+        return input
+    }
+}

@@ -1,0 +1,110 @@
+import CLinux
+import HTTPEngine
+import Reactor
+
+/// One test of a master's: workers that keep as many connections busy as the master wants users, or hold a rate. Main thread.
+final class LocustSwarm {
+    let plan: RunPlan
+    private let group: EventLoopGroup
+    private let resolver: Resolver
+    private let workers: [RemoteWorker]
+    private let crew: CrewBoard
+    private var collector: IntervalCollector
+    private let target: LocustTarget
+    /// Microseconds since 1970.
+    private let startedAt: UInt64
+    private var last = Tally()
+
+    /// How long intervals are, and so how often the master hears of us.
+    private static let interval: UInt64 = 1_000_000_000
+
+    /// Everything that can be refused is refused here, in words that the master's page shows.
+    init(_ target: LocustTarget, _ order: LocustOrder, _ signals: inout SignalWait) throws(UsageError) {
+        self.target = target
+        let options = try target.options(order)
+        let limits = SystemLimits.read()
+        let preflight = try Preflight(options, limits)
+        if let wanted = preflight.descriptorLimit,
+            !SystemLimits.raiseDescriptors(to: wanted, hard: limits.hardDescriptors)
+        {
+            throw UsageError("the limit of descriptors cannot be raised: run `ulimit -Sn \(wanted)` first")
+        }
+        let plan = RunPlan(options, preflight)
+        try options.security.loadRoots()
+        do throws(Errno) {
+            group = try EventLoopGroup(count: plan.threads, name: "volley")
+        } catch {
+            throw UsageError("the threads of the test cannot be started: \(error)")
+        }
+        let requests: EngineRequests
+        do throws(UsageError) {
+            requests = try EngineRequests(plan, embedded: nil)
+            resolver = try Names.resolver(for: plan.names, on: group.nextLoop(), &signals)
+        } catch {
+            group.shutdown()
+            throw error
+        }
+        let board = IntervalBoard(length: Self.interval, workers: plan.threads, isScheduled: plan.profile != nil)
+        crew = CrewBoard(workers: plan.threads, intervals: board) { SignalWait.wake() }
+        collector = IntervalCollector(board, workers: plan.threads, work: plan.work)
+        let job = Job(plan: plan, requests: requests, resolver: resolver, crew: crew)
+        let made = Monitor(0)
+        workers = zip(plan.shares, group.loops).map { share, loop in RemoteWorker(job, share, on: loop, made: made) }
+        let count = workers.count
+        _ = made.wait(atMost: .seconds(60)) { $0 == count ? true : nil }
+        self.plan = plan
+        startedAt = UInt64(clamping: uncurl_clock_ns(CLOCK_REALTIME) / 1_000)
+        let begun = Instant.current()
+        for worker in workers { worker.start(at: begun) }
+        try follow(order)
+    }
+
+    /// As many users as the order says, or the rate that they stand for.
+    func follow(_ order: LocustOrder) throws(UsageError) {
+        if plan.profile != nil {
+            let rate = try target.rate(order) ?? .zero
+            for worker in workers { worker.setRate(rate) }
+        } else {
+            // What the machine cannot hold was refused at the start; a later order is followed as far as it goes.
+            let users = min(order.users, plan.connections)
+            for (index, worker) in workers.enumerated() {
+                worker.setConnections(RunPlan.part(users, index, of: workers.count))
+            }
+        }
+    }
+
+    /// Sends no more; ``report()`` gives the rest once ``isOver``.
+    func retire() { for worker in workers { worker.retire() } }
+
+    /// Ends what will not end by itself.
+    func stop() { for worker in workers { worker.stop() } }
+
+    var isOver: Bool { crew.finished != nil }
+
+    /// What has happened since the last report; nil if no interval has ended.
+    func report() -> LocustStats? {
+        var stats = LocustStats(name: target.name(plan), method: plan.request.method, grain: target.grain)
+        for interval in collector.collect() { stats.add(interval.tally, unix: second(interval.end)) }
+        return stats.isEmpty ? nil : stats
+    }
+
+    /// The rest, after which the swarm is gone. To be called when ``isOver``.
+    func end() -> LocustStats {
+        var stats = LocustStats(name: target.name(plan), method: plan.request.method, grain: target.grain)
+        var results = crew.finished ?? []
+        let measured = RunResult.measured(results)
+        for interval in collector.finish(&results, measured: measured) {
+            stats.add(interval.tally, unix: second(interval.end))
+        }
+        group.shutdown()
+        resolver.shutdown()
+        last = results.reduce(into: Tally()) { $0.merge($1.tally) }
+        return stats
+    }
+
+    /// What was counted in all, once it has ended.
+    var total: Tally { last }
+
+    /// The second since 1970 that an interval is counted in: the one it ended in, or just before.
+    private func second(_ end: UInt64) -> UInt64 { (startedAt + end / 1_000 - min(500_000, end / 1_000)) / 1_000_000 }
+}

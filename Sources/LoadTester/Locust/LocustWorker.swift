@@ -1,0 +1,229 @@
+import CLinux
+internal import Glibc
+import HTTPEngine
+import Reactor
+
+/// A worker of Locust's from its command line to its end, on the main thread.
+package struct LocustWorker {
+    private let host: URLHost
+    private let port: UInt16
+    private let target: LocustTarget
+    private let chatter: Options.Chatter
+    private let identity: String
+    private var signals = SignalWait()
+    private var swarm: LocustSwarm?
+    /// The swarm was told to stop: when it is ended by force.
+    private var deadline: Double?
+    private var meter = ProcessMeter()
+    private var totals = Tally()
+
+    /// Between attempts to reach a master, in seconds, and how long they go on.
+    private static let retrySpan = 1.0
+    private static let searchSpan = 60.0
+
+    /// - Parameter master: `HOST`, `HOST:PORT`; Locust's port is 5557.
+    package init(master: String, _ target: LocustTarget) throws(UsageError) {
+        (host, port) = try Self.parse(master)
+        self.target = target
+        chatter = target.options.chatter
+        guard target.options.work == .requests else {
+            throw UsageError("--handshake-only and worker exclude each other: a master counts requests")
+        }
+        guard target.options.think == nil else {
+            throw UsageError("--think and worker exclude each other: use target_rate in the locustfile's arguments")
+        }
+        identity = Self.makeIdentity()
+    }
+
+    private static func parse(_ text: String) throws(UsageError) -> (URLHost, UInt16) {
+        guard let url = try? TargetURL("http://" + text), url.target == "/", !text.hasSuffix("/") else {
+            throw UsageError("--master \(quoted(text)) is no address: use HOST or HOST:PORT such as 10.0.0.7:5557")
+        }
+        // Without a port HTTP's own is meant there; Locust's is another.
+        return (url.host, text.hasSuffix(":\(url.port)") ? url.port : 5_557)
+    }
+
+    /// Locust's own workers are called so too: the machine, and something that no other has.
+    private static func makeIdentity() -> String {
+        var name = [CChar](repeating: 0, count: 65)
+        _ = unsafe gethostname(&name, 64)
+        let host = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return "\(host)_\(String(UInt64.random(in: .min ... .max), radix: 16))"
+    }
+
+    /// Works for the master until it says quit, the user interrupts, or the master stays away for a minute.
+    package mutating func perform() throws(UsageError) -> Verdict {
+        let address = try find()
+        var searchingSince = now
+        while true {
+            let ending: Ending
+            do throws(LocustError) {
+                var link = try LocustLink(to: address)
+                say("connected to the master at \(address) as \(identity)")
+                ending = try serve(&link)
+                searchingSince = now
+            } catch {
+                if case .unreachable = error {
+                    guard now - searchingSince < Self.searchSpan else { throw UsageError("\(error): start it first") }
+                } else {
+                    say("\(error); connecting again")
+                    searchingSince = now
+                }
+                ending = pause()
+            }
+            switch ending {
+            case .reconnect: continue
+            case .quit:
+                dropSwarm()
+                say("\(grouped(totals.completed)) requests completed, \(grouped(totals.errors)) errors")
+                return Verdict(totals, of: .requests, interrupted: false)
+            case .interrupted:
+                dropSwarm()
+                return .interrupted
+            }
+        }
+    }
+
+    private enum Ending { case reconnect, quit, interrupted }
+
+    private mutating func find() throws(UsageError) -> SocketAddress {
+        switch host {
+        case .v4(let address): return .v4(address, port: port)
+        case .v6(let address): return .v6(address, port: port)
+        case .name(let name):
+            let group = try Self.loop()
+            defer { group.shutdown() }
+            guard let first = try Names.addresses(of: name, on: group.loops[0], &signals).first else {
+                throw UsageError("the master \(quoted(name)) has no address")
+            }
+            return SocketAddress(first, port: port)
+        }
+    }
+
+    private static func loop() throws(UsageError) -> EventLoopGroup {
+        do throws(Errno) {
+            return try EventLoopGroup(count: 1, name: "names")
+        } catch {
+            throw UsageError("no thread can be started to look the master up: \(error)")
+        }
+    }
+
+    /// One connection's life.
+    private mutating func serve(_ link: inout LocustLink) throws(LocustError) -> Ending {
+        var session = LocustSession(identity: identity, now: now)
+        try link.send(session.opening)
+        while true {
+            let bytes = try link.receive(milliseconds: 50)
+            if !bytes.isEmpty {
+                for effect in try session.received(bytes, at: now) {
+                    if let ending = try carryOut(effect, &session, &link) { return ending }
+                }
+            }
+            try send(session.tick(at: now, meter.load()), &link)
+            try work(&session, &link)
+            if signals.wait(nanoseconds: 0) == .interrupted {
+                try send(session.farewell(), &link)
+                return .interrupted
+            }
+        }
+    }
+
+    private mutating func carryOut(
+        _ effect: LocustSession.Effect,
+        _ session: inout LocustSession,
+        _ link: inout LocustLink
+    ) throws(LocustError) -> Ending? {
+        switch effect {
+        case .send(let bytes): try link.send(bytes)
+        case .run(let order): try run(order, &session, &link)
+        case .stop:
+            swarm?.retire()
+            deadline = now + Double(target.options.timeout) / 1e9 + 1
+        case .quit:
+            try finish(&session, &link)
+            return .quit
+        case .reconnect:
+            say("the master wants us to connect again")
+            return .reconnect
+        }
+        return nil
+    }
+
+    private mutating func run(
+        _ order: LocustOrder,
+        _ session: inout LocustSession,
+        _ link: inout LocustLink
+    ) throws(LocustError) {
+        do throws(UsageError) {
+            if let swarm {
+                try swarm.follow(order)
+            } else {
+                let new = try LocustSwarm(target, order, &signals)
+                say("testing \(new.plan.url)")
+                swarm = new
+            }
+        } catch {
+            // The test goes on without us; the master's page says why.
+            say("\(error)")
+            try send(session.exception("volley: \(error)"), &link)
+        }
+    }
+
+    /// What is due while a test runs: reports, and the end of one that was stopped.
+    private mutating func work(_ session: inout LocustSession, _ link: inout LocustLink) throws(LocustError) {
+        if let swarm {
+            if let stats = swarm.report() { try send(session.report(stats), &link) }
+            if let deadline, now >= deadline { swarm.stop() }
+            guard swarm.isOver else { return }
+            let rest = endSwarm()
+            try send(session.stopped(rest, at: now), &link)
+        } else if deadline != nil {
+            deadline = nil
+            try send(session.stopped(nil, at: now), &link)
+        }
+    }
+
+    /// The master takes reports for half a second after its `quit`.
+    private mutating func finish(_ session: inout LocustSession, _ link: inout LocustLink) throws(LocustError) {
+        guard let swarm else { return }
+        if session.order != nil { swarm.retire() }
+        let end = now + 0.3
+        while !swarm.isOver, now < end { _ = signals.wait(nanoseconds: 5_000_000) }
+        swarm.stop()
+        while !swarm.isOver, now < end + 5 { _ = signals.wait(nanoseconds: 5_000_000) }
+        if let rest = endSwarm() { try send(session.report(rest), &link) }
+    }
+
+    private mutating func endSwarm() -> LocustStats? {
+        guard let swarm else { return nil }
+        let rest = swarm.end()
+        totals.merge(swarm.total)
+        (self.swarm, deadline) = (nil, nil)
+        return rest
+    }
+
+    private mutating func dropSwarm() {
+        guard let swarm else { return }
+        swarm.stop()
+        while !swarm.isOver { _ = signals.wait(nanoseconds: 10_000_000) }
+        _ = endSwarm()
+    }
+
+    private func send(_ effects: [LocustSession.Effect], _ link: inout LocustLink) throws(LocustError) {
+        for case .send(let bytes) in effects { try link.send(bytes) }
+    }
+
+    private mutating func pause() -> Ending {
+        switch signals.wait(nanoseconds: UInt64(Self.retrySpan * 1e9)) {
+        case .interrupted: .interrupted
+        case .timeOut, .woken: .reconnect
+        }
+    }
+
+    private var now: Double { Double(Instant.current().nanoseconds) / 1e9 }
+
+    private func say(_ note: String) {
+        guard chatter != .quiet else { return }
+        try? BlockingOutput.writeAll("volley: \(note)\n", to: BlockingOutput.errors)
+    }
+}

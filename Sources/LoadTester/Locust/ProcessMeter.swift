@@ -1,0 +1,28 @@
+internal import CLinux
+internal import Glibc
+
+/// What this process uses, as heartbeats tell it.
+struct ProcessMeter {
+    private var last: (wall: Int64, cpu: Int64)
+    private var percent = 0.0
+
+    init() { last = (uncurl_clock_ns(CLOCK_MONOTONIC), uncurl_clock_ns(CLOCK_PROCESS_CPUTIME_ID)) }
+
+    /// The CPU since the last look, a second ago at least, by cores of this machine.
+    mutating func load() -> LocustLoad {
+        let wall = uncurl_clock_ns(CLOCK_MONOTONIC)
+        if wall - last.wall >= 1_000_000_000 {
+            let cpu = uncurl_clock_ns(CLOCK_PROCESS_CPUTIME_ID)
+            let cores = Double(max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+            percent = Double(cpu - last.cpu) / Double(wall - last.wall) * 100 / cores
+            last = (wall, cpu)
+        }
+        return LocustLoad(cpu: percent, memory: Self.residentBytes())
+    }
+
+    /// What of the process lies in memory; 0 where /proc is not there.
+    static func residentBytes() -> UInt64 {
+        let pages = Files.numbers(in: "/proc/self/statm")
+        return pages.count > 1 ? pages[1] * UInt64(max(1, sysconf(Int32(_SC_PAGESIZE)))) : 0
+    }
+}

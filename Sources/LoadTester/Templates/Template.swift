@@ -1,0 +1,89 @@
+import CLinux
+
+/// A text with places to be filled in anew for each request.
+struct Template: Hashable, Sendable {
+    enum Piece: Hashable, Sendable {
+        case text([UInt8])
+        case value(TemplateValue)
+    }
+
+    let pieces: [Piece]
+
+    /// Nothing to fill in.
+    var isFixed: Bool {
+        pieces.allSatisfy { if case .text = $0 { true } else { false } }
+    }
+
+    /// Where the text goes: each place has bytes that may not stand there.
+    enum Place { case target, field, body }
+
+    func render(_ context: inout TemplateContext, for place: Place) -> [UInt8] {
+        var out: [UInt8] = []
+        for piece in pieces {
+            switch piece {
+            case .text(let bytes): out += bytes
+            case .value(let value):
+                switch place {
+                case .body: out += context.bytes(of: value)
+                // RFC 9110 §5.5: a line of a file may hold what a field may not.
+                case .field: out += context.bytes(of: value).map { $0 < 0x20 && $0 != 9 || $0 == 0x7F ? 0x20 : $0 }
+                case .target: for byte in context.bytes(of: value) { Self.encode(byte, &out) }
+                }
+            }
+        }
+        return out
+    }
+
+    /// RFC 3986 §2.3: unreserved characters stand for themselves, everything else is data here, not syntax.
+    private static func encode(_ byte: UInt8, _ out: inout [UInt8]) {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "~"):
+            out.append(byte)
+        default:
+            let digits = Array("0123456789ABCDEF".utf8)
+            out += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        }
+    }
+}
+
+/// What the values of a request are made from; one a thread.
+struct TemplateContext {
+    let thread: Int
+    var random: RandomStream
+    /// The request's number among those of all threads, each there once.
+    var sequence: UInt64 = 0
+    var user = 0
+
+    init(thread: Int, random: RandomStream) { (self.thread, self.random) = (thread, random) }
+
+    mutating func bytes(of value: TemplateValue) -> [UInt8] {
+        switch value {
+        case .counter(let from): Array(String(from &+ sequence).utf8)
+        case .random(let low, let high): Array(String(UInt64.random(in: low...high, using: &random)).utf8)
+        case .hex(let count): characters("0123456789abcdef", count)
+        case .text(let count): characters("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", count)
+        case .uuid: uuid()
+        case .line(let file): Array(file.lines[Int(sequence % UInt64(file.lines.count))].utf8)
+        case .randomLine(let file): Array(file.lines[Int.random(in: file.lines.indices, using: &random)].utf8)
+        case .thread: Array(String(thread).utf8)
+        case .user: Array(String(user).utf8)
+        case .time: Array(String(uncurl_clock_ns(CLOCK_REALTIME) / 1_000_000).utf8)
+        }
+    }
+
+    private mutating func characters(_ alphabet: String, _ count: Int) -> [UInt8] {
+        let letters = Array(alphabet.utf8)
+        return (0..<count).map { _ in letters[Int.random(in: letters.indices, using: &random)] }
+    }
+
+    /// RFC 9562 §5.4: version 4.
+    private mutating func uuid() -> [UInt8] {
+        var digits = characters("0123456789abcdef", 32)
+        digits[12] = UInt8(ascii: "4")
+        digits[16] = Array("89ab".utf8)[Int(random.next() & 3)]
+        for place in [20, 16, 12, 8] { digits.insert(UInt8(ascii: "-"), at: place) }
+        return digits
+    }
+}

@@ -1,0 +1,76 @@
+/// Finds `{{…}}` in a run's texts, and puts something in their place that is good in a URL, a field and a body. So a text is checked
+/// like any other, and taken apart again afterwards.
+package struct TemplateSlots: Hashable, Sendable {
+    private(set) var values: [TemplateValue] = []
+    /// A file is read once, however often it is named.
+    private var known: [String: Int] = [:]
+
+    private static let mark = Array("uncurl0slot".utf8)
+    private static let end = UInt8(ascii: "x")
+
+    package var isEmpty: Bool { values.isEmpty }
+
+    package init() {}
+
+    package mutating func protect(_ text: String) throws(UsageError) -> String {
+        String(decoding: try protect(Array(text.utf8)), as: UTF8.self)
+    }
+
+    package mutating func protect(_ bytes: [UInt8]) throws(UsageError) -> [UInt8] {
+        var out: [UInt8] = []
+        var position = 0
+        while let open = bytes[position...].firstPair(UInt8(ascii: "{")) {
+            guard let close = bytes[open...].firstPair(UInt8(ascii: "}")) else { break }
+            out += bytes[position..<open]
+            let name = String(decoding: bytes[(open + 2)..<close], as: UTF8.self).trimmed
+            out += Self.mark
+            out += String(try index(of: name)).utf8
+            out.append(Self.end)
+            position = close + 2
+        }
+        return position == 0 ? bytes : out + bytes[position...]
+    }
+
+    private mutating func index(of name: String) throws(UsageError) -> Int {
+        if let index = known[name] { return index }
+        values.append(try TemplateValue(name))
+        known[name] = values.count - 1
+        return values.count - 1
+    }
+
+    /// Whether a prepared text has a place to be filled in.
+    package func appears(in text: String) -> Bool { !template(text).isFixed }
+
+    /// The text as pieces.
+    func template(_ text: String) -> Template { template(Array(text.utf8)) }
+
+    func template(_ bytes: [UInt8]) -> Template {
+        var pieces: [Template.Piece] = []
+        var position = 0
+        while !values.isEmpty, let start = bytes[position...].firstIndex(of: Self.mark) {
+            let digits = bytes[(start + Self.mark.count)...].prefix { $0 != Self.end }
+            guard let index = Int(String(decoding: digits, as: UTF8.self)), values.indices.contains(index) else {
+                break
+            }
+            if start > position { pieces.append(.text(Array(bytes[position..<start]))) }
+            pieces.append(.value(values[index]))
+            position = digits.endIndex + 1
+        }
+        if position < bytes.count { pieces.append(.text(Array(bytes[position...]))) }
+        return Template(pieces: pieces)
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// Where a byte stands twice in a row.
+    fileprivate func firstPair(_ byte: UInt8) -> Int? {
+        guard count > 1 else { return nil }
+        return (startIndex..<endIndex - 1).first { self[$0] == byte && self[$0 + 1] == byte }
+    }
+
+    /// Where `needle` begins.
+    fileprivate func firstIndex(of needle: [UInt8]) -> Int? {
+        guard count >= needle.count else { return nil }
+        return (startIndex...endIndex - needle.count).first { self[$0...].starts(with: needle) }
+    }
+}

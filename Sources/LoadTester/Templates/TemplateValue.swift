@@ -1,0 +1,78 @@
+/// What stands between `{{` and `}}`.
+enum TemplateValue: Hashable, Sendable {
+    /// Counts requests; no two of a run have the same, whichever threads send them.
+    case counter(from: UInt64)
+    case random(UInt64, UInt64)
+    /// So many random hexadecimal digits, or letters and digits.
+    case hex(Int)
+    case text(Int)
+    case uuid
+    /// The lines of a file in turn, all threads together, or one at random.
+    case line(TemplateLines)
+    case randomLine(TemplateLines)
+    case thread
+    /// The virtual user, that is the connection, from 0.
+    case user
+    /// Milliseconds since 1970.
+    case time
+
+    /// More belongs in a body file.
+    static let longest: UInt64 = 65_536
+
+    static let names =
+        "counter, counter:FROM, random:LOW-HIGH, hex:N, text:N, uuid, line:FILE, random-line:FILE, thread, user, time"
+
+    init(_ text: String) throws(UsageError) {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map { $0.trimmed }
+        let argument = parts.count == 2 ? parts[1] : nil
+        switch (parts[0], argument) {
+        case ("counter", nil): self = .counter(from: 0)
+        case ("counter", let from?): self = .counter(from: try Self.number(from, text))
+        case ("random", let range?):
+            let ends = range.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
+            guard ends.count == 2 else { throw Self.problem(text) }
+            let (low, high) = (try Self.number(ends[0], text), try Self.number(ends[1], text))
+            guard low <= high else { throw Self.problem(text) }
+            self = .random(low, high)
+        case ("hex", let count?): self = .hex(try Self.length(count, text))
+        case ("text", let count?): self = .text(try Self.length(count, text))
+        case ("uuid", nil): self = .uuid
+        case ("line", let path?): self = .line(try TemplateLines(path))
+        case ("random-line", let path?): self = .randomLine(try TemplateLines(path))
+        case ("thread", nil): self = .thread
+        case ("user", nil): self = .user
+        case ("time", nil): self = .time
+        default: throw Self.problem(text)
+        }
+    }
+
+    private static func number(_ text: String, _ all: String) throws(UsageError) -> UInt64 {
+        guard let number = UInt64(text) else { throw problem(all) }
+        return number
+    }
+
+    private static func length(_ text: String, _ all: String) throws(UsageError) -> Int {
+        guard let number = UInt64(text), (1...longest).contains(number) else { throw problem(all) }
+        return Int(number)
+    }
+
+    private static func problem(_ text: String) -> UsageError {
+        UsageError("--template: {{\(oneLine(text))}} is unknown: use \(names)")
+    }
+}
+
+/// A file's lines, read once and shared by all threads.
+struct TemplateLines: Hashable, Sendable {
+    let path: String
+    let lines: [String]
+
+    init(_ path: String) throws(UsageError) {
+        self.path = path
+        let bytes = try Files.read(path, for: "--template")
+        lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).map(String.init)
+        guard !lines.isEmpty else { throw UsageError("--template: \(quoted(path)) has no line in it") }
+    }
+
+    static func == (left: TemplateLines, right: TemplateLines) -> Bool { left.path == right.path }
+    func hash(into hasher: inout Hasher) { hasher.combine(path) }
+}

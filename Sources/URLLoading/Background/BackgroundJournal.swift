@@ -1,0 +1,70 @@
+internal import Dispatch
+internal import Foundation
+internal import Synchronization
+
+/// The records of one background session: in memory as they should be, and on disk in that order. Any thread.
+final class BackgroundJournal: Sendable {
+    let folder: BackgroundFolder
+    private let records: Mutex<[Int: BackgroundRecord]>
+    private let queue = DispatchQueue(label: "URLLoading.BackgroundJournal")
+
+    init(_ folder: BackgroundFolder, _ found: [BackgroundRecord]) {
+        self.folder = folder
+        var records: [Int: BackgroundRecord] = [:]
+        for record in found { records[record.number] = record }
+        let first = records
+        self.records = Mutex(first)
+    }
+
+    var all: [BackgroundRecord] { records.withLock { records in records.values.sorted { $0.number < $1.number } } }
+
+    func record(_ number: Int) -> BackgroundRecord? { records.withLock { $0[number] } }
+
+    /// Returns when it is on disk.
+    func add(_ record: BackgroundRecord) throws(StoreFile.Fault) {
+        records.withLock { $0[record.number] = record }
+        let result = queue.sync {
+            Result { () throws(StoreFile.Fault) in try folder.write(record) }
+        }
+        if case .failure(let error) = result {
+            records.withLock { $0[record.number] = nil }
+            throw error
+        }
+    }
+
+    /// - Parameters:
+    ///   - waits: until it is on disk. Not on a loop's thread.
+    ///   - then: on the journal's queue, when it is; or when it cannot be, for what must be told all the same.
+    func change(
+        _ number: Int,
+        waits: Bool = false,
+        then: (@Sendable () -> Void)? = nil,
+        _ body: (inout BackgroundRecord) -> Void
+    ) {
+        records.withLock { records in
+            guard var record = records[number] else { return }
+            body(&record)
+            records[number] = record
+        }
+        let write: @Sendable () -> Void = { [self] in
+            // As it is by now: of several changes the last write has all.
+            if let record = record(number) { try? folder.write(record) }
+            then?()
+        }
+        if waits { queue.sync(execute: write) } else { queue.async(execute: write) }
+    }
+
+    /// After everything that is to be written.
+    func remove(_ number: Int) {
+        let record = records.withLock { $0.removeValue(forKey: number) }
+        guard let record else { return }
+        queue.async { [folder] in
+            folder.remove(number)
+            if let part = record.part?.path { StoreFile.remove(part) }
+            if let path = record.outcome?.path { StoreFile.remove(path) }
+        }
+    }
+
+    /// Off the threads that may not wait.
+    func later(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
+}

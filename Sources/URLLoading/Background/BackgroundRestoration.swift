@@ -1,0 +1,74 @@
+internal import Foundation
+internal import Synchronization
+
+/// Tasks of a background session's earlier process, from their records.
+enum BackgroundRestoration {
+    /// Nil for a record that says too little.
+    static func task(_ record: BackgroundRecord, _ session: URLSession) -> URLSessionTask? {
+        guard let request = record.urlRequest else { return nil }
+        let task: URLSessionTask
+        switch record.kind {
+        case .download:
+            let order = TaskOrder(request, .request, .delegate, resumption: resumption(record, request))
+            task = URLSessionDownloadTask(session, record.number, order)
+        case .upload:
+            guard let source = record.source else { return nil }
+            let order = TaskOrder(request, .file(URL(fileURLWithPath: source)), .delegate)
+            task = URLSessionUploadTask(session, record.number, order)
+        }
+        task.snapshot.withLock { snapshot in
+            snapshot.taskDescription = record.taskDescription
+            snapshot.priority = record.priority
+            snapshot.beginDate = record.beginDate
+            snapshot.expectsToSend = record.expectsToSend
+            snapshot.expectsToReceive = record.expectsToReceive
+            guard record.state == .finished else { return }
+            snapshot.response = record.urlResponse
+        }
+        return task
+    }
+
+    /// What is on disk, if it can be gone on from.
+    private static func resumption(_ record: BackgroundRecord, _ request: URLRequest) -> ResumeData? {
+        guard let part = record.part, let validator = part.validator, let url = request.url else { return nil }
+        guard part.boot == BackgroundFolder.boot, let size = StoreFile.state(part.path)?.size, size > 0 else {
+            return nil
+        }
+        guard part.expected < 0 || size <= part.expected else { return nil }
+        return ResumeData(
+            url: url,
+            fields: [:],
+            validator: validator,
+            path: part.path,
+            received: size,
+            expected: part.expected
+        )
+    }
+
+    /// How a task ended that an earlier process has finished and not told of.
+    static func tell(_ record: BackgroundRecord, _ task: URLSessionTask, _ session: URLSession) {
+        let outcome = record.outcome ?? BackgroundRecord.Outcome()
+        let callbacks = CallbackQueue {}
+        let failure = outcome.code.map { code -> URLError in
+            let error = ErrorTranslation.urlError(
+                URLError.Code(rawValue: code) ?? .unknown,
+                task.originalRequest?.url,
+                outcome.reason ?? "the task failed in an earlier process"
+            )
+            guard let data = outcome.resumeData else { return error }
+            var info = error.userInfo
+            info[NSURLSessionDownloadTaskResumeData] = data
+            return URLError(error.code, userInfo: info)
+        }
+        if let dataTask = task as? URLSessionDataTask, let content = outcome.content, !content.isEmpty {
+            callbacks.add(on: session.delegateQueue) {
+                let delegate = task.delegate ?? session.delegates.task
+                (delegate as? any URLSessionDataDelegate)?.urlSession(session, dataTask: dataTask, didReceive: content)
+            }
+        }
+        var ending = TaskEnding(task: task, session: session, failure: failure, response: task.response)
+        // One that is gone has been taken already, and its end not told.
+        ending.file = outcome.path.flatMap { StoreFile.state($0) == nil ? nil : DownloadFile(whole: $0) }
+        ending.tell(by: callbacks)
+    }
+}

@@ -1,0 +1,207 @@
+internal import Foundation
+internal import Synchronization
+
+/// What makes a session a background session: its tasks are on disk, and outlive their process. There is no daemon: they go on when a process
+/// makes the session again.
+final class BackgroundSession: Sendable {
+    /// Of an upload's answer, so much is kept for a delegate in another process; what is longer is told as it comes, and not kept.
+    static let mostContent = 1 << 20
+
+    /// Why it has no journal: another session has the identifier, or there is no place to write to.
+    private let refusal: URLError?
+    private let journal: BackgroundJournal?
+    /// Of what an earlier process has finished, what the delegate has not heard yet.
+    private let untold = Mutex<Set<Int>>([])
+    /// Of uploads under way: the answer's content so far, unless it is too long.
+    private let contents = Mutex<[Int: Data]>([:])
+
+    /// Blocks for the disk.
+    init(_ identifier: String, in base: String?) {
+        do throws(BackgroundFolder.Refusal) {
+            let folder = try BackgroundFolder(for: identifier, in: base)
+            journal = BackgroundJournal(folder, folder.records())
+            refusal = nil
+        } catch {
+            journal = nil
+            switch error {
+            case .inUse:
+                let reason = "another session has the identifier “\(identifier)”, here or in another process"
+                refusal = ErrorTranslation.urlError(.backgroundSessionInUseByAnotherProcess, nil, reason)
+            case .unusable(let fault):
+                refusal = ErrorTranslation.urlError(.cannotCreateFile, nil, "the session's folder: \(fault)")
+            }
+        }
+    }
+
+    var folder: BackgroundFolder? { journal?.folder }
+
+    func record(of task: URLSessionTask) -> BackgroundRecord? { journal?.record(task.taskIdentifier) }
+
+    // MARK: Tasks
+
+    /// Writes a new task down. Returns why it cannot be one of this session, with which it fails when it is resumed.
+    func adopt(_ task: URLSessionTask) -> URLError? {
+        guard let order = task.order else { return nil }
+        let url = order.request?.url
+        func refuse(_ code: URLError.Code, _ reason: String) -> URLError {
+            ErrorTranslation.urlError(code, url, reason)
+        }
+        if let refusal { return ErrorTranslation.error(refusal, url) }
+        guard let journal else { return nil }
+        guard case .delegate = order.receiver else {
+            return refuse(
+                .unknown,
+                "in a background session a delegate is told, not a handler or a function that waits"
+            )
+        }
+        let kind: BackgroundRecord.Kind
+        var source: String?
+        switch (task, order.content) {
+        case (is URLSessionDownloadTask, _): kind = .download
+        case (is URLSessionUploadTask, .file(let file)):
+            kind = .upload
+            source = file.path
+        case (is URLSessionUploadTask, _): return refuse(.unknown, "a background session uploads files alone")
+        default: return refuse(.unknown, "a background session has download and upload tasks alone")
+        }
+        // Resume data that was none fails as it does elsewhere.
+        guard let request = order.request else { return nil }
+        let scheme = url?.scheme?.lowercased()
+        guard scheme == "http" || scheme == "https" else {
+            return refuse(.unsupportedURL, "a background session loads http and https alone")
+        }
+        if case .stream = request.values.body { return refuse(.unknown, "a stream does not outlive its process") }
+        guard let archived = BackgroundRecord.archive(request) else {
+            return refuse(.badURL, "the request cannot be written down")
+        }
+        var record = BackgroundRecord(
+            number: task.taskIdentifier,
+            kind: kind,
+            request: archived,
+            priority: task.priority,
+            expectsToSend: -1,
+            expectsToReceive: -1
+        )
+        record.source = source
+        record.part = order.resumption.map { resumption in
+            BackgroundRecord.Part(
+                path: resumption.path,
+                validator: resumption.validator,
+                expected: resumption.expected,
+                boot: BackgroundFolder.boot
+            )
+        }
+        do throws(StoreFile.Fault) {
+            try journal.add(record)
+        } catch {
+            return refuse(.cannotWriteToFile, "the task cannot be written down: \(error)")
+        }
+        return nil
+    }
+
+    /// A resumed task is on disk as one when this returns.
+    func note(_ task: URLSessionTask, _ state: BackgroundRecord.State) {
+        journal?.change(task.taskIdentifier, waits: true) { record in
+            guard record.state != .finished else { return }
+            record.state = state
+            if state == .running, record.begun == nil { record.begun = Date() }
+        }
+    }
+
+    /// What the user has set.
+    func noteSettings(of task: URLSessionTask) {
+        let snapshot = task.snapshot.withLock { $0 }
+        journal?.change(snapshot.identifier) { record in
+            record.taskDescription = snapshot.taskDescription
+            record.priority = snapshot.priority
+            record.beginDate = snapshot.beginDate
+            record.expectsToSend = snapshot.expectsToSend
+            record.expectsToReceive = snapshot.expectsToReceive
+        }
+    }
+
+    /// The tasks of earlier processes, as they were; those that ran are to be resumed, and those that had ended to be told of: without a
+    /// delegate they wait for another session.
+    func tasks(for session: URLSession) -> [(task: URLSessionTask, record: BackgroundRecord)] {
+        guard let journal else { return [] }
+        let restored = journal.all.compactMap { record -> (URLSessionTask, BackgroundRecord)? in
+            if record.state == .finished, session.delegate == nil { return nil }
+            guard let task = BackgroundRestoration.task(record, session) else {
+                journal.remove(record.number)
+                return nil
+            }
+            return (task, record)
+        }
+        untold.withLock { $0 = Set(restored.filter { $0.1.state == .finished }.map(\.1.number)) }
+        return restored
+    }
+
+    /// Of all that are written down.
+    var lastNumber: Int { journal?.all.last?.number ?? 0 }
+
+    // MARK: A load
+
+    /// Where a download's content goes.
+    func freshPart(of task: URLSessionTask) -> String? { journal?.folder.freshPart(of: task.taskIdentifier) }
+
+    /// The answer's head has come: by what its content can be known.
+    func note(_ task: URLSessionTask, _ response: HTTPURLResponse?, part: BackgroundRecord.Part?) {
+        contents.withLock { $0[task.taskIdentifier] = part == nil ? Data() : nil }
+        // What is written anew needs the old no more, once the record says so.
+        let old = journal?.record(task.taskIdentifier)?.part?.path
+        let leftover = old == part?.path ? nil : old
+        let forget: @Sendable () -> Void = {
+            if let leftover { StoreFile.remove(leftover) }
+        }
+        journal?.change(task.taskIdentifier, then: forget) { record in
+            record.response = response.flatMap { BackgroundRecord.archive($0) }
+            record.part = part
+        }
+    }
+
+    func note(_ task: URLSessionTask, content: Data) {
+        contents.withLock { contents in
+            guard var data = contents.removeValue(forKey: task.taskIdentifier) else { return }
+            data.append(content)
+            if data.count <= BackgroundSession.mostContent { contents[task.taskIdentifier] = data }
+        }
+    }
+
+    /// Writes down how the task ended, and then tells it.
+    func finish(_ ending: TaskEnding, by callbacks: CallbackQueue) {
+        let number = ending.task.taskIdentifier
+        guard let journal, journal.record(number) != nil, ending.failure?.code != .cancelled else {
+            return ending.tell(by: callbacks)
+        }
+        var outcome = BackgroundRecord.Outcome()
+        outcome.code = ending.failure?.code.rawValue
+        outcome.reason = (ending.failure as (any Error)?).map { ($0 as NSError).localizedDescription }
+        outcome.resumeData = ending.failure?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data
+        outcome.path = ending.file?.url.path
+        outcome.content = contents.withLock { $0.removeValue(forKey: number) }
+        let response = (ending.response as? HTTPURLResponse).flatMap { BackgroundRecord.archive($0) }
+        let last = outcome
+        journal.later {
+            // Or the record would be there before the content.
+            if let path = last.path { StoreFile.synchronize(path) }
+        }
+        let tell: @Sendable () -> Void = { ending.tell(by: callbacks) }
+        journal.change(number, then: tell) { record in
+            record.state = .finished
+            record.outcome = last
+            record.response = response ?? record.response
+            record.part = nil
+        }
+    }
+
+    /// Everything about the task has been told. True if all that an earlier process had left has been.
+    func told(_ task: URLSessionTask) -> Bool {
+        let number = task.taskIdentifier
+        _ = contents.withLock { $0.removeValue(forKey: number) }
+        journal?.remove(number)
+        return untold.withLock { untold in
+            guard untold.remove(number) != nil else { return false }
+            return untold.isEmpty
+        }
+    }
+}

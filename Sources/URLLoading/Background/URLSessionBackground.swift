@@ -1,0 +1,28 @@
+internal import Foundation
+internal import Synchronization
+
+/// What a background session does at its beginning, and when all has been told.
+extension URLSession {
+    var background: BackgroundSession? { parts.background }
+
+    /// The tasks that an earlier process of a background session has left go on where they were.
+    func restoreTasks() {
+        guard let restored = background?.tasks(for: self) else { return }
+        state.withLock { state in
+            for (task, record) in restored { state.tasks[record.number] = task }
+            state.nextIdentifier = (background?.lastNumber ?? 0) + 1
+        }
+        for (task, record) in restored {
+            switch record.state {
+            case .suspended: break
+            case .running: task.resume()
+            case .finished: BackgroundRestoration.tell(record, task, self)
+            }
+        }
+    }
+
+    func tellFinishedEvents() {
+        guard let delegate else { return }
+        delegateQueue.addOperation { delegate.urlSessionDidFinishEvents(forBackgroundURLSession: self) }
+    }
+}

@@ -1,0 +1,33 @@
+package import HTTPEngine
+
+/// What the room above gives a request along, and no public API of this one does. It goes with copies of the request; a task keeps
+/// what its first request had, so that no redirect, challenge or retry loses it. Never archived.
+extension URLRequest {
+    /// Content in segments, instead of data or a stream.
+    package var segments: SegmentedBody? {
+        get { if case .segments(let body) = values.body { body } else { nil } }
+        set { values.body = newValue.map { .segments($0) } ?? .none }
+    }
+
+    /// How fast content is sent and answers are read.
+    package var rates: TransferRates? {
+        get { values.rates }
+        set { values.rates = newValue }
+    }
+}
+
+/// Nil: as fast as the connection takes and gives them.
+package struct TransferRates: Hashable, Sendable {
+    package var sending: TransferRate?
+    package var receiving: TransferRate?
+
+    package init(sending: TransferRate? = nil, receiving: TransferRate? = nil) {
+        self.sending = sending
+        self.receiving = receiving
+    }
+}
+
+/// Content that is gone once it has been sent, and was needed again: after a redirect, a challenge or a lost connection.
+package struct ContentUsedUp: Error, Hashable, Sendable, CustomStringConvertible {
+    package let description = "the content is needed again, and a stream in it can be read only once"
+}

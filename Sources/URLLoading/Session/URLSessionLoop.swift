@@ -1,0 +1,57 @@
+internal import Foundation
+internal import HTTPEngine
+internal import Reactor
+internal import Synchronization
+
+/// A session's way to its loop.
+extension URLSession {
+    var credentialStorage: URLCredentialStorage? { parts.settings.credentials }
+
+    /// A task that may be waiting for this server: the first by number.
+    func task(waitingFor origin: Origin) -> URLSessionTask? {
+        current.first { task in
+            if let stream = task as? URLSessionStreamTask { return stream.place?.isPlace(of: origin) == true }
+            guard let url = task.currentRequest?.url, let place = try? URLText.http(url) else { return false }
+            return place.origin == origin && task.response == nil
+        }
+    }
+
+    var executor: LoopExecutor? { try? parts.home.get().loop.executor }
+
+    /// False where there is no loop: `call` will not run.
+    @discardableResult
+    func post(_ call: @escaping @Sendable (SessionEngine) -> Void) -> Bool {
+        guard case .success(let home) = parts.home else { return false }
+        return home.loop.post { call(home.value) }
+    }
+
+    /// The same for a task: one that cannot be loaded at all ends here.
+    func post(
+        _ call: @escaping @Sendable (SessionEngine, URLSession, URLSessionTask) -> Void,
+        for task: URLSessionTask
+    ) {
+        guard has(task) else { return fail(task, "the session has been invalidated") }
+        switch parts.home {
+        case .success(let home) where home.loop.isCurrent: call(home.value, self, task)
+        case .success(let home): home.loop.post { call(home.value, self, task) }
+        case .failure(let error): fail(task, "no event loop can be had: \(error)")
+        }
+    }
+
+    private func fail(_ task: URLSessionTask, _ reason: String) {
+        let isFirst = task.snapshot.withLock { snapshot in
+            guard snapshot.state != .completed else { return false }
+            snapshot.state = .completed
+            return true
+        }
+        guard isFirst else { return }
+        let error = ErrorTranslation.urlError(.unknown, task.currentRequest?.url, reason)
+        TaskEnding(task: task, session: self, failure: error, response: nil).tell(by: CallbackQueue {})
+    }
+
+    /// Whether the task was made before the session was told to end.
+    private func has(_ task: URLSessionTask) -> Bool {
+        let identifier = task.taskIdentifier
+        return state.withLock { $0.tasks[identifier] === task }
+    }
+}

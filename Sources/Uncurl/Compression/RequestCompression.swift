@@ -1,0 +1,69 @@
+public import URLLoading
+
+/// Compresses content in memory before it is sent, for servers that are known to take it: HTTP has no way to ask. Files, streams and
+/// forms go as they are.
+public struct RequestCompression: Sendable {
+    public enum Coding: String, Sendable {
+        /// As HTTP means it: in zlib's frame (RFC 1950, RFC 9110 §8.4.1.2).
+        case deflate
+        case gzip
+    }
+
+    /// What becomes of a request that has a Content-Encoding already.
+    public enum ExistingEncoding: Sendable {
+        case fail
+        case replace
+        /// It goes as it is.
+        case skip
+    }
+
+    public var coding: Coding
+    public var existing: ExistingEncoding
+    /// Whether this content is worth it.
+    public var applies: @Sendable (Data) -> Bool
+
+    public init(
+        _ coding: Coding = .deflate,
+        existing: ExistingEncoding = .fail,
+        applies: @escaping @Sendable (Data) -> Bool = { !$0.isEmpty }
+    ) {
+        self.coding = coding
+        self.existing = existing
+        self.applies = applies
+    }
+
+    /// The request with its content compressed, its Content-Encoding set, and a Content-Length of its own taken away.
+    public func compress(_ request: URLRequest) throws(CompressionFailure) -> URLRequest {
+        guard let body = request.httpBody, applies(body) else { return request }
+        if let encoding = request.value(forHTTPHeaderField: "Content-Encoding") {
+            switch existing {
+            case .fail: throw .encodedAlready(encoding)
+            case .replace: break
+            case .skip: return request
+            }
+        }
+        var request = request
+        request.httpBody = try Deflater.compress(body, coding)
+        request.setValue(coding.rawValue, forHTTPHeaderField: "Content-Encoding")
+        request.setValue(nil, forHTTPHeaderField: "Content-Length")
+        return request
+    }
+}
+
+/// Content that was not compressed.
+public enum CompressionFailure: Error, Hashable, Sendable {
+    /// The request names a content coding already.
+    case encodedAlready(String)
+    case outOfMemory
+}
+
+extension CompressionFailure: LocalizedError, CustomStringConvertible {
+    public var errorDescription: String? { description }
+
+    public var description: String {
+        switch self {
+        case .encodedAlready(let encoding): "the request's content is in the coding “\(encoding)” already"
+        case .outOfMemory: "there is no memory to compress the request's content in"
+        }
+    }
+}

@@ -1,0 +1,86 @@
+/// Where rows of samples become pixels of four octets.
+struct PNGCanvas {
+    private(set) var octets: [UInt8]
+    private let header: PNGChunks.Header
+    private let palette: [UInt8]
+    /// Alphas of the palette's first colors.
+    private let alphas: [UInt8]
+    /// The one color that is transparent, as its samples are stored; empty without.
+    private let key: [Int]
+
+    init(_ chunks: PNGChunks) {
+        header = chunks.header
+        palette = chunks.palette
+        octets = Array(repeating: 0, count: header.width * header.height * 4)
+        let transparency = chunks.transparency
+        if header.color == .indexed {
+            alphas = transparency
+            key = []
+        } else {
+            alphas = []
+            key = stride(from: 0, to: transparency.count, by: 2).map { index in
+                Int(transparency[index]) << 8 | Int(transparency[index + 1])
+            }
+        }
+    }
+
+    mutating func draw(_ row: [UInt8], row number: Int, pass: PNGPass) throws(ImageFailure) {
+        let y = pass.startY + number * pass.stepY
+        for column in 0..<pass.width {
+            let place = (y * header.width + pass.startX + column * pass.stepX) * 4
+            switch header.color {
+            case .gray:
+                let sample = sample(row, column)
+                let value = eight(sample)
+                set(place, value, value, value, key.first == sample ? 0 : 255)
+            case .indexed:
+                let index = sample(row, column)
+                guard index * 3 + 2 < palette.count else { throw .corrupt(.png, "a color beyond the palette") }
+                let alpha = index < alphas.count ? alphas[index] : 255
+                set(place, palette[index * 3], palette[index * 3 + 1], palette[index * 3 + 2], alpha)
+            case .grayAlpha:
+                let value = eight(sample(row, column * 2))
+                set(place, value, value, value, eight(sample(row, column * 2 + 1)))
+            case .rgb:
+                let (red, green, blue) = (
+                    sample(row, column * 3), sample(row, column * 3 + 1), sample(row, column * 3 + 2)
+                )
+                let isKey = key.count == 3 && key[0] == red && key[1] == green && key[2] == blue
+                set(place, eight(red), eight(green), eight(blue), isKey ? 0 : 255)
+            case .rgba:
+                let first = column * 4
+                set(
+                    place,
+                    eight(sample(row, first)),
+                    eight(sample(row, first + 1)),
+                    eight(sample(row, first + 2)),
+                    eight(sample(row, first + 3))
+                )
+            }
+        }
+    }
+
+    private mutating func set(_ place: Int, _ red: UInt8, _ green: UInt8, _ blue: UInt8, _ alpha: UInt8) {
+        octets[place] = red
+        octets[place + 1] = green
+        octets[place + 2] = blue
+        octets[place + 3] = alpha
+    }
+
+    /// The leftmost of several in an octet stands in its high bits (§7.2).
+    private func sample(_ row: [UInt8], _ index: Int) -> Int {
+        switch header.depth {
+        case 8: return Int(row[index])
+        case 16: return Int(row[index * 2]) << 8 | Int(row[index * 2 + 1])
+        default:
+            let bit = index * header.depth
+            return Int(row[bit / 8]) >> (8 - header.depth - bit % 8) & (1 << header.depth - 1)
+        }
+    }
+
+    /// §13.12: the largest sample becomes 255.
+    private func eight(_ sample: Int) -> UInt8 {
+        let largest = 1 << header.depth - 1
+        return UInt8(truncatingIfNeeded: (sample * 255 + largest / 2) / largest)
+    }
+}

@@ -1,0 +1,158 @@
+internal import CZlib
+internal import Foundation
+
+/// The chunks of a PNG (ISO/IEC 15948 §5.3), checked: their order, their lengths, and the checksum of each.
+struct PNGChunks {
+    struct Header: Sendable {
+        let width: Int
+        let height: Int
+        let depth: Int
+        let color: PNGColor
+        let isInterlaced: Bool
+    }
+
+    let header: Header
+    /// Three octets a color; empty without.
+    private(set) var palette: [UInt8] = []
+    private(set) var transparency: [UInt8] = []
+    /// Where the compressed pixels lie.
+    private(set) var content: [Range<Int>] = []
+
+    init(_ data: Data) throws(ImageFailure) {
+        let octets = ImageOctets(data, .png)
+        var place = 8
+        let first = try Chunk(at: place, octets, data)
+        guard first.type == "IHDR", first.content.count == 13 else {
+            throw .corrupt(.png, "its first chunk is not IHDR")
+        }
+        header = try Self.header(octets)
+        place = first.end
+        while true {
+            let chunk = try Chunk(at: place, octets, data)
+            if chunk.type == "IEND" { break }
+            try take(chunk, data, isBehindContent: content.last.map { $0.upperBound + 12 != chunk.content.lowerBound })
+            place = chunk.end
+        }
+        guard !content.isEmpty else { throw .corrupt(.png, "no pixels") }
+        guard header.color != .indexed || !palette.isEmpty else { throw .corrupt(.png, "colors without a palette") }
+    }
+
+    private struct Chunk {
+        let type: String
+        let content: Range<Int>
+
+        var end: Int { content.upperBound + 4 }
+
+        init(at place: Int, _ octets: ImageOctets, _ data: Data) throws(ImageFailure) {
+            let length = try octets.big32(at: place)
+            guard length <= Int(Int32.max) else { throw .corrupt(.png, "a chunk of \(length) octets") }
+            content = place + 8..<place + 8 + length
+            let expected = try octets.big32(at: content.upperBound)
+            let start = data.startIndex
+            let covered = data[start + place + 4..<start + content.upperBound]
+            type = String(decoding: covered.prefix(4), as: UTF8.self)
+            let sum = unsafe covered.withUnsafeBytes { buffer in
+                // Length at most 2^31 + 3, which zlib's type holds.
+                unsafe crc32(0, buffer.bindMemory(to: UInt8.self).baseAddress, uInt(clamping: buffer.count))
+            }
+            guard Int(sum) == expected else { throw .corrupt(.png, "chunk \(type) has another checksum") }
+        }
+
+        /// §5.4: a small first letter: whoever does not know the chunk may pass over it.
+        var isAncillary: Bool { type.utf8.first.map { $0 & 0x20 != 0 } ?? false }
+    }
+
+    /// - Parameter isBehindContent: whether a chunk stands between this one and the last of the pixels; nil before
+    /// them.
+    private mutating func take(
+        _ chunk: Chunk,
+        _ data: Data,
+        isBehindContent: Bool?
+    ) throws(ImageFailure) {
+        let octets = data[data.startIndex + chunk.content.lowerBound..<data.startIndex + chunk.content.upperBound]
+        switch chunk.type {
+        case "IDAT":
+            guard isBehindContent != true else { throw .corrupt(.png, "pixels in two places") }
+            content.append(chunk.content)
+        case "PLTE":
+            let limit = header.color == .indexed ? 3 << header.depth : 768
+            guard isBehindContent == nil, palette.isEmpty, header.color.mayHavePalette, !octets.isEmpty,
+                octets.count.isMultiple(of: 3), octets.count <= limit
+            else { throw .corrupt(.png, "a palette that cannot be") }
+            palette = Array(octets)
+        case "tRNS":
+            guard isBehindContent == nil, transparency.isEmpty, isTransparency(octets.count) else {
+                throw .corrupt(.png, "a transparency that cannot be")
+            }
+            transparency = Array(octets)
+        default:
+            guard chunk.isAncillary else { throw .corrupt(.png, "an unknown critical chunk \(chunk.type)") }
+        }
+    }
+
+    /// §11.3.2.1
+    private func isTransparency(_ count: Int) -> Bool {
+        switch header.color {
+        case .gray: count == 2
+        case .rgb: count == 6
+        case .indexed: count > 0 && count <= palette.count / 3
+        case .grayAlpha, .rgba: false
+        }
+    }
+
+    /// §11.2.2
+    private static func header(_ octets: ImageOctets) throws(ImageFailure) -> Header {
+        let size = try ImageHeader(.png, width: octets.big32(at: 16), height: octets.big32(at: 20))
+        // §7.1: four octets, of which 31 bits count.
+        guard max(size.width, size.height) <= Int(Int32.max) else { throw .corrupt(.png, "a size beyond 31 bits") }
+        let depth = Int(try octets.octet(at: 24))
+        guard let color = PNGColor(rawValue: try octets.octet(at: 25)), color.depths.contains(depth) else {
+            throw .corrupt(.png, "no such color type and depth")
+        }
+        guard try octets.octet(at: 26) == 0, try octets.octet(at: 27) == 0 else {
+            throw .corrupt(.png, "no such compression or filter")
+        }
+        let interlace = try octets.octet(at: 28)
+        guard interlace <= 1 else { throw .corrupt(.png, "no such interlace") }
+        return Header(
+            width: size.width,
+            height: size.height,
+            depth: depth,
+            color: color,
+            isInterlaced: interlace == 1
+        )
+    }
+}
+
+/// What a pixel consists of (§6.1).
+enum PNGColor: UInt8 {
+    case gray = 0
+    case rgb = 2
+    case indexed = 3
+    case grayAlpha = 4
+    case rgba = 6
+
+    var channels: Int {
+        switch self {
+        case .gray, .indexed: 1
+        case .grayAlpha: 2
+        case .rgb: 3
+        case .rgba: 4
+        }
+    }
+
+    var depths: Set<Int> {
+        switch self {
+        case .gray: [1, 2, 4, 8, 16]
+        case .indexed: [1, 2, 4, 8]
+        case .rgb, .grayAlpha, .rgba: [8, 16]
+        }
+    }
+
+    var mayHavePalette: Bool {
+        switch self {
+        case .indexed, .rgb, .rgba: true
+        case .gray, .grayAlpha: false
+        }
+    }
+}

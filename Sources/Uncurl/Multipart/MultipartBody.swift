@@ -1,0 +1,74 @@
+internal import HTTPEngine
+internal import Synchronization
+public import URLLoading
+
+extension MultipartForm {
+    /// For the engine: files go from the disk to the socket, streams are read on threads that may wait.
+    func body() throws(MultipartFailure) -> SegmentedBody {
+        let segments = pieces.map { piece -> SegmentedBody.Segment in
+            switch piece {
+            case .bytes(let bytes): .bytes(bytes)
+            case .file(_, let file): .file(file)
+            case .stream(let part, let source):
+                .threaded(
+                    ThreadedBody(length: source.length, replayable: source.isReplayable) {
+                        try MultipartStreamReader(part, source)
+                    }
+                )
+            }
+        }
+        guard let body = SegmentedBody(segments) else { throw .tooLong }
+        return body
+    }
+
+    /// The request with this form for its content, for any task of any session. Its Content-Type is the form's whatever it was, and
+    /// its length follows from the form.
+    public func request(from request: URLRequest) throws(MultipartFailure) -> URLRequest {
+        let method = request.httpMethod ?? "GET"
+        guard method != "GET", method != "HEAD" else { throw .methodWithoutContent(method) }
+        var request = request
+        request.setValue(contentType, forHTTPHeaderField: "Content-Type")
+        request.setValue(nil, forHTTPHeaderField: "Content-Length")
+        request.segments = try body()
+        return request
+    }
+}
+
+/// A stream as it is sent: held to the length it declared, and its errors told with the part's name.
+final class MultipartStreamReader: BlockingReader {
+    private let part: String
+    private let declared: UInt64?
+    private let reader: any BlockingReader
+    private let given = Mutex<UInt64>(0)
+
+    init(_ part: String, _ source: MultipartContent.StreamSource) throws {
+        self.part = part
+        declared = source.length
+        do {
+            reader = try source.open()
+        } catch let error as ContentUsedUp {
+            throw error
+        } catch {
+            throw MultipartFailure.streamUnopenable(part: part, reason: "\(error)")
+        }
+    }
+
+    func read(atMost count: Int) throws -> [UInt8] {
+        let bytes: [UInt8]
+        do {
+            bytes = try reader.read(atMost: count)
+        } catch {
+            throw MultipartFailure.streamFailed(part: part, reason: "\(error)")
+        }
+        let sum = given.withLock { given in
+            given &+= UInt64(bytes.count)
+            return given
+        }
+        guard let declared, bytes.isEmpty ? sum != declared : sum > declared else { return bytes }
+        throw MultipartFailure.lengthMismatch(part: part, declared: declared, given: sum)
+    }
+
+    func close() { reader.close() }
+
+    func interrupt() { reader.interrupt() }
+}

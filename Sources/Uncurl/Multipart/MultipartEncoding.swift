@@ -1,0 +1,90 @@
+internal import Glibc
+internal import HTTPEngine
+internal import Reactor
+internal import Synchronization
+public import URLLoading
+
+extension MultipartForm {
+    /// The form in memory, for what wants it there. Waits for files and streams.
+    ///
+    /// - Parameter limit: in bytes: a form is as long as its files are.
+    public func encoded(limit: Int = 10_000_000) throws(MultipartFailure) -> Data {
+        if let length = contentLength, length > UInt64(max(0, limit)) { throw .overLimit(limit) }
+        let reader = MultipartReader(self)
+        var data = Data()
+        while true {
+            let bytes = try reader.read(atMost: MultipartForm.bite)
+            guard !bytes.isEmpty else { return data }
+            guard data.count + bytes.count <= limit else { throw .overLimit(limit) }
+            data.append(contentsOf: bytes)
+        }
+    }
+
+    /// Writes the form to a new file, on a thread that may wait. A file that exists is left alone, and is an error; one that could
+    /// not be written whole, or whose writing was cancelled, is removed.
+    ///
+    /// - Throws: ``MultipartFailure``, or `CancellationError`.
+    public func write(to url: URL) async throws {
+        try await write(to: url) { path throws(Errno) in
+            let file = try WritableFile(creating: path)
+            return MultipartOutput { bytes throws(Errno) in try file.write(bytes.span) }
+        }
+    }
+
+    private static let bite = 64 << 10
+
+    /// - Parameter making: a new file, for tests one on a disk that fails.
+    func write(
+        to url: URL,
+        making: @escaping @Sendable (String) throws(Errno) -> MultipartOutput
+    ) async throws {
+        guard url.isFileURL, !url.path.isEmpty else { throw MultipartFailure.outputNotFileURL(url) }
+        let isCancelled = Atomic(false)
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                do {
+                    try ThreadedBody.sharedPool.run {
+                        continuation.resume(
+                            with: Result { try write(url, making) { isCancelled.load(ordering: .relaxed) } }
+                        )
+                    }
+                } catch {
+                    continuation.resume(throwing: MultipartFailure.outputFailed(url, reason: "\(error)"))
+                }
+            }
+        } onCancel: {
+            isCancelled.store(true, ordering: .relaxed)
+        }
+    }
+
+    private func write(
+        _ url: URL,
+        _ making: (String) throws(Errno) -> MultipartOutput,
+        _ isCancelled: () -> Bool
+    ) throws {
+        let output: MultipartOutput
+        do throws(Errno) {
+            output = try making(url.path)
+        } catch {
+            throw error.code == EEXIST
+                ? MultipartFailure.outputExists(url) : .outputFailed(url, reason: "\(error)")
+        }
+        do {
+            let reader = MultipartReader(self)
+            while true {
+                if isCancelled() { throw CancellationError() }
+                let bytes = try reader.read(atMost: MultipartForm.bite)
+                guard !bytes.isEmpty else { return }
+                try output.write(bytes)
+            }
+        } catch {
+            WritableFile.remove(url.path)
+            throw (error as? Errno).map { MultipartFailure.outputFailed(url, reason: "\($0)") } ?? error
+        }
+    }
+}
+
+/// Where a form is written to.
+struct MultipartOutput {
+    let write: ([UInt8]) throws(Errno) -> Void
+}

@@ -1,0 +1,103 @@
+internal import Glibc
+internal import HTTP1
+internal import HTTPEngine
+internal import Reactor
+internal import URLLoading
+
+/// A part as it will be sent, all that can be known of it known.
+struct MultipartPart: Sendable {
+    enum Content: Sendable {
+        case bytes([UInt8])
+        case file(URL, FileBody)
+        case stream(MultipartContent.StreamSource)
+    }
+
+    /// For errors.
+    let label: String
+    /// Its fields, each with its line's end.
+    let head: String
+    let content: Content
+
+    init(label: String, head: String, content: MultipartContent) throws(MultipartFailure) {
+        self.label = label
+        self.head = head
+        self.content =
+            switch content.kind {
+            case .bytes(let bytes): .bytes(bytes)
+            case .file(let url): .file(url, try MultipartPart.file(url))
+            case .stream(let source): .stream(source)
+            }
+    }
+
+    var length: UInt64? {
+        switch content {
+        case .bytes(let bytes): UInt64(bytes.count)
+        case .file(_, let file): file.length
+        case .stream(let source): source.length
+        }
+    }
+
+    // MARK: Fields
+
+    /// HTML §4.10.21.8, "multipart form data": what would end the quoted string or the line is percent-encoded, and nothing else.
+    static func escaped(_ name: String) throws(MultipartFailure) -> String {
+        var escaped = String.UnicodeScalarView()
+        for scalar in name.unicodeScalars {
+            switch scalar {
+            case "\0": throw .nulInName(name)
+            case "\"": escaped.append(contentsOf: "%22".unicodeScalars)
+            case "\r": escaped.append(contentsOf: "%0D".unicodeScalars)
+            case "\n": escaped.append(contentsOf: "%0A".unicodeScalars)
+            default: escaped.append(scalar)
+            }
+        }
+        return String(escaped)
+    }
+
+    static func check(_ name: String, _ value: String) throws(MultipartFailure) {
+        var fields = HTTPFields()
+        do throws(HTTP1Error) {
+            try fields.append(name, value)
+        } catch {
+            throw .invalidField(name: name, value: value)
+        }
+    }
+
+    // MARK: Files
+
+    private static func file(_ url: URL) throws(MultipartFailure) -> FileBody {
+        guard url.isFileURL, !url.path.isEmpty else { throw .notFileURL(url) }
+        var status = stat()
+        guard unsafe stat(url.path, &status) == 0 else { throw .fileUnreachable(url, reason: systemReason()) }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: break
+        case S_IFDIR: throw .fileIsDirectory(url)
+        default: throw .fileNotRegular(url)
+        }
+        do throws(FileBody.Problem) {
+            let file = try FileBody(path: url.path)
+            try checkSize(of: file, url)
+            return file
+        } catch {
+            switch error {
+            case .unreadable(let reason): throw .fileUnreadable(url, reason: "\(reason)")
+            case .notRegular: throw .fileNotRegular(url)
+            case .outOfRange: throw .fileSizeUnknown(url)
+            }
+        }
+    }
+
+    /// A file of /proc has content, and says that it has none.
+    private static func checkSize(of file: FileBody, _ url: URL) throws(FileBody.Problem) {
+        guard file.length == 0 else { return }
+        let isEmpty: Bool
+        do {
+            isEmpty = try file.open().read(at: 0, atMost: 1).isEmpty
+        } catch {
+            isEmpty = true
+        }
+        guard isEmpty else { throw .outOfRange(size: 0) }
+    }
+
+    private static func systemReason() -> String { unsafe String(cString: strerror(errno)) }
+}

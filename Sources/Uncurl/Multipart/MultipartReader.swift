@@ -1,0 +1,162 @@
+internal import HTTPEngine
+internal import Reactor
+internal import URLLoading
+
+/// A form as bytes, from any offset on, so many at a time as one likes. It opens a file or a stream when its turn comes and closes it
+/// behind it. One thread at a time; reads wait for files and streams.
+///
+/// ```
+///   boundary and fields ──▶ content ──▶ boundary and fields … ──▶ closing boundary ──▶ end
+///             └────────────────┴─────────────── failed ◀──────┘
+/// ```
+/// Bytes that came before an error have been given; the error is thrown by the next read, and by all after it.
+public final class MultipartReader {
+    private enum State {
+        case between
+        case bytes([UInt8], at: Int)
+        case file(URL, OpenFile, offset: UInt64, left: UInt64)
+        case stream(MultipartStreamReader)
+        case failed(MultipartFailure)
+        case closed
+    }
+
+    private let pieces: [MultipartPiece]
+    private var next = 0
+    private var state = State.between
+    /// Of the next byte to be read.
+    public private(set) var offset: UInt64 = 0
+
+    /// Nothing is opened yet.
+    public init(_ form: MultipartForm) { pieces = form.pieces }
+
+    deinit { close() }
+
+    /// Lets go of what is open; reads give nothing from now on. More than once does no harm.
+    public func close() {
+        if case .stream(let reader) = state { reader.close() }
+        state = .closed
+    }
+
+    /// Passes over bytes: in memory and files without reading them, in streams by reading them. Behind the end there is nothing.
+    public func skip(_ count: UInt64) throws(MultipartFailure) {
+        var left = count
+        while left > 0 {
+            guard try prepare() else { return }
+            let step: UInt64
+            switch state {
+            case .bytes(let bytes, let position):
+                step = min(left, UInt64(bytes.count - position))
+                state = .bytes(bytes, at: position + Int(step))
+            case .file(let url, let file, let position, let rest):
+                step = min(left, rest)
+                state = .file(url, file, offset: position + step, left: rest - step)
+            case .stream(let reader):
+                step = UInt64(try read(reader, Int(min(left, 64 << 10))).count)
+            case .between, .failed, .closed:
+                return
+            }
+            left -= step
+            offset += step
+        }
+    }
+
+    /// The next bytes, at most `count` of them and at least one; none at the end, and once closed.
+    public func read(atMost count: Int) throws(MultipartFailure) -> [UInt8] {
+        guard count > 0 else { return [] }
+        while try prepare() {
+            let bytes: [UInt8]
+            switch state {
+            case .bytes(let all, let position):
+                bytes = Array(all[position..<min(all.count, position + count)])
+                state = .bytes(all, at: position + bytes.count)
+            case .file(let url, let file, let position, let left):
+                bytes = try read(file, url, at: position, Int(min(UInt64(count), left)))
+                state = .file(url, file, offset: position + UInt64(bytes.count), left: left - UInt64(bytes.count))
+            case .stream(let reader):
+                bytes = try read(reader, count)
+            case .between, .failed, .closed:
+                bytes = []
+            }
+            guard !bytes.isEmpty else { continue }
+            offset += UInt64(bytes.count)
+            return bytes
+        }
+        return []
+    }
+
+    /// Goes on to the next piece where one is used up. False at the end.
+    private func prepare() throws(MultipartFailure) -> Bool {
+        switch state {
+        case .bytes(let bytes, let position) where position < bytes.count: return true
+        case .file(_, _, _, let left) where left > 0: return true
+        case .stream: return true
+        case .failed(let failure): throw failure
+        case .closed: return false
+        case .between, .bytes, .file: break
+        }
+        guard next < pieces.count else {
+            state = .between
+            return false
+        }
+        let piece = pieces[next]
+        next += 1
+        switch piece {
+        case .bytes(let bytes):
+            state = .bytes(bytes, at: 0)
+        case .file(let url, let file):
+            state = .file(url, try open(file), offset: file.offset, left: file.length)
+        case .stream(let part, let source):
+            do {
+                state = .stream(try MultipartStreamReader(part, source))
+            } catch {
+                throw failed(error as? MultipartFailure ?? .notReplayable)
+            }
+        }
+        return try prepare()
+    }
+
+    private func open(_ file: FileBody) throws(MultipartFailure) -> OpenFile {
+        do throws(EngineError) {
+            return try file.open()
+        } catch {
+            throw failed(.fileChanged(reason: "\(error)"))
+        }
+    }
+
+    private func read(
+        _ file: OpenFile,
+        _ url: URL,
+        at offset: UInt64,
+        _ count: Int
+    ) throws(MultipartFailure) -> [UInt8] {
+        let bytes: [UInt8]
+        do throws(Errno) {
+            bytes = try file.read(at: offset, atMost: count)
+        } catch {
+            throw failed(.fileUnreadable(url, reason: "\(error)"))
+        }
+        guard !bytes.isEmpty else { throw failed(.fileChanged(reason: "\(url.path) has become shorter")) }
+        return bytes
+    }
+
+    /// Empty where the stream ends: the next piece's turn has come.
+    private func read(_ reader: MultipartStreamReader, _ count: Int) throws(MultipartFailure) -> [UInt8] {
+        let bytes: [UInt8]
+        do {
+            bytes = try reader.read(atMost: count)
+        } catch {
+            reader.close()
+            throw failed(error as? MultipartFailure ?? .streamFailed(part: "", reason: "\(error)"))
+        }
+        if bytes.isEmpty {
+            reader.close()
+            state = .between
+        }
+        return bytes
+    }
+
+    private func failed(_ failure: MultipartFailure) -> MultipartFailure {
+        state = .failed(failure)
+        return failure
+    }
+}

@@ -1,0 +1,43 @@
+public import URLLoading
+
+extension URLSession {
+    /// Sends a form and waits for the answer.
+    ///
+    /// - Parameters:
+    ///   - request: of a method with content; its Content-Type is the form's.
+    ///   - delegate: the task's own; told of bytes as the socket takes them.
+    /// - Throws: ``MultipartFailure`` where the form is to blame, `URLError` otherwise.
+    public func upload(
+        for request: URLRequest,
+        multipart form: MultipartForm,
+        delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (Data, URLResponse) {
+        let request = try form.request(from: request)
+        do {
+            return try await data(for: request, delegate: delegate)
+        } catch let error as URLError {
+            throw MultipartFailure(error) as (any Error)? ?? error
+        }
+    }
+
+    /// A task that sends a form; its answer goes to the delegate.
+    public func uploadTask(
+        with request: URLRequest,
+        multipart form: MultipartForm
+    ) throws(MultipartFailure) -> URLSessionUploadTask {
+        uploadTask(withStreamedRequest: try form.request(from: request))
+    }
+
+    /// A task that sends a form; its answer goes to the handler, whole, on the delegate queue. An error that the form is to blame
+    /// for is a ``MultipartFailure``.
+    public func uploadTask(
+        with request: URLRequest,
+        multipart form: MultipartForm,
+        completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) throws(MultipartFailure) -> URLSessionUploadTask {
+        uploadTask(with: try form.request(from: request), from: nil) { data, response, error in
+            let failure = (error as? URLError).flatMap { MultipartFailure($0) }
+            completionHandler(data, response, failure ?? error)
+        }
+    }
+}

@@ -1,0 +1,143 @@
+public import URLLoading
+
+/// How parameters become a JSON text.
+public struct JSONEncoding: Sendable {
+    public var isPretty = false
+    /// Names in alphabetical order; else as given.
+    public var sortsKeys = false
+    /// `/` as `\/`, for texts that are put into HTML.
+    public var escapesSlashes = false
+    public var keys = KeyStyle.asGiven
+    public var dates = DateStyle.iso8601
+    public var data = DataStyle.base64
+
+    public init() {}
+
+    /// In UTF-8. Any value makes a text of its own, not only objects and arrays (RFC 8259 §2).
+    ///
+    /// - Throws: ``ParameterFailure``: a number that is none, nesting beyond ``Parameters/maximumDepth``, or what a
+    /// style
+    ///   threw.
+    public func data(_ parameters: Parameters) throws(ParameterFailure) -> Data {
+        var writer = JSONWriter(options: self)
+        try writer.write(parameters, at: "", depth: 0)
+        return Data(writer.octets)
+    }
+}
+
+/// Writes one text.
+struct JSONWriter {
+    private let options: JSONEncoding
+    private(set) var octets: [UInt8] = []
+
+    init(options: JSONEncoding) {
+        self.options = options
+    }
+
+    /// - Parameter path: where the value stands, for errors.
+    mutating func write(_ value: Parameters, at path: String, depth: Int) throws(ParameterFailure) {
+        guard depth <= Parameters.maximumDepth else {
+            throw ParameterFailure(.tooDeep(limit: Parameters.maximumDepth))
+        }
+        switch value {
+        case .null: append("null")
+        case .bool(let value): append(value ? "true" : "false")
+        case .integer(let value): append(String(value))
+        case .unsigned(let value): append(String(value))
+        case .double(let value): try number(value, at: path)
+        case .decimal(let value):
+            guard value.isFinite else { throw ParameterFailure(.notFinite(path: path, .nan)) }
+            append(value.description)
+        case .string(let value): string(value)
+        case .data(let value): string(try options.data.text(value))
+        case .date(let value):
+            switch try options.dates.outcome(value, at: path) {
+            case .text(let text): string(text)
+            case .number(let seconds): try number(seconds, at: path)
+            }
+        case .array(let elements): try array(elements, at: path, depth: depth)
+        case .set(let elements): try set(elements, at: path, depth: depth)
+        case .keyed(let fields): try object(fields, at: path, depth: depth)
+        }
+    }
+
+    private mutating func number(_ value: Double, at path: String) throws(ParameterFailure) {
+        guard let text = NumberText.of(value) else { throw ParameterFailure(.notFinite(path: path, value)) }
+        append(text)
+    }
+
+    private mutating func array(_ elements: [Parameters], at path: String, depth: Int) throws(ParameterFailure) {
+        octets.append(UInt8(ascii: "["))
+        for (index, element) in elements.enumerated() {
+            separate(isFirst: index == 0, depth: depth + 1)
+            try write(element, at: "\(path)[\(index)]", depth: depth + 1)
+        }
+        end(UInt8(ascii: "]"), isEmpty: elements.isEmpty, depth: depth)
+    }
+
+    /// In the order of what is written of the elements: that of a `Set` is another one in each process.
+    private mutating func set(_ elements: [Parameters], at path: String, depth: Int) throws(ParameterFailure) {
+        var written: [[UInt8]] = []
+        for element in elements {
+            var writer = JSONWriter(options: options)
+            try writer.write(element, at: "\(path)[]", depth: depth + 1)
+            written.append(writer.octets)
+        }
+        octets.append(UInt8(ascii: "["))
+        let sorted = written.sorted { $0.lexicographicallyPrecedes($1) }
+        for (index, element) in sorted.enumerated() {
+            separate(isFirst: index == 0, depth: depth + 1)
+            octets += element
+        }
+        end(UInt8(ascii: "]"), isEmpty: elements.isEmpty, depth: depth)
+    }
+
+    private mutating func object(_ fields: KeyedParameters, at path: String, depth: Int) throws(ParameterFailure) {
+        var members = fields.map { (name: options.keys.spelled($0.name), value: $0.value) }
+        if options.sortsKeys { members.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) } }
+        octets.append(UInt8(ascii: "{"))
+        for (index, member) in members.enumerated() {
+            separate(isFirst: index == 0, depth: depth + 1)
+            string(member.name)
+            append(options.isPretty ? ": " : ":")
+            try write(member.value, at: path.isEmpty ? member.name : "\(path).\(member.name)", depth: depth + 1)
+        }
+        end(UInt8(ascii: "}"), isEmpty: members.isEmpty, depth: depth)
+    }
+
+    private mutating func separate(isFirst: Bool, depth: Int) {
+        if !isFirst { octets.append(UInt8(ascii: ",")) }
+        if options.isPretty { newLine(depth) }
+    }
+
+    private mutating func end(_ bracket: UInt8, isEmpty: Bool, depth: Int) {
+        if options.isPretty, !isEmpty { newLine(depth) }
+        octets.append(bracket)
+    }
+
+    private mutating func newLine(_ depth: Int) {
+        octets.append(UInt8(ascii: "\n"))
+        octets += Array(repeating: UInt8(ascii: " "), count: depth * 2)
+    }
+
+    mutating func append(_ text: String) { octets += text.utf8 }
+
+    /// RFC 8259 §7: quotation marks, reverse solidus and controls are escaped, the rest is UTF-8.
+    mutating func string(_ text: String) {
+        octets.append(UInt8(ascii: "\""))
+        for octet in text.utf8 {
+            switch octet {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"): octets += [UInt8(ascii: "\\"), octet]
+            case UInt8(ascii: "/") where options.escapesSlashes: octets += [UInt8(ascii: "\\"), octet]
+            case 0x0A: append("\\n")
+            case 0x0D: append("\\r")
+            case 0x09: append("\\t")
+            case 0x08: append("\\b")
+            case 0x0C: append("\\f")
+            case 0..<0x20: append((octet < 0x10 ? "\\u000" : "\\u00") + String(octet, radix: 16))
+            default: octets.append(octet)
+            }
+        }
+        octets.append(UInt8(ascii: "\""))
+    }
+}

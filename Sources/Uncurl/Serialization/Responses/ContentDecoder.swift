@@ -1,0 +1,63 @@
+public import URLLoading
+
+/// Makes values of content.
+public protocol ContentDecoder: Sendable {
+    /// What a serializer with this decoder accepts unless told otherwise.
+    var contentTypes: AcceptableTypes { get }
+
+    /// - Parameter charset: what the content type says of its encoding.
+    func decode<Value: Decodable>(_ type: Value.Type, from content: Data, charset: String.Encoding?) throws -> Value
+
+    /// A decoder that behaves as this one does now, whatever is done to this one later. A value is its own.
+    func snapshot() -> any ContentDecoder
+}
+
+extension ContentDecoder {
+    public func snapshot() -> any ContentDecoder { self }
+}
+
+extension JSONDecoder: ContentDecoder {
+    public var contentTypes: AcceptableTypes { JSONResponseSerializer.contentTypes }
+
+    public func decode<Value: Decodable>(
+        _ type: Value.Type,
+        from content: Data,
+        charset: String.Encoding?
+    ) throws -> Value {
+        try decode(type, from: JSONText.utf8(content, charset: charset))
+    }
+
+    /// A subclass, whose additions nobody here knows, is taken as it is.
+    public func snapshot() -> any ContentDecoder {
+        guard type(of: self) == JSONDecoder.self else { return self }
+        let copy = JSONDecoder()
+        copy.dateDecodingStrategy = dateDecodingStrategy
+        copy.dataDecodingStrategy = dataDecodingStrategy
+        copy.nonConformingFloatDecodingStrategy = nonConformingFloatDecodingStrategy
+        copy.keyDecodingStrategy = keyDecodingStrategy
+        copy.allowsJSON5 = allowsJSON5
+        copy.assumesTopLevelDictionary = assumesTopLevelDictionary
+        copy.userInfo = userInfo
+        return copy
+    }
+}
+
+extension PropertyListDecoder: ContentDecoder {
+    public var contentTypes: AcceptableTypes { PropertyListResponseSerializer.contentTypes }
+
+    public func decode<Value: Decodable>(
+        _ type: Value.Type,
+        from content: Data,
+        charset: String.Encoding?
+    ) throws -> Value {
+        try decode(type, from: content)
+    }
+
+    /// A subclass, whose additions nobody here knows, is taken as it is.
+    public func snapshot() -> any ContentDecoder {
+        guard type(of: self) == PropertyListDecoder.self else { return self }
+        let copy = PropertyListDecoder()
+        copy.userInfo = userInfo
+        return copy
+    }
+}

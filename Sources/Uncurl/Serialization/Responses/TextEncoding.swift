@@ -1,0 +1,118 @@
+internal import Foundation
+
+/// Which encoding octets are in, and their text.
+enum TextEncoding {
+    /// - Parameter charset: an IANA name, in any case.
+    static func named(_ charset: String) -> String.Encoding? {
+        encodings[charset.lowercased().trimmingCharacters(in: CharacterSet(charactersIn: " \t\"'"))]
+    }
+
+    /// By a byte order mark.
+    static func marked(_ data: Data) -> String.Encoding? {
+        // The longer first: UTF-32's begins with UTF-16's.
+        if data.starts(with: [0xFF, 0xFE, 0, 0]) { return .utf32LittleEndian }
+        if data.starts(with: [0, 0, 0xFE, 0xFF]) { return .utf32BigEndian }
+        if data.starts(with: [0xEF, 0xBB, 0xBF]) { return .utf8 }
+        if data.starts(with: [0xFF, 0xFE]) { return .utf16LittleEndian }
+        if data.starts(with: [0xFE, 0xFF]) { return .utf16BigEndian }
+        return nil
+    }
+
+    /// RFC 4627 §3: a JSON text begins with two ASCII characters or is one digit, so its first zeros tell. Then the
+    /// charset of the content type, but only where the octets are not UTF-8 after all.
+    static func ofJSON(_ data: Data, charset: String.Encoding?) -> String.Encoding {
+        if let marked = marked(data) { return marked }
+        let first = Array(data.prefix(4))
+        if first.count == 4, first[0] == 0, first[1] == 0 { return .utf32BigEndian }
+        if first.count == 4, first[1] == 0, first[2] == 0, first[3] == 0 { return .utf32LittleEndian }
+        if first.count >= 2, first[0] == 0 { return .utf16BigEndian }
+        if first.count >= 2, first[1] == 0 { return .utf16LittleEndian }
+        guard let charset, charset != .utf8 else { return .utf8 }
+        // Its octets are ASCII, whatever they mean.
+        if charset == .iso2022JP { return charset }
+        return isUTF8(data) ? .utf8 : charset
+    }
+
+    static func withoutMark(_ data: Data) -> Data {
+        data.starts(with: [0xEF, 0xBB, 0xBF]) ? data.dropFirst(3) : data
+    }
+
+    static func isUTF8(_ data: Data) -> Bool {
+        do {
+            _ = try UTF8Span(validating: data.span)
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    private static func utf8(_ data: Data) -> String? {
+        do {
+            return String(copying: try UTF8Span(validating: data.span))
+        } catch {
+            return nil
+        }
+    }
+
+    /// Nil where the octets are no text in that encoding. A byte order mark is no part of the text.
+    static func text(_ data: Data, _ encoding: String.Encoding) -> String? {
+        switch encoding {
+        case .utf8, .ascii:
+            let plain = withoutMark(data)
+            guard encoding == .utf8 || plain.allSatisfy({ $0 < 0x80 }) else { return nil }
+            return utf8(plain)
+        case .isoLatin1: return String(String.UnicodeScalarView(data.lazy.map(Unicode.Scalar.init)))
+        case .utf16: return utf16(data, isLittleEndian: marked(data) == .utf16LittleEndian)
+        case .utf16BigEndian: return utf16(data, isLittleEndian: false)
+        case .utf16LittleEndian: return utf16(data, isLittleEndian: true)
+        case .utf32: return utf32(data, isLittleEndian: marked(data) == .utf32LittleEndian)
+        case .utf32BigEndian: return utf32(data, isLittleEndian: false)
+        case .utf32LittleEndian: return utf32(data, isLittleEndian: true)
+        default: return String(data: data, encoding: encoding)
+        }
+    }
+
+    /// Without a mark UTF-16 is big-endian (RFC 2781 §4.3).
+    private static func utf16(_ data: Data, isLittleEndian: Bool) -> String? {
+        guard data.count.isMultiple(of: 2) else { return nil }
+        var units: [UInt16] = []
+        units.reserveCapacity(data.count / 2)
+        for index in stride(from: data.startIndex, to: data.endIndex, by: 2) {
+            let (first, second) = (UInt16(data[index]), UInt16(data[index + 1]))
+            units.append(isLittleEndian ? second << 8 | first : first << 8 | second)
+        }
+        return String(validating: units.first == 0xFEFF ? units[1...] : units[...], as: UTF16.self)
+    }
+
+    private static func utf32(_ data: Data, isLittleEndian: Bool) -> String? {
+        guard data.count.isMultiple(of: 4) else { return nil }
+        var text = String.UnicodeScalarView()
+        for index in stride(from: data.startIndex, to: data.endIndex, by: 4) {
+            let octets = data[index..<index + 4].map(UInt32.init)
+            let value =
+                isLittleEndian
+                ? octets[3] << 24 | octets[2] << 16 | octets[1] << 8 | octets[0]
+                : octets[0] << 24 | octets[1] << 16 | octets[2] << 8 | octets[3]
+            guard let scalar = Unicode.Scalar(value) else { return nil }
+            if index > data.startIndex || value != 0xFEFF { text.append(scalar) }
+        }
+        return String(text)
+    }
+
+    /// Names as servers write them. Those without a name of Foundation's stand by the number that CoreFoundation gave
+    /// them.
+    private static let encodings: [String: String.Encoding] = [
+        "utf-8": .utf8, "utf8": .utf8, "us-ascii": .ascii, "ascii": .ascii,
+        "utf-16": .utf16, "utf-16be": .utf16BigEndian, "utf-16le": .utf16LittleEndian,
+        "utf-32": .utf32, "utf-32be": .utf32BigEndian, "utf-32le": .utf32LittleEndian,
+        "iso-8859-1": .isoLatin1, "latin1": .isoLatin1, "iso-8859-2": .isoLatin2, "latin2": .isoLatin2,
+        "iso-8859-5": known(0x0205), "iso-8859-7": known(0x0207), "iso-8859-9": known(0x0209),
+        "iso-8859-15": known(0x020F), "windows-1250": .windowsCP1250, "windows-1251": .windowsCP1251,
+        "windows-1252": .windowsCP1252, "windows-1253": .windowsCP1253, "windows-1254": .windowsCP1254,
+        "koi8-r": known(0x0A02), "macintosh": .macOSRoman, "shift_jis": .shiftJIS, "sjis": .shiftJIS,
+        "windows-31j": .shiftJIS, "iso-2022-jp": .iso2022JP, "euc-kr": known(0x0940),
+        "big5": known(0x0A03), "gb2312": known(0x0632), "gbk": known(0x0632), "gb18030": known(0x0632),
+    ]
+
+    private static func known(_ number: UInt) -> String.Encoding { String.Encoding(rawValue: 0x8000_0000 | number) }
+}

@@ -1,0 +1,130 @@
+public import URLLoading
+
+/// Events of a stream that is asked for again whenever it ends or breaks (HTML §9.2.3), behind the last event that has come.
+///
+/// ```swift
+/// let source = EventSource { lastEventID in
+///     try await open(url, lastEventID)            // a sequence of Data; nil for a 204, which ends it
+/// }
+/// for try await event in source { … }
+/// ```
+/// It ends when `open` gives nil, throws when an error is none of those it goes on after, when the Swift task is cancelled, and when
+/// an event is too long. One reader an iterator; each begins anew.
+///
+/// ```
+///   opening ──stream──▶ reading ──end or error──▶ waiting ──▶ opening
+///      │ └──error──▶ waiting      └──too long, cancelled──▶ over
+///      └──nil──▶ over
+/// ```
+public struct EventSource<Stream: AsyncSequence>: AsyncSequence, Sendable where Stream.Element == Data {
+    public typealias Element = ServerSentEvent
+
+    private let lastEventID: String
+    private let limit: Int
+    private let policy: ReconnectionPolicy
+    private let wait: @Sendable (Duration) async throws -> Void
+    private let open: @Sendable (_ lastEventID: String?) async throws -> Stream?
+
+    /// - Parameters:
+    ///   - lastEventID: of an earlier stream to go on behind.
+    ///   - limit: bytes of an event.
+    ///   - wait: by whose clock it waits.
+    ///   - open: asks for the stream; the value of its Last-Event-ID field, or nil for none.
+    public init(
+        after lastEventID: String = "",
+        limit: Int = ServerSentEventParser.usualLimit,
+        policy: ReconnectionPolicy = ReconnectionPolicy(),
+        wait: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) },
+        open: @escaping @Sendable (_ lastEventID: String?) async throws -> Stream?
+    ) {
+        self.lastEventID = lastEventID
+        self.limit = limit
+        self.policy = policy
+        self.wait = wait
+        self.open = open
+    }
+
+    public func makeAsyncIterator() -> Iterator { Iterator(self) }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        private enum State {
+            case opening
+            case reading(Stream.AsyncIterator)
+            case waiting
+            case over
+        }
+
+        private let source: EventSource
+        private var state = State.opening
+        private var parser: ServerSentEventParser
+        private var events = Backlog<ServerSentEvent>()
+        private var retry: Duration
+        /// Openings in a row that brought nothing.
+        private var failures = 0
+
+        init(_ source: EventSource) {
+            self.source = source
+            parser = ServerSentEventParser(lastEventID: source.lastEventID, limit: source.limit)
+            retry = source.policy.retry
+        }
+
+        public mutating func next() async throws -> ServerSentEvent? {
+            while true {
+                if let event = try events.next() { return event }
+                // Over, unless the step says otherwise: what it throws is the last word.
+                let current = state
+                state = .over
+                switch current {
+                case .opening: try await begin()
+                case .reading(let stream): try await read(stream)
+                case .waiting:
+                    try await source.wait(source.policy.delay(retry: retry, failures: failures))
+                    state = .opening
+                case .over: return nil
+                }
+            }
+        }
+
+        private mutating func begin() async throws {
+            try Task.checkCancellation()
+            let id = parser.lastEventID
+            do {
+                guard let stream = try await source.open(id.isEmpty ? nil : id) else { return }
+                failures += 1
+                parser = ServerSentEventParser(lastEventID: id, limit: source.limit)
+                state = .reading(stream.makeAsyncIterator())
+            } catch {
+                failures += 1
+                try recover(from: error)
+            }
+        }
+
+        private mutating func read(_ stream: Stream.AsyncIterator) async throws {
+            var stream = stream
+            let data: Data?
+            do {
+                data = try await stream.next(isolation: #isolation)
+            } catch {
+                return try recover(from: error)
+            }
+            guard let data else {
+                // A sequence may also end because its task was cancelled.
+                try Task.checkCancellation()
+                return try recover(from: nil)
+            }
+            failures = 0
+            let isWhole = events.fill { events throws(StreamFailure) in try parser.take(data, into: &events) }
+            if let milliseconds = parser.retry { retry = .milliseconds(milliseconds) }
+            if isWhole { state = .reading(stream) }
+        }
+
+        /// - Parameter error: nil for a stream that has come to its end, which servers do to their readers.
+        private mutating func recover(from error: (any Error)?) throws {
+            if let error {
+                guard !Task.isCancelled, source.policy.reconnects(error) else { throw error }
+                if let limit = source.policy.attempts, failures >= limit { throw error }
+            }
+            state = .waiting
+        }
+    }
+}

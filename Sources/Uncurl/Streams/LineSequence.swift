@@ -1,0 +1,112 @@
+public import URLLoading
+
+extension AsyncSequence where Element == Data {
+    /// The content as lines of UTF-8, empty ones included; octets that are none are repaired. Throws ``StreamFailure`` where a
+    /// line is longer than `limit`.
+    public func lines(limit: Int = LineSplitter.usualLimit) -> LineSequence<Self> { LineSequence(self, limit) }
+
+    /// The content as JSON documents, one a line; empty lines are passed over. Throws ``StreamFailure`` where a line is none, or
+    /// longer than `limit`.
+    public func jsonLines<Value: Decodable & Sendable>(
+        of type: Value.Type,
+        decoder: JSONDecoder = JSONDecoder(),
+        limit: Int = LineSplitter.usualLimit
+    ) -> JSONLineSequence<Self, Value> {
+        JSONLineSequence(self, decoder, limit)
+    }
+}
+
+/// Lines of content that comes in pieces.
+public struct LineSequence<Base: AsyncSequence>: AsyncSequence where Base.Element == Data {
+    public typealias Element = String
+
+    private let base: Base
+    private let limit: Int
+
+    init(_ base: Base, _ limit: Int) {
+        self.base = base
+        self.limit = limit
+    }
+
+    public func makeAsyncIterator() -> Iterator { Iterator(LineReader(base.makeAsyncIterator(), limit)) }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        private var reader: LineReader<Base.AsyncIterator>
+
+        init(_ reader: LineReader<Base.AsyncIterator>) { self.reader = reader }
+
+        public mutating func next() async throws -> String? {
+            try await reader.next().map { String(decoding: $0, as: UTF8.self) }
+        }
+    }
+}
+
+/// JSON documents of content that comes in pieces, one a line (NDJSON).
+public struct JSONLineSequence<Base: AsyncSequence, Value: Decodable & Sendable>: AsyncSequence
+where Base.Element == Data {
+    public typealias Element = Value
+
+    private let base: Base
+    private let decoder: JSONDecoder
+    private let limit: Int
+
+    init(_ base: Base, _ decoder: JSONDecoder, _ limit: Int) {
+        self.base = base
+        self.decoder = decoder
+        self.limit = limit
+    }
+
+    public func makeAsyncIterator() -> Iterator { Iterator(LineReader(base.makeAsyncIterator(), limit), decoder) }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        private var reader: LineReader<Base.AsyncIterator>
+        private let decoder: JSONDecoder
+        private var number = 0
+
+        init(_ reader: LineReader<Base.AsyncIterator>, _ decoder: JSONDecoder) {
+            self.reader = reader
+            self.decoder = decoder
+        }
+
+        public mutating func next() async throws -> Value? {
+            while let line = try await reader.next() {
+                number += 1
+                guard line.contains(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }) else { continue }
+                let data = Data(line)
+                do {
+                    return try decoder.decode(Value.self, from: data)
+                } catch {
+                    throw StreamFailure.undecodableLine(number: number, line: data, underlying: error)
+                }
+            }
+            return nil
+        }
+    }
+}
+
+/// Lines as they are asked for; those before one that is too long are still given. After the end and after an error there are none.
+struct LineReader<Base: AsyncIteratorProtocol> where Base.Element == Data {
+    private var base: Base
+    private var splitter: LineSplitter
+    private var lines = Backlog<[UInt8]>()
+    private var isOver = false
+
+    init(_ base: Base, _ limit: Int) {
+        self.base = base
+        splitter = LineSplitter(limit: limit)
+    }
+
+    mutating func next() async throws -> [UInt8]? {
+        while true {
+            if let line = try lines.next() { return line }
+            if isOver { return nil }
+            // Whatever is thrown from here on is the last word.
+            isOver = true
+            guard let data = try await base.next(isolation: #isolation) else { return try splitter.finish() }
+            isOver = !lines.fill { lines throws(StreamFailure) in try splitter.take(data, into: &lines) }
+        }
+    }
+}
+
+extension LineSequence: Sendable where Base: Sendable {}
+extension JSONLineSequence: Sendable where Base: Sendable {}

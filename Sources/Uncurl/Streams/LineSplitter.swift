@@ -1,0 +1,44 @@
+/// Cuts content into lines as it comes, at LF or CR LF. A CR by itself belongs to its line. The last line needs no end.
+public struct LineSplitter: Sendable {
+    /// More than any log line or JSON document of a stream should have; whoever sends longer ones is asked for a limit.
+    public static let usualLimit = 1 << 20
+
+    private let limit: Int
+    private var line: [UInt8] = []
+
+    /// - Parameter limit: bytes of a line, without its end.
+    public init(limit: Int = LineSplitter.usualLimit) { self.limit = max(0, limit) }
+
+    /// Adds to `lines` what these bytes complete.
+    public mutating func take(
+        _ bytes: some Collection<UInt8>,
+        into lines: inout [[UInt8]]
+    ) throws(StreamFailure) {
+        var rest = bytes[...]
+        while let end = rest.firstIndex(of: 0x0A) {
+            try append(rest[..<end])
+            if line.last == 0x0D { line.removeLast() }
+            guard line.count <= limit else { throw .lineTooLong(limit: limit) }
+            lines.append(line)
+            line.removeAll(keepingCapacity: true)
+            rest = rest[rest.index(after: end)...]
+        }
+        try append(rest)
+    }
+
+    /// The content has ended: the line it left unfinished, if any.
+    public mutating func finish() throws(StreamFailure) -> [UInt8]? {
+        guard line.count <= limit else { throw .lineTooLong(limit: limit) }
+        guard !line.isEmpty else { return nil }
+        defer { line = [] }
+        return line
+    }
+
+    /// One byte more than allowed may be the CR of the line's end.
+    private mutating func append(_ bytes: some Collection<UInt8>) throws(StreamFailure) {
+        let room = limit + 1 - line.count
+        guard bytes.count <= room else { throw .lineTooLong(limit: limit) }
+        line.append(contentsOf: bytes)
+        if line.count > limit, line.last != 0x0D { throw .lineTooLong(limit: limit) }
+    }
+}

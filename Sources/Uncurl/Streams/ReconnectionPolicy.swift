@@ -1,0 +1,48 @@
+internal import URLLoading
+
+/// When and how often a stream of events is asked for again.
+public struct ReconnectionPolicy: Sendable {
+    /// Until the stream itself says how long.
+    public var retry = Duration.seconds(3)
+    /// What the time grows by with each attempt in a row that brought nothing, and how far.
+    public var factor = 2.0
+    public var longest = Duration.seconds(60)
+    /// How much of the time is left to chance, from 0 to 1, so that a server's readers do not all come back at once.
+    public var jitter = 0.1
+    /// Attempts in a row that fail before the last error counts; nil: any number.
+    public var attempts: Int?
+    /// Which errors it goes on after. As it is: those of the network, and not those of a server that answers otherwise.
+    public var reconnects: @Sendable (any Error) -> Bool = { ReconnectionPolicy.isTransient($0) }
+
+    public init() {}
+
+    /// - Parameter failures: attempts in a row that brought nothing.
+    func delay(retry: Duration, failures: Int) -> Duration {
+        let growth = max(1, factor)
+        var delay = retry
+        for _ in 1..<max(2, min(failures, 64)) where failures > 1 && delay < longest { delay = delay * growth }
+        // A server's own wish counts in full, however long.
+        delay = min(delay, max(longest, retry))
+        guard jitter > 0 else { return delay }
+        return delay * (1 - Double.random(in: 0...min(1, jitter)))
+    }
+
+    public static func isTransient(_ error: any Error) -> Bool {
+        switch error {
+        case let error as URLError: isTransient(error)
+        case UncurlError.transport(let error): isTransient(error)
+        default: false
+        }
+    }
+
+    private static func isTransient(_ error: URLError) -> Bool {
+        switch error.code {
+        case .cancelled, .badURL, .unsupportedURL, .userCancelledAuthentication, .userAuthenticationRequired,
+            .serverCertificateUntrusted, .serverCertificateHasBadDate, .serverCertificateHasUnknownRoot,
+            .serverCertificateNotYetValid, .clientCertificateRejected, .clientCertificateRequired,
+            .httpTooManyRedirects:
+            false
+        default: true
+        }
+    }
+}

@@ -1,0 +1,23 @@
+public import URLLoading
+
+/// A stream of content that is not what it should be.
+public enum StreamFailure: Error, Sendable {
+    /// More bytes than `limit` without a line's end.
+    case lineTooLong(limit: Int)
+    /// An event of more bytes than `limit`.
+    case eventTooLong(limit: Int)
+    /// The line, counted from 1, is no document of the kind asked for.
+    case undecodableLine(number: Int, line: Data, underlying: any Error)
+}
+
+extension StreamFailure: LocalizedError, CustomStringConvertible {
+    public var errorDescription: String? { description }
+
+    public var description: String {
+        switch self {
+        case .lineTooLong(let limit): "a line is longer than \(limit) bytes"
+        case .eventTooLong(let limit): "an event is longer than \(limit) bytes"
+        case .undecodableLine(let number, _, let underlying): "line \(number) does not decode: \(underlying)"
+        }
+    }
+}

@@ -1,0 +1,45 @@
+public import FoundationXML
+internal import Synchronization
+internal import Uncurl
+
+/// A well-formed document, read. Safe to hand around although `XMLDocument` is not: everybody gets a tree of his own.
+public final class XMLTree: Sendable {
+    public let content: XMLContent
+    /// The first one; who comes later has his made anew.
+    private let first: Mutex<XMLDocument?>
+
+    /// libxml2's own: what is nested deeper is not built.
+    public static let maximumDepth = 256
+
+    /// - Throws: ``XMLFailure``
+    public init(_ content: XMLContent) throws {
+        // Foundation's documents recover from anything, print their complaints, and trap on nothing at all.
+        var depth = 0
+        try content.forEachEvent { event in
+            switch event {
+            case .start: depth += 1
+            case .end: depth -= 1
+            case .text, .cdata, .comment, .instruction: break
+            }
+            guard depth <= Self.maximumDepth else { throw XMLFailure.tooDeep(limit: Self.maximumDepth) }
+        }
+        self.content = content
+        first = Mutex(try Self.document(content))
+    }
+
+    /// A tree that nobody else has. Loads nothing from outside.
+    public func makeDocument() throws -> sending XMLDocument {
+        if let document = first.withLock({ document in
+            let taken = document
+            document = nil
+            return taken
+        }) {
+            return document
+        }
+        return try Self.document(content)
+    }
+
+    private static func document(_ content: XMLContent) throws -> sending XMLDocument {
+        try XMLDocument(data: content.data, options: [.nodeLoadExternalEntitiesNever, .nodePreserveCDATA])
+    }
+}

@@ -1,0 +1,152 @@
+import ArgumentParser
+import LoadTester
+
+/// The flags about what is requested, and what a response has to be, as text.
+struct InputFlags: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Requests from a file, in the form urls, vegeta, vegeta-json, har or access-log; repeatable.",
+            valueName: "FORMAT=FILE"
+        )
+    )
+    var input: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Take the requests of --input in-order, all threads together, or at random by weight. (default: in-order)",
+            valueName: "ORDER"
+        )
+    )
+    var order: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Send the requests of a HAR or a log when they were sent then: 1 at that speed, 2 twice as fast.",
+            valueName: "FACTOR"
+        )
+    )
+    var replay: String?
+
+    @Flag(
+        help: ArgumentHelp(
+            "Fill in {{counter}}, {{random:1-9}}, {{uuid}}, {{line:FILE}} … for each request, in URL, fields and body."
+        )
+    )
+    var template = false
+
+    @Option(
+        name: [.customShort("F", allowingJoined: true), .long],
+        parsing: .unconditionalSingleValue,
+        help: ArgumentHelp(
+            "A part of a multipart form, or @FILE for its contents; repeatable.",
+            valueName: "NAME=VALUE"
+        )
+    )
+    var form: [String] = []
+
+    @Flag(help: "Each connection's user keeps the cookies it is given.")
+    var cookies = false
+
+    @Option(help: ArgumentHelp("Follow so many redirections in a row; more is a failure.", valueName: "N"))
+    var redirects: String?
+
+    @Option(help: ArgumentHelp("The statuses that are a success, such as 200,204 or 2xx.", valueName: "LIST"))
+    var expectStatus: String?
+
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: ArgumentHelp("A field that a response must have; repeatable.", valueName: "'Name[: value]'")
+    )
+    var expectHeader: [String] = []
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("What a response's content must have in it.", valueName: "TEXT")
+    )
+    var expectBody: String?
+
+    /// Redirections in a row; a browser stops at 20.
+    static let redirectLimit: UInt64 = 100
+}
+
+extension Options {
+    /// Reads the flags but for what concerns the request itself.
+    mutating func setInputs(_ flags: InputFlags, _ command: LoadCommand, slots: TemplateSlots) throws(UsageError) {
+        users.slots = slots
+        users.keepsCookies = flags.cookies
+        if let text = flags.redirects {
+            users.redirects = try Self.count(text, for: "--redirects", limit: InputFlags.redirectLimit)
+        }
+        users.checks = try ResponseChecks(
+            statuses: flags.expectStatus,
+            headers: flags.expectHeader,
+            body: flags.expectBody
+        )
+        guard !flags.input.isEmpty else {
+            let idle = [("--order", flags.order != nil), ("--replay", flags.replay != nil)].first(where: \.1)?.0
+            if let idle { throw UsageError("\(idle) is about the requests of --input: add one") }
+            return try checkUsers()
+        }
+        let own = [
+            ("-m", command.method != nil), ("--body", command.body != nil), ("--body-file", command.bodyFile != nil),
+            ("--form", !flags.form.isEmpty),
+        ]
+        if let flag = own.first(where: \.1)?.0 {
+            throw UsageError("\(flag) and --input exclude each other: the input says what each request is")
+        }
+        if !slots.isEmpty || flags.template { try protectInputs() }
+        switch flags.order {
+        case nil, "in-order": order = .inOrder
+        case "random": order = .random
+        case let other?: throw UsageError("--order \(quoted(other)) is unknown: use in-order or random")
+        }
+        if let text = flags.replay { try setReplay(text, command) }
+        try checkUsers()
+    }
+
+    private mutating func protectInputs() throws(UsageError) {
+        for index in inputs.drafts.indices {
+            var draft = inputs.drafts[index]
+            draft.url = try users.slots.protect(draft.url)
+            for header in draft.headers.indices {
+                draft.headers[header] = try users.slots.protect(draft.headers[header])
+            }
+            if let body = draft.body { draft.body = try users.slots.protect(body) }
+            inputs.drafts[index] = draft
+        }
+    }
+
+    private mutating func setReplay(_ text: String, _ command: LoadCommand) throws(UsageError) {
+        guard let factor = Double(text), factor.isFinite, factor > 0, factor <= 1_000_000 else {
+            throw UsageError("--replay \(quoted(text)) is no factor: use such as 1, 2 or 0.5")
+        }
+        guard !command.pace.isScheduled, think == nil, command.duration == nil else {
+            throw UsageError("--replay has its own times: leave --rate, --stage, --think and -d out")
+        }
+        guard command.what.order == nil else {
+            throw UsageError("--replay and --order exclude each other: a replay has its order")
+        }
+        guard warmup == 0 else {
+            throw UsageError("--replay and --warmup exclude each other: a replay has no steady rate")
+        }
+        guard command.what.input.count == 1 else {
+            throw UsageError("--replay takes one --input: times of several do not compare")
+        }
+        let offsets = inputs.drafts.compactMap(\.offset)
+        guard offsets.count == inputs.drafts.count else {
+            throw UsageError("--replay: the input has no times: use a HAR or an access log, or --rate")
+        }
+        let times = offsets.map { UInt64(min(Double($0) / factor, Double(Quantity.longest))) }
+        profile = LoadProfile(recorded: times)
+        duration = profile?.duration
+    }
+
+    private func checkUsers() throws(UsageError) {
+        guard pipeline == 1 || users.isPlain && inputs.drafts.isEmpty else {
+            throw UsageError("--pipeline sends one and the same request: leave it out, or what makes requests differ")
+        }
+        guard work == .requests || users.isPlain && inputs.drafts.isEmpty else {
+            throw UsageError("--handshake-only requests nothing: leave out what is about requests")
+        }
+    }
+}

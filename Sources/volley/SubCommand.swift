@@ -1,0 +1,7 @@
+import ArgumentParser
+import LoadTester
+
+/// What `volley` does besides a run, by its first word.
+protocol SubCommand: ParsableCommand {
+    func perform() throws(UsageError) -> Verdict
+}

@@ -1,0 +1,37 @@
+import ArgumentParser
+import LoadTester
+
+/// `volley worker`: a worker of a Locust master's.
+struct WorkerCommand: SubCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "volley worker",
+        abstract: "Make load for a Locust master.",
+        usage: "volley worker --master HOST[:PORT] [options] [URL]",
+        discussion: """
+            The master says when, and how many users: one connection each, kept busy, or their share of a rate. What is requested \
+            says its locustfile by the arguments target_url and target_rate (requests a second of all workers together), else \
+            this command line's URL, else the master's --host. A locustfile for it needs no more than one empty User class.
+
+            Exit status: as volley; 1 too where no master answers for a minute.
+            """
+    )
+
+    @Option(
+        help: ArgumentHelp(
+            "Where the master listens for workers; its port is 5557 by default.",
+            valueName: "HOST[:PORT]"
+        )
+    )
+    var master: String
+
+    @Flag(help: "Count response times as coarsely as Locust's own workers do, for old dashboards.")
+    var locustCoarse = false
+
+    @OptionGroup
+    var load: LoadCommand
+
+    func perform() throws(UsageError) -> Verdict {
+        var worker = try LocustWorker(master: master, LocustTarget(Options(load), isCoarse: locustCoarse))
+        return try worker.perform()
+    }
+}

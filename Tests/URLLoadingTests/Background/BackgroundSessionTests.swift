@@ -1,0 +1,425 @@
+import Foundation
+import Synchronization
+import TestServer
+import Testing
+
+@testable import URLLoading
+
+@Suite("Background sessions", .timeLimit(.minutes(2)))
+struct BackgroundSessionTests {
+    private let base = TemporaryFolder()
+    private static let content = Array(String(repeating: "0123456789", count: 2000).utf8)
+
+    private var configuration: URLSessionConfiguration {
+        let configuration = URLSessionConfiguration.background(withIdentifier: "test")
+        configuration.stateDirectory = base.path
+        configuration.connectionProxyDictionary = [:]
+        configuration.httpCookieStorage = nil
+        configuration.urlCredentialStorage = nil
+        configuration.urlCache = nil
+        return configuration
+    }
+
+    /// As soon as whoever had it before has let go of it.
+    private func session(_ delegate: (any URLSessionDelegate)?) async throws -> URLSession {
+        while true {
+            let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+            if session.background?.folder != nil { return session }
+            await Task.yield()
+        }
+    }
+
+    private var names: [String] { StoreFile.names(in: base.path + "/background/id-test").sorted() }
+
+    private func isEmpty() async { while names != ["lock"] { await Task.yield() } }
+
+    /// What a process that is gone has left.
+    private func leave(_ change: (inout BackgroundRecord, BackgroundFolder) throws -> Void) throws {
+        let folder = try BackgroundFolder(for: "test", in: base.path)
+        let number = (folder.records().last?.number ?? 0) + 1
+        var record = BackgroundRecord(
+            number: number,
+            kind: .download,
+            request: Data(),
+            priority: 0.75,
+            expectsToSend: -1,
+            expectsToReceive: -1
+        )
+        record.state = .running
+        try change(&record, folder)
+        try folder.write(record)
+    }
+
+    private func request(_ server: RawServer) throws -> Data {
+        try #require(BackgroundRecord.archive(URLRequest(url: try url(server.url("/file")))))
+    }
+
+    private func part(
+        _ bytes: some Sequence<UInt8>,
+        _ folder: BackgroundFolder,
+        validator: String? = "\"v1\"",
+        expected: Int64 = Int64(content.count),
+        boot: String = BackgroundFolder.boot
+    ) -> BackgroundRecord.Part {
+        let path = folder.freshPart(of: 1)
+        _ = FileManager.default.createFile(atPath: path, contents: Data(bytes))
+        return BackgroundRecord.Part(path: path, validator: validator, expected: expected, boot: boot)
+    }
+
+    private static func whole(_ tag: String = "\"v1\"") -> [RawStep] {
+        let head = "HTTP/1.1 200 OK\r\nETag: \(tag)\r\nContent-Length: \(content.count)\r\n\r\n"
+        return [.receive(.headEnd), .send(Array(head.utf8) + content)]
+    }
+
+    private static func rest(from offset: Int, _ tag: String = "\"v1\"") -> [RawStep] {
+        let head = """
+            HTTP/1.1 206 Partial Content\r
+            ETag: \(tag)\r
+            Content-Range: bytes \(offset)-\(content.count - 1)/\(content.count)\r
+            Content-Length: \(content.count - offset)\r
+            \r
+
+            """
+        return [.receive(.headEnd), .send(Array(head.utf8) + content[offset...])]
+    }
+
+    private func sent(_ server: RawServer, _ index: Int = 0) -> String {
+        String(decoding: server.received(index), as: UTF8.self)
+    }
+
+    // MARK: In one process
+
+    @Test("a download is told as anywhere, and nothing of it is left behind")
+    func download() async throws {
+        let server = try RawServer.start([RawScript(Self.whole())])
+        let recorder = BackgroundRecorder()
+        let session = try await session(recorder)
+        let task = session.downloadTask(with: try url(server.url("/file")))
+        #expect(names == ["1.task", "lock"])
+        task.resume()
+        await recorder.events(1)
+        #expect(recorder.told == ["file \(Self.content.count)", "end", "events"])
+        #expect(recorder.files == [Self.content])
+        await isEmpty()
+        #expect(sent(server).contains("Accept-Encoding: identity\r\n"))
+        session.finishTasksAndInvalidate()
+    }
+
+    @Test("a cancelled task, and one that never began, leave nothing either")
+    func cancelled() async throws {
+        let server = try RawServer.start()
+        let recorder = BackgroundRecorder()
+        let session = try await session(recorder)
+        let first = session.downloadTask(with: try url(server.url("/file")))
+        let second = session.downloadTask(with: try url(server.url("/file")))
+        first.resume()
+        try server.waitForConnections(1)
+        first.cancel()
+        second.cancel()
+        await recorder.events(1)
+        #expect(recorder.told.filter { $0 != "events" } == ["end -999", "end -999"])
+        await isEmpty()
+        session.invalidateAndCancel()
+    }
+
+    @Test("data tasks, handlers, data, streams, functions that wait and other schemes are errors, and nobody's trap")
+    func refused() async throws {
+        let session = try await session(nil)
+        let target = try url("http://127.0.0.1:9/")
+        await #expect(throws: URLError.self) { try await session.data(from: target) }
+        await #expect(throws: URLError.self) { try await session.download(from: target) }
+        let request = URLRequest(url: target)
+        let error = await withCheckedContinuation { continuation in
+            session.downloadTask(with: request) { continuation.resume(returning: ($2 as? URLError)) }.resume()
+        }
+        #expect(error?.userInfo[NSURLErrorFailingURLErrorKey] as? URL == target)
+        #expect((error?.userInfo[NSUnderlyingErrorKey] as? NSError)?.localizedDescription.isEmpty == false)
+        let tasks: [URLSessionTask] = [
+            session.dataTask(with: request), session.uploadTask(with: request, from: Data([1])),
+            session.uploadTask(withStreamedRequest: request), session.webSocketTask(with: target),
+            session.streamTask(withHostName: "127.0.0.1", port: 9),
+            session.downloadTask(with: try url("file:///etc/hosts")),
+        ]
+        for task in tasks { task.resume() }
+        while tasks.contains(where: { $0.state != .completed }) { await Task.yield() }
+        for task in tasks { #expect(task.error is URLError) }
+        #expect(names == ["lock"])
+        session.invalidateAndCancel()
+    }
+
+    @Test("a second session with the identifier has no tasks, and what it makes fails; the next one has them")
+    func exclusive() async throws {
+        let server = try RawServer.start()
+        var first: URLSession? = try await session(nil)
+        first?.downloadTask(with: try url(server.url("/file"))).resume()
+        let recorder = BackgroundRecorder()
+        let second = URLSession(configuration: configuration, delegate: recorder, delegateQueue: nil)
+        #expect(await second.allTasks.isEmpty)
+        second.downloadTask(with: try url(server.url("/file"))).resume()
+        await recorder.events(1)
+        #expect(recorder.told == ["end -996", "events"])
+        first?.invalidateAndCancel()
+        first = nil
+        let third = try await session(nil)
+        #expect(third.background?.folder != nil)
+        third.invalidateAndCancel()
+    }
+
+    @Test("a network that fails is tried again, with the bytes that are there; nobody hears of it")
+    func retried() async throws {
+        let half = Array(Self.whole().dropFirst().prefix(1))
+        guard case .send(let bytes) = half[0] else { return }
+        let cut: [RawStep] = [.receive(.headEnd), .send(Array(bytes.prefix(bytes.count - 10_000))), .reset]
+        let server = try RawServer.start([
+            [.receive(.headEnd), .close], RawScript(cut), RawScript(Self.rest(from: Self.content.count - 10_000)),
+        ])
+        let recorder = BackgroundRecorder()
+        let session = try await session(recorder)
+        session.downloadTask(with: try url(server.url("/file"))).resume()
+        await recorder.events(1)
+        #expect(recorder.files == [Self.content])
+        #expect(recorder.told.last { $0.hasPrefix("end") } == "end")
+        let again = sent(server, server.connections.count - 1)
+        #expect(again.contains("If-Range: \"v1\"\r\n") || server.connections.count > 3)
+        session.finishTasksAndInvalidate()
+    }
+
+    // MARK: After another process
+
+    @Test("a download goes on from the bytes on disk, if it is still the same content")
+    func goesOn() async throws {
+        let server = try RawServer.start([RawScript(Self.rest(from: 7_000))])
+        try leave { record, folder in
+            record.request = try request(server)
+            record.part = part(Self.content.prefix(7_000), folder)
+            record.taskDescription = "the file"
+        }
+        let recorder = BackgroundRecorder()
+        let session = try await session(recorder)
+        let task = try #require(await session.allTasks.first)
+        #expect(task is URLSessionDownloadTask && task.taskDescription == "the file" && task.priority == 0.75)
+        await recorder.events(1)
+        #expect(recorder.told == ["resumed 7000/\(Self.content.count)", "file \(Self.content.count)", "end", "events"])
+        #expect(recorder.files == [Self.content])
+        #expect(sent(server).contains("Range: bytes=7000-\r\n") && sent(server).contains("If-Range: \"v1\"\r\n"))
+        await isEmpty()
+        #expect(session.downloadTask(with: try url(server.url("/"))).taskIdentifier == 2)
+        session.invalidateAndCancel()
+    }
+
+    @Test(
+        "content that has changed, or of which nobody knows what it was, begins anew",
+        arguments: ["changed", "no validator", "another boot", "too long", "gone"]
+    )
+    func beginsAnew(why: String) async throws {
+        let server = try RawServer.start([RawScript(Self.whole("\"v2\""))])
+        let junk = [UInt8](repeating: 0x78, count: why == "too long" ? 30_000 : 7_000)
+        try leave { record, folder in
+            record.request = try request(server)
+            record.part = part(
+                junk,
+                folder,
+                validator: why == "no validator" ? nil : "\"v1\"",
+                boot: why == "another boot" ? "none" : BackgroundFolder.boot
+            )
+            if why == "gone", let path = record.part?.path { StoreFile.remove(path) }
+        }
+        let recorder = BackgroundRecorder()
+        let session = try await session(recorder)
+        await recorder.events(1)
+        #expect(recorder.files == [Self.content])
+        #expect(sent(server).contains("If-Range") == (why == "changed"))
+        await isEmpty()
+        session.invalidateAndCancel()
+    }
+
+    @Test("a download that had all its bytes asks for the last one again")
+    func complete() async throws {
+        let server = try RawServer.start([RawScript(Self.rest(from: Self.content.count - 1))])
+        try leave { record, folder in
+            record.request = try request(server)
+            record.part = part(Self.content, folder)
+        }
+        let recorder = BackgroundRecorder()
+        let session = try await session(recorder)
+        await recorder.events(1)
+        #expect(recorder.files == [Self.content])
+        session.invalidateAndCancel()
+    }
+
+    @Test("a suspended task stays suspended until it is resumed")
+    func suspended() async throws {
+        let server = try RawServer.start([RawScript(Self.whole())])
+        try leave { record, _ in
+            record.request = try request(server)
+            record.state = .suspended
+        }
+        let recorder = BackgroundRecorder()
+        let session = try await session(recorder)
+        let task = try #require(await session.allTasks.first)
+        #expect(task.state == .suspended && server.connections.isEmpty)
+        task.resume()
+        await recorder.events(1)
+        #expect(recorder.files == [Self.content])
+        session.invalidateAndCancel()
+    }
+
+    @Test(
+        "what has ended and was not told is told, with its file, its content or its error; without a delegate it waits"
+    )
+    func untold() async throws {
+        let server = try RawServer.start()
+        func leaveAll() throws {
+            try leave { record, folder in
+                record.request = try request(server)
+                record.state = .finished
+                let path = folder.freshPart(of: 1)
+                _ = FileManager.default.createFile(atPath: path, contents: Data("whole".utf8))
+                record.outcome = BackgroundRecord.Outcome(path: path)
+            }
+            try leave { record, _ in
+                record.request = try request(server)
+                record.state = .finished
+                record.outcome = BackgroundRecord.Outcome(code: URLError.Code.timedOut.rawValue, reason: "too slow")
+            }
+        }
+        try leaveAll()
+        do {
+            let deaf = try await session(nil)
+            #expect(await deaf.allTasks.isEmpty)
+        }
+        let recorder = BackgroundRecorder()
+        let session = try await session(recorder)
+        await recorder.events(1)
+        #expect(recorder.told.sorted() == ["end", "end -1001", "events", "file 5"])
+        await isEmpty()
+        session.invalidateAndCancel()
+    }
+
+    @Test("an end that an earlier process wrote down while nobody listened is told to the next")
+    func overheard() async throws {
+        let server = try RawServer.start([RawScript(Self.whole())])
+        do {
+            let deaf = try await session(nil)
+            let task = deaf.downloadTask(with: try url(server.url("/file")))
+            task.resume()
+            while task.state != .completed { await Task.yield() }
+        }
+        let recorder = BackgroundRecorder()
+        let session = try await session(recorder)
+        await recorder.events(1)
+        #expect(recorder.files == [Self.content] && recorder.told.contains("end"))
+        #expect(server.connections.count == 1)
+        session.invalidateAndCancel()
+    }
+
+    @Test("an upload begins anew, and its answer is told")
+    func upload() async throws {
+        let body = [UInt8](repeating: 0x61, count: 50_000)
+        let server = try RawServer.start([
+            [
+                .receive(.headEnd), .receive(.bytes(50_000)),
+                .send("HTTP/1.1 201 Created\r\nContent-Length: 5\r\n\r\nthere"),
+            ]
+        ])
+        try base.make()
+        base.write(body, to: "source")
+        try leave { record, _ in
+            var request = URLRequest(url: try url(server.url("/file")))
+            request.httpMethod = "PUT"
+            record = BackgroundRecord(
+                number: 5,
+                kind: .upload,
+                request: try #require(BackgroundRecord.archive(request)),
+                priority: 0.5,
+                expectsToSend: -1,
+                expectsToReceive: -1
+            )
+            record.source = base.path + "/source"
+            record.state = .running
+        }
+        let recorder = BackgroundRecorder()
+        let session = try await session(recorder)
+        await recorder.events(1)
+        #expect(recorder.told == ["data there", "end", "events"])
+        #expect(Array(server.received(0).suffix(50_000)) == body)
+        await isEmpty()
+        session.invalidateAndCancel()
+    }
+
+    @Test("the limit of the whole resource counts from the first process")
+    func limit() async throws {
+        let server = try RawServer.start()
+        try leave { record, _ in
+            record.request = try request(server)
+            record.begun = Date().addingTimeInterval(-8 * 86_400)
+        }
+        let recorder = BackgroundRecorder()
+        let session = try await session(recorder)
+        await recorder.events(1)
+        #expect(recorder.told == ["end -1001", "events"])
+        session.invalidateAndCancel()
+    }
+}
+
+/// Hears a background session's tasks.
+final class BackgroundRecorder: NSObject, URLSessionDownloadDelegate, URLSessionDataDelegate {
+    private struct Story {
+        var told: [String] = []
+        var files: [[UInt8]] = []
+        var events = 0
+        var waiters: [(count: Int, CheckedContinuation<Void, Never>)] = []
+    }
+
+    private let story = Mutex(Story())
+
+    var told: [String] { story.withLock { $0.told } }
+    var files: [[UInt8]] { story.withLock { $0.files } }
+
+    /// Returns when the session has told so often that all is told.
+    func events(_ count: Int) async {
+        await withCheckedContinuation { continuation in
+            let isThere = story.withLock { story in
+                if story.events < count { story.waiters.append((count, continuation)) }
+                return story.events >= count
+            }
+            if isThere { continuation.resume() }
+        }
+    }
+
+    private func note(_ text: String) { story.withLock { $0.told.append(text) } }
+
+    func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL) {
+        let bytes = FileManager.default.contents(atPath: location.path).map { Array($0) } ?? []
+        story.withLock { $0.files.append(bytes) }
+        note("file \(bytes.count)")
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        downloadTask: URLSessionDownloadTask,
+        didResumeAtOffset fileOffset: Int64,
+        expectedTotalBytes: Int64
+    ) {
+        note("resumed \(fileOffset)/\(expectedTotalBytes)")
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        note("data \(String(decoding: data, as: UTF8.self))")
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        note(error == nil ? "end" : "end \((error as? URLError)?.code.rawValue ?? 0)")
+    }
+
+    func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {
+        let waiters = story.withLock { story in
+            story.told.append("events")
+            story.events += 1
+            let reached = story.events
+            defer { story.waiters.removeAll { $0.count <= reached } }
+            return story.waiters.filter { $0.count <= reached }
+        }
+        for (_, waiter) in waiters { waiter.resume() }
+    }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import TestServer
+import TestSupport
+import Testing
+
+/// volley as a worker of a real Locust master, the one on PyPI; `Tests/locust.py` drives it.
+@Suite(.enabled(if: Python.isInstalled, Comment(rawValue: Python.reason)))
+struct LocustWorkerTests {
+    private func outcome(_ scenario: String, _ url: String) throws -> [String: Any] {
+        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("locust.py").path
+        let ended = try EndedProgram(Python.path ?? "", [script, scenario, EndedProgram.built("volley"), url])
+        let found = try? JSONSerialization.jsonObject(with: Data(ended.out.utf8)) as? [String: Any]
+        return try #require(found, "\(ended.out)\(ended.err)")
+    }
+
+    @Test("two workers ramp up, and the master's total is the server's, with times below a millisecond")
+    func ramp() throws {
+        let server = try TestServer.start(loops: 1)
+        defer { server.stop() }
+        let found = try outcome("ramp", server.url("/bytes/128"))
+        #expect(found["status"] as? Int == 0)
+        #expect(found["workers"] as? [Int] == [0, 0])
+        #expect(found["spawned"] as? Bool == true)
+        #expect(found["errors"] as? [String] == [])
+        #expect(found["failures"] as? Int == 0)
+        #expect(found["names"] as? [String] == ["GET /bytes/128"])
+        #expect(UInt64(found["requests"] as? Int ?? -1) == server.requestCount)
+        #expect((found["median"] as? Double).map { $0 != $0.rounded() } == true)
+    }
+
+    @Test("a rate among the master's arguments is shared out, and kept")
+    func rate() throws {
+        let server = try TestServer.start(loops: 1)
+        defer { server.stop() }
+        let found = try outcome("rate", server.url("/bytes/128"))
+        #expect(UInt64(found["requests"] as? Int ?? -1) == server.requestCount)
+        #expect((600...1_200).contains(found["requests"] as? Int ?? 0), "\(found)")
+        #expect(found["failures"] as? Int == 0)
+    }
+
+    @Test("an error's status is a failure with Locust, whose verdict it makes")
+    func failing() throws {
+        let server = try TestServer.start(loops: 1)
+        defer { server.stop() }
+        let found = try outcome("failing", server.url("/status/503"))
+        #expect(found["status"] as? Int == 1)
+        #expect(found["failures"] as? Int == found["requests"] as? Int)
+        #expect(found["workers"] as? [Int] == [5])
+    }
+
+    @Test("a test is stopped, and another started, each with its own total")
+    func restart() throws {
+        let server = try TestServer.start(loops: 1)
+        defer { server.stop() }
+        let found = try outcome("restart", server.url("/bytes/128"))
+        let totals = try #require(found["totals"] as? [Int])
+        #expect(totals.count == 2)
+        #expect(UInt64(totals.reduce(0, +)) == server.requestCount)
+        #expect((found["said"] as? String)?.contains("0 errors") == true)
+    }
+
+    @Test("a worker that is killed goes missing, and its users go to the other")
+    func killed() throws {
+        let server = try TestServer.start(loops: 1)
+        defer { server.stop() }
+        let found = try outcome("killed", server.url("/bytes/128"))
+        #expect(found["users"] as? [Int] == [4])
+        #expect(found["alive"] as? Bool == true)
+    }
+
+    @Test("a master that comes back finds its worker again")
+    func reconnect() throws {
+        let server = try TestServer.start(loops: 1)
+        defer { server.stop() }
+        let found = try outcome("reconnect", server.url("/bytes/128"))
+        #expect(UInt64(found["total"] as? Int ?? -1) == server.requestCount)
+        #expect((found["said"] as? String)?.contains("connecting again") == true)
+    }
+
+    @Test("the master's host is the last resort, and without it the master's page says what is missing")
+    func host() throws {
+        let server = try TestServer.start(loops: 1)
+        defer { server.stop() }
+        let found = try outcome("host", server.url("/bytes/128"))
+        #expect((found["message"] as? String)?.contains("nobody says what to test") == true)
+        #expect(server.requestCount > 0)
+    }
+
+    @Test("a master that is none, or not there at once, is said in words, and the worker goes on looking")
+    func strangers() throws {
+        let server = try TestServer.start(loops: 1)
+        defer { server.stop() }
+        let words = TemporaryFile()
+        let ended = try ChildProcess(
+            EndedProgram.built("volley"),
+            ["worker", "--master", "127.0.0.1:\(server.port)", server.url("/")],
+            error: words.path
+        )
+        let limit = ContinuousClock.now + ChildProcess.patience
+        while !words.text.contains("no Locust master"), ContinuousClock.now < limit { usleep(10_000) }
+        ended.signal(SIGINT)
+        #expect(try ended.waitForEnd() == 130)
+        #expect(words.text.contains("it does not speak ZeroMQ") || words.text.contains("the master has gone"))
+        for line in [
+            ["--master", "a b"], ["--master", "h:1/x"], [], ["--master", "h", "--handshake-only", "https://h/"],
+        ] {
+            let ended = try EndedProgram(built: "volley", ["worker"] + line)
+            #expect(ended.status == 1, "\(line)")
+            #expect(ended.err.filter(\.isNewline).count == 1)
+        }
+    }
+}

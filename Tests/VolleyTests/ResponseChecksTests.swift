@@ -1,0 +1,54 @@
+import HTTPEngine
+import Testing
+
+@testable import LoadTester
+
+@Suite("Checks of responses")
+struct ResponseChecksTests {
+    @Test("statuses are single, classes and ranges")
+    func statuses() throws {
+        let checks = try ResponseChecks(statuses: "200, 4xx,301-303", headers: [], body: nil)
+        for code in [200, 400, 499, 301, 303] { #expect(checks.accepts(status: code)) }
+        for code in [201, 300, 304, 500] { #expect(!checks.accepts(status: code)) }
+        #expect(ResponseChecks().accepts(status: 204))
+        for text in ["", "x", "1xx", "300-200", "200-300-400", "20x"] {
+            #expect(throws: UsageError.self) { try ResponseChecks(statuses: text, headers: [], body: nil) }
+        }
+    }
+
+    @Test("content is found wherever its pieces are cut", arguments: ["aab", "abab", "x", "aaaaab"])
+    func search(needle: String) {
+        let search = BodySearch(Array(needle.utf8))
+        let text = Array("zzaaaabababaaaaaabxz".utf8)
+        for cut in 0...text.count {
+            var matched = 0
+            for part in [text[..<cut], text[cut...]] {
+                let bytes = Array(part)
+                search.advance(&matched, over: bytes.span)
+            }
+            #expect(search.isFound(matched), "\(needle) cut at \(cut)")
+        }
+        var matched = 0
+        let without = Array("zzzz".utf8)
+        search.advance(&matched, over: without.span)
+        #expect(!search.isFound(matched))
+    }
+
+    @Test(
+        "a reference is resolved as RFC 3986 says",
+        arguments: [
+            ("/x", "http://h:1/x"), ("x", "http://h:1/a/x"), ("../x?y", "http://h:1/x?y"), ("?q", "http://h:1/a/b?q"),
+            ("//g/x", "http://g/x"), ("https://s/", "https://s/"), ("./", "http://h:1/a/"), ("..", "http://h:1/"),
+            ("x#f", "http://h:1/a/x"), ("", "http://h:1/a/b?c"),
+        ]
+    )
+    func references(reference: String, url: String) throws {
+        let base = try HTTPURL("http://h:1/a/b?c")
+        #expect(URLReference.resolve(reference, against: base) == (try HTTPURL(url)))
+    }
+
+    @Test("what cannot be asked is no place to go", arguments: ["mailto:x", "ftp://h/", "http://", "http://h/ x"])
+    func nowhere(reference: String) throws {
+        #expect(URLReference.resolve(reference, against: try HTTPURL("http://h/")) == nil)
+    }
+}

@@ -1,0 +1,49 @@
+import TestSupport
+import Testing
+
+@testable import LoadTester
+
+@Suite("Templates")
+struct TemplateTests {
+    private func render(_ text: String, _ place: Template.Place = .body, sequence: UInt64 = 5) throws -> String {
+        var slots = TemplateSlots()
+        let prepared = try slots.protect(text)
+        let template = slots.template(prepared)
+        var context = TemplateContext(thread: 3, random: RandomStream(seed: 1, stream: 0))
+        (context.sequence, context.user) = (sequence, 9)
+        return String(decoding: template.render(&context, for: place), as: UTF8.self)
+    }
+
+    @Test("places are filled in, and the text around them stays")
+    func places() throws {
+        #expect(try render("a{{counter}}b{{ counter:100 }}{{thread}}-{{user}}}") == "a5b1053-9}")
+        #expect(try render("no place, {one} {{") == "no place, {one} {{")
+        let number = try #require(UInt64(try render("{{random:7-9}}")))
+        #expect((7...9).contains(number))
+        #expect(try render("{{hex:16}}").wholeMatch(of: /[0-9a-f]{16}/) != nil)
+        #expect(try render("{{text:12}}").wholeMatch(of: /[0-9A-Za-z]{12}/) != nil)
+        #expect(
+            try render("{{uuid}}").wholeMatch(of: /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/)
+                != nil
+        )
+        #expect(try render("{{uuid}}{{uuid}}").prefix(36) != render("{{uuid}}{{uuid}}").suffix(36))
+    }
+
+    @Test("a file's lines come in turn, and each place makes of them what it may hold")
+    func lines() throws {
+        let file = TemporaryFile(Array("one\ntwo words\n\u{7}ding&=/\n".utf8))
+        #expect(try render("{{line:\(file.path)}}", sequence: 3) == "one")
+        #expect(try render("{{line:\(file.path)}}", .target, sequence: 4) == "two%20words")
+        #expect(try render("{{line:\(file.path)}}", .target, sequence: 2) == "%07ding%26%3D%2F")
+        #expect(try render("{{line:\(file.path)}}", .field, sequence: 2) == " ding&=/")
+        #expect(["one", "two words", "\u{7}ding&=/"].contains(try render("{{random-line:\(file.path)}}")))
+    }
+
+    @Test(
+        "an unknown place is refused with those that are known",
+        arguments: ["{{}}", "{{count}}", "{{random:9-7}}", "{{hex:0}}", "{{hex:x}}", "{{line:/no/such}}", "{{uuid:1}}"]
+    )
+    func unknown(text: String) {
+        #expect(throws: UsageError.self) { try render(text) }
+    }
+}

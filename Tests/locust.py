@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+"""Drives a real Locust master, with volley as its workers, through one scenario; prints what came of it as JSON.
+
+locust.py SCENARIO VOLLEY URL [SECONDS]: run by LocustWorkerTests with the Python that ./dev test makes.
+"""
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.parse
+import urllib.request
+
+LOCUSTFILE = """
+from locust import User, events, constant
+
+class Volley(User):
+    wait_time = constant(1)
+
+@events.init_command_line_parser.add_listener
+def _(parser):
+    parser.add_argument("--target-url", type=str, default="", include_in_web_ui=True)
+    parser.add_argument("--target-rate", type=str, default="", include_in_web_ui=True)
+"""
+PATIENCE = int(os.environ.get("PATIENCE", "60"))
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def wait_for(condition, what):
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        with contextlib.suppress(OSError, KeyError, ValueError):
+            if value := condition():
+                return value
+        time.sleep(0.05)
+    raise SystemExit(f"locust.py: waited in vain for {what}")
+
+
+class Master:
+    """A master on ports of its own; with a web page unless it is headless."""
+
+    def __init__(self, stack, *arguments, port=None, web=True):
+        self.port, self.web = port or free_port(), free_port() if web else None
+        self.folder = stack.enter_context(tempfile.TemporaryDirectory())
+        path = os.path.join(self.folder, "locustfile.py")
+        with open(path, "w") as f:
+            f.write(LOCUSTFILE)
+        self.out, self.err = (open(os.path.join(self.folder, name), "w+") for name in ("out", "err"))
+        command = [sys.executable, "-m", "locust", "-f", path, "--master", "--master-bind-host", "127.0.0.1",
+                   "--master-bind-port", str(self.port), *arguments]
+        if web:
+            command += ["--web-host", "127.0.0.1", "--web-port", str(self.web)]
+        self.process = subprocess.Popen(command, stdout=self.out, stderr=self.err, cwd=self.folder)
+        stack.callback(self.stop)
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait()
+
+    def get(self, path):
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.web}{path}", timeout=10) as answer:
+            return json.load(answer)
+
+    def post(self, path, **form):
+        data = urllib.parse.urlencode(form).encode()
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.web}{path}", data, timeout=10) as answer:
+            return answer.read()
+
+    def workers(self, *states):
+        found = self.get("/stats/requests").get("workers", [])
+        return [worker for worker in found if worker["state"] in states]
+
+    def total(self):
+        return next((e["num_requests"] for e in self.get("/stats/requests")["stats"] if e["name"] == "Aggregated"), 0)
+
+    def log(self):
+        self.err.flush()
+        with open(self.err.name) as f:
+            return f.read()
+
+
+def worker(stack, volley, master, *arguments):
+    log = tempfile.TemporaryFile("w+")
+    process = subprocess.Popen([volley, "worker", "--master", f"127.0.0.1:{master.port}", "-t1", "-T", "60s", *arguments],
+                               stdout=subprocess.DEVNULL, stderr=log)
+    process.log = log
+
+    def end():
+        if process.poll() is None:
+            process.send_signal(signal.SIGKILL)
+        process.wait()
+
+    stack.callback(end)
+    return process
+
+
+def said(process):
+    process.log.seek(0)
+    return process.log.read()
+
+
+def headless(stack, volley, url, workers, *arguments):
+    master = Master(stack, "--headless", "--expect-workers", str(workers), "--json", "--only-summary", *arguments, web=False)
+    crew = [worker(stack, volley, master) for _ in range(workers)]
+    status = master.process.wait(timeout=PATIENCE)
+    entries = json.load(open(master.out.name))
+    return {
+        "status": status,
+        "requests": sum(e["num_requests"] for e in entries),
+        "failures": sum(e["num_failures"] for e in entries),
+        "names": [f"{e['method']} {e['name']}" for e in entries],
+        "median": min((float(k) for e in entries for k in e["response_times"]), default=None),
+        "workers": [process.wait(timeout=PATIENCE) for process in crew],
+        "spawned": "All users spawned" in master.log(),
+        "errors": [line for line in master.log().splitlines() if "/ERROR/" in line],
+    }
+
+
+def ramp(stack, volley, url):
+    """Two workers, a ramp of users, the end by time."""
+    return headless(stack, volley, url, 2, "-u", "12", "-r", "6", "-t", "4s", "--target-url", url)
+
+
+def rate(stack, volley, url):
+    """The rate of all workers together, as an argument of the locustfile."""
+    return headless(stack, volley, url, 2, "-u", "8", "-r", "8", "-t", "5s", "--target-url", url, "--target-rate", "200")
+
+
+def failing(stack, volley, url):
+    """A URL that answers 503: Locust's own verdict is 1."""
+    return headless(stack, volley, url, 1, "-u", "2", "-r", "2", "-t", "2s", "--target-url", url)
+
+
+def restart(stack, volley, url):
+    """Started, stopped and started again from the web page, with other users."""
+    master = Master(stack)
+    process = worker(stack, volley, master, url)
+    wait_for(lambda: master.workers("ready"), "a worker")
+    totals = []
+    for users in (4, 2):
+        master.post("/swarm", user_count=users, spawn_rate=users, host="")
+        wait_for(lambda: master.get("/stats/requests")["state"] == "running" and master.total() > 50, "requests")
+        master.post("/stop")
+        wait_for(lambda: master.get("/stats/requests")["state"] == "stopped" and master.workers("ready"), "the stop")
+        totals.append(master.total())
+    master.stop()
+    return {"totals": totals, "alive": process.poll() is None, "said": said(process)}
+
+
+def killed(stack, volley, url):
+    """Of two workers one is killed: it goes missing, and the other takes its users."""
+    master = Master(stack, "--enable-rebalancing")
+    crew = [worker(stack, volley, master, url) for _ in range(2)]
+    wait_for(lambda: len(master.workers("ready")) == 2, "two workers")
+    master.post("/swarm", user_count=4, spawn_rate=4, host="")
+    wait_for(lambda: len(master.workers("running")) == 2 and master.total() > 0, "requests of two")
+    crew[0].send_signal(signal.SIGKILL)
+    wait_for(lambda: master.workers("missing"), "the missing one")
+    users = wait_for(lambda: [w["user_count"] for w in master.workers("running") if w["user_count"] == 4], "its users")
+    before = master.total()
+    wait_for(lambda: master.total() > before, "requests after")
+    master.post("/stop")
+    wait_for(lambda: master.get("/stats/requests")["state"] == "stopped", "the stop")
+    return {"users": users, "alive": crew[1].poll() is None}
+
+
+def reconnect(stack, volley, url):
+    """The master ends without a word, and comes back."""
+    first = Master(stack)
+    process = worker(stack, volley, first, url)
+    wait_for(lambda: first.workers("ready"), "a worker")
+    first.process.kill()
+    first.process.wait()
+    second = Master(stack, port=first.port)
+    wait_for(lambda: second.workers("ready"), "the worker again")
+    second.post("/swarm", user_count=2, spawn_rate=2, host="")
+    wait_for(lambda: second.total() > 0, "requests")
+    second.post("/stop")
+    wait_for(lambda: second.workers("ready"), "the stop")
+    return {"total": second.total(), "alive": process.poll() is None, "said": said(process)}
+
+
+def host(stack, volley, url):
+    """Neither the worker nor the locustfile names a URL: the master's --host is it; nor that: the page says so."""
+    master = Master(stack)
+    process = worker(stack, volley, master)
+    wait_for(lambda: master.workers("ready"), "a worker")
+    master.post("/swarm", user_count=1, spawn_rate=1, host="")
+    message = wait_for(lambda: [e["msg"] for e in master.get("/exceptions")["exceptions"]], "the exception")
+    master.post("/stop")
+    wait_for(lambda: master.workers("ready"), "the stop")
+    master.post("/swarm", user_count=1, spawn_rate=1, host=url)
+    wait_for(lambda: master.total() > 0, "requests")
+    master.post("/stop")
+    return {"message": message[0], "alive": process.poll() is None}
+
+
+def main():
+    scenario, volley, url = sys.argv[1:4]
+    with contextlib.ExitStack() as stack:
+        print(json.dumps(globals()[scenario](stack, volley, url)))
+
+
+if __name__ == "__main__":
+    main()
