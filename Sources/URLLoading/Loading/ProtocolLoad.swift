@@ -20,7 +20,9 @@ final class ProtocolLoad: @unchecked Sendable {
         case challengeCancelled
     }
 
+    /// Which may be gone once this is stopped: asked for on the loop alone, before that.
     private unowned let load: TaskLoad
+    private let loop: EventLoop
     private let classes: [URLProtocol.Type]
     private let task: URLSessionTask
     private let request: URLRequest
@@ -44,8 +46,15 @@ final class ProtocolLoad: @unchecked Sendable {
     private init(for load: TaskLoad, _ classes: [URLProtocol.Type]) {
         self.classes = classes
         self.load = load
+        loop = load.engine.loop
         task = load.task
-        request = load.request
+        // What the classes are shown: the order's content too, which is no part of its request.
+        var shown = load.request
+        if case .data(let data) = load.content { shown.httpBody = data }
+        if case .file = load.content, case .file(let url)? = load.task.order?.content {
+            shown.httpBodyStream = InputStream(url: url)
+        }
+        request = shown
     }
 
     // MARK: On the loop
@@ -55,7 +64,11 @@ final class ProtocolLoad: @unchecked Sendable {
         task.currentRequest = request
         queue.async { [self] in
             guard let taker = classes.first(where: { $0.canInit(with: task) }) else {
-                return onLoop { $0.load.loadItself($0) }
+                return onLoop { load in
+                    guard !load.isStopped else { return }
+                    load.task.currentRequest = load.load.request
+                    load.load.loadItself(load)
+                }
             }
             let client = ProtocolClient { [weak self] event in self?.take(event) }
             let instance = taker.init(task: task, cachedResponse: nil, client: client)
@@ -120,7 +133,7 @@ final class ProtocolLoad: @unchecked Sendable {
     }
 
     private func onLoop(_ call: @escaping @Sendable (ProtocolLoad) -> Void) {
-        load.engine.loop.post { call(self) }
+        loop.post { call(self) }
     }
 
     /// The client a class is given: turns calls into events.

@@ -3,7 +3,7 @@ struct ProgressPainter {
     private let output: TerminalOutput
     private let watch: Stopwatch
     private var line: ProgressLine
-    private var rate = TransferRate()
+    private var rate = ProgressSpeed()
     /// On a terminal: whether a line stands there without its end.
     private var isOpen = false
     /// Elsewhere: what was written last.
@@ -24,7 +24,7 @@ struct ProgressPainter {
         line.turn += 1
         if snapshot.phase == .paused {
             // The pause is not part of the speed.
-            rate = TransferRate()
+            rate = ProgressSpeed()
         } else {
             rate.note(snapshot.completed, at: now / .seconds(1))
         }

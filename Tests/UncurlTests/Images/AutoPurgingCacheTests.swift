@@ -87,16 +87,23 @@ struct AutoPurgingCacheTests {
     }
 
     @Test("K1: an image costs four octets a pixel, whatever it claims to be")
-    func images() {
+    func images() throws {
+        /// The head of a GIF of that size.
+        func image(_ width: UInt16, _ height: UInt16) throws -> ImageContent {
+            let size = [width, height].flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+            let data = Data(Array("GIF89a".utf8) + size + [0, 0, 0])
+            return ImageContent(header: try ImageHeader(reading: data), data: data)
+        }
         let cache = ImageCache.images(capacity: 1_000, preferredAfterPurge: 600)
         #expect(AutoPurgingCache<String, Int>.defaultCapacity == 100 << 20)
         #expect(AutoPurgingCache<String, Int>.defaultPreferredAfterPurge == 60 << 20)
-        let url = URL(string: "http://a.test/i.png")!
-        #expect(cache.add(ImageContent(format: .png, width: 10, height: 5, data: Data()), for: ImageCacheKey(url)))
+        let key = try ImageCacheKey(#require(URL(string: "http://a.test/i.gif")))
+        #expect(cache.add(try image(10, 5), for: key))
         #expect(cache.usage == 200)
-        #expect(cache.value(for: ImageCacheKey(url, identifier: "round")) == nil)
-        let huge = ImageContent(format: .png, width: .max, height: 2, data: Data())
-        #expect(!cache.add(huge, for: ImageCacheKey(url)))
+        let round = try ImageCacheKey(#require(URL(string: "http://a.test/i.gif")), identifier: "round")
+        #expect(cache.value(for: round) == nil)
+        #expect(!cache.add(try image(.max, .max), for: key))
+        #expect(cache.usage == 0)
     }
 
     @Test("K1: threads may use it at once, reads too, and the usage is what the values cost")

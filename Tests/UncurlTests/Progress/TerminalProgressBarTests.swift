@@ -163,7 +163,7 @@ struct TerminalProgressBarTests {
 
     @Test("K5: the speed follows, without the leaps of single packets")
     func rate() throws {
-        var rate = TransferRate()
+        var rate = ProgressSpeed()
         #expect(rate.value == nil && rate.remaining(10) == nil)
         for second in 0...30 { rate.note(Int64(second) * 1_000, at: Double(second)) }
         let steady = try #require(rate.value)

@@ -199,14 +199,19 @@ struct ReachabilityManagerTests {
         weak var gone: ReachabilityManager?
         let seen = Sightings<ReachabilityStatus>()
         var observation: ReachabilityObservation?
+        var statuses: AsyncStream<ReachabilityStatus>?
         do {
             let manager = manager()
             gone = manager
             observation = manager.observe { seen.add($0) }
             try manager.start()
             #expect(await seen.wait { $0.count == 1 })
+            statuses = manager.statuses
         }
         #expect(await Sightings<Void>.eventually { gone == nil })
+        var last: ReachabilityStatus?
+        for await status in try #require(statuses) { last = status }
+        #expect(last == .notReachable, "a sequence ends with its manager")
         try connect()
         #expect(seen.all.count == 1)
         withExtendedLifetime(observation) {}

@@ -1,5 +1,5 @@
 /// How fast bytes have moved lately, without the leaps of single packets.
-struct TransferRate {
+struct ProgressSpeed {
     /// After so long half of what was before counts no more.
     static let halfLife = 3.0
 
@@ -21,7 +21,7 @@ struct TransferRate {
             self.value = now
             return
         }
-        let weight = TransferRate.powerOfTwo(-span / TransferRate.halfLife)
+        let weight = ProgressSpeed.powerOfTwo(-span / ProgressSpeed.halfLife)
         self.value = value * weight + now * (1 - weight)
     }
 
