@@ -19,12 +19,15 @@ struct TokenBucket {
         // A clock that goes backwards gives nothing.
         level = min(burst, level + Double(max(0, now.nanoseconds(since: stamp))) * perNanosecond)
         stamp = max(stamp, now)
-        return Int(max(0, level))
+        return Int(min(max(0, level), TokenBucket.most))
     }
 
     mutating func take(_ count: Int) { level -= Double(count) }
 
     var isEmpty: Bool { level < 1 }
+
+    /// More than any call moves, and what both kinds of number hold exactly.
+    private static let most = 1e15
 
     /// Twenty wake-ups a second: fewer and the flow stutters, more and each carries less than a packet.
     private static let wakeUps = 20.0

@@ -23,6 +23,8 @@ package enum ReportSchema {
             "schedule",
             "errors",
             "threads",
+            "intervals",
+            "failed_limits",
             "notes",
             "exit_status"
           ],
@@ -99,7 +101,12 @@ package enum ReportSchema {
                   "type": "integer",
                   "minimum": 0
                 },
-                "interrupted": {"type": "boolean"}
+                "interrupted": {"type": "boolean"},
+                "merged_from": {
+                  "description": "In a report that volley merge made: how many others are in it.",
+                  "type": "integer",
+                  "minimum": 1
+                }
               }
             },
             "requests": {
@@ -332,30 +339,44 @@ package enum ReportSchema {
                 }
               }
             },
-            "notes": {"type": "array", "items": {"type": "string"}},
-            "exit_status": {"enum": [0, 3, 4, 5, 130]}
-          },
-          "$defs": {
-            "histogram": {
-              "description": "null when nothing was counted; three significant digits.",
-              "type": ["object", "null"],
-              "additionalProperties": false,
-              "required": ["count", "over_range", "min", "mean", "stdev", "max", "percentiles"],
-              "properties": {
-                "count": {"type": "integer", "minimum": 0},
-                "over_range": {
-                  "description": "Values above an hour, counted as an hour.",
-                  "type": "integer",
-                  "minimum": 0
-                },
-                "min": {"type": "integer", "minimum": 0},
-                "mean": {"type": "number", "minimum": 0},
-                "stdev": {"type": "number", "minimum": 0},
-                "max": {"type": "integer", "minimum": 0},
-                "percentiles": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0}}
+            "intervals": {
+              "description": "The measured part's course; in a long run several intervals are one.",
+              "type": "array",
+              "items": {
+                "type": "object",
+                "additionalProperties": false,
+                "required": [
+                  "start_ns",
+                  "end_ns",
+                  "completed",
+                  "successes",
+                  "http_errors",
+                  "failed",
+                  "connects_failed",
+                  "bytes_in",
+                  "latency"
+                ],
+                "properties": {
+                  "start_ns": {"description": "After the start of the measured part.", "type": "integer", "minimum": 0},
+                  "end_ns": {"type": "integer", "minimum": 0},
+                  "completed": {"description": "Or connections opened.", "type": "integer", "minimum": 0},
+                  "successes": {"type": "integer", "minimum": 0},
+                  "http_errors": {"type": "integer", "minimum": 0},
+                  "failed": {"type": "integer", "minimum": 0},
+                  "connects_failed": {"type": "integer", "minimum": 0},
+                  "bytes_in": {"type": "integer", "minimum": 0},
+                  "latency": {
+                    "description": "Of what the run is about: corrected, success or tls.",
+                    "$ref": "#/$defs/histogram"
+                  }
+                }
               }
-            }
-          }
+            },
+            "failed_limits": {"description": "Of --fail-if, with what was found.", "type": "array", "items": {"type": "string"}},
+            "notes": {"type": "array", "items": {"type": "string"}},
+            "exit_status": {"enum": [0, 2, 3, 4, 5, 130]}
+          },
+        \#(ReportSchemaParts.definitions)
         }
         """#
 }

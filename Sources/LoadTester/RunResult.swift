@@ -49,8 +49,17 @@ struct RunResult: Sendable {
     }
 
     var verdict: Verdict {
-        Verdict(tally, of: plan.work, interrupted: interrupted, generatorLimited: !generatorLimits.isEmpty)
+        Verdict(
+            tally,
+            of: plan.work,
+            interrupted: interrupted,
+            generatorLimited: !generatorLimits.isEmpty,
+            gates: gates
+        )
     }
+
+    /// What became of `--fail-if`.
+    var gates: GateOutcome { GateOutcome(plan.gates, GateFigures(self)) }
 
     /// Why volley, and not the server, may have set the figures of a run with a schedule; empty: it kept up.
     var generatorLimits: [String] { GeneratorLimits.reasons(self) }

@@ -97,8 +97,7 @@ struct LocustWorkerTests {
             ["worker", "--master", "127.0.0.1:\(server.port)", server.url("/")],
             error: words.path
         )
-        let limit = ContinuousClock.now + ChildProcess.patience
-        while !words.text.contains("no Locust master"), ContinuousClock.now < limit { usleep(10_000) }
+        ChildProcess.wait { words.text.contains("no Locust master") }
         ended.signal(SIGINT)
         #expect(try ended.waitForEnd() == 130)
         #expect(words.text.contains("it does not speak ZeroMQ") || words.text.contains("the master has gone"))

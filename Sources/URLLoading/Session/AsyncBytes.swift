@@ -40,16 +40,20 @@ extension URLSession {
 
             /// Throws `URLError`; `URLError.cancelled` where the Swift task was cancelled.
             private mutating func nextChunk() async throws -> UInt8? {
+                guard let next = try await takeChunk() else { return nil }
+                chunk = next
+                position = 1
+                return next.first
+            }
+
+            /// The next piece as it came.
+            func takeChunk() async throws -> [UInt8]? {
                 let (channel, lifetime) = (channel, lifetime)
-                let next = try await withTaskCancellationHandler {
+                return try await withTaskCancellationHandler {
                     try await channel.next()
                 } onCancel: {
                     lifetime.task.cancel()
                 }
-                guard let next else { return nil }
-                chunk = next
-                position = 1
-                return next.first
             }
         }
 

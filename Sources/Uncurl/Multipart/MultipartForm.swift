@@ -1,6 +1,6 @@
 internal import HTTP1
 internal import HTTPEngine
-internal import URLLoading
+public import URLLoading
 
 /// A form of several parts (RFC 7578), sent as it is read: files from the disk to the socket, streams from a thread, and none of
 /// them through memory.
@@ -72,10 +72,8 @@ public struct MultipartForm: Sendable {
     }
 
     /// Appends a field for each pair, in their order: parameters of a request, made flat.
-    public mutating func append(
-        fields: [(name: String, value: MultipartContent)]
-    ) throws(MultipartFailure) {
-        for field in fields { try append(field.value, name: field.name) }
+    public mutating func append(fields: [(name: String, value: Data)]) throws(MultipartFailure) {
+        for field in fields { try append(.data(field.value), name: field.name) }
     }
 
     private mutating func append(_ part: MultipartPart) throws(MultipartFailure) {

@@ -50,8 +50,9 @@ struct AutoPurgingCacheTests {
     func veto() {
         let cache = AutoPurgingCache<String, Int>(
             capacity: 100,
-            admits: { key, value in key != "secret" && value != 13 }
-        ) { $0 }
+            admits: { key, value in key != "secret" && value != 13 },
+            cost: { $0 }
+        )
         #expect(!cache.add(1, for: "secret") && cache.value(for: "secret") == nil)
         #expect(cache.add(12, for: "a") && !cache.add(13, for: "a") && cache.value(for: "a") == nil && cache.usage == 0)
     }

@@ -1,0 +1,151 @@
+import HTTP1
+import Reactor
+import Synchronization
+import TLS
+import TestServer
+import TestSupport
+import Testing
+
+@testable import HTTPEngine
+
+@Suite("Rates of exchanges", .timeLimit(.minutes(5)))
+struct ThrottleTests {
+    private static let rate = TransferRate(bytesPerSecond: 100_000, burst: 5_000)
+    private static let size = 300_000
+    private static let content = (0..<size).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 7) }
+
+    private final class Pieces: BlockingReader {
+        private let left = Mutex(ThrottleTests.size)
+        func read(atMost count: Int) -> [UInt8] {
+            left.withLock { left in
+                let step = min(left, count, 7_000)
+                defer { left -= step }
+                return Array(ThrottleTests.content[(ThrottleTests.size - left)..<(ThrottleTests.size - left + step)])
+            }
+        }
+    }
+
+    private static func bodies(_ file: TemporaryFile) throws -> [EngineRequest.Body] {
+        let file = try FileBody(path: file.path)
+        let half = SegmentedBody.Segment.bytes(Array(content[..<100]))
+        let threaded = ThreadedBody(length: nil) { Pieces() }
+        return [
+            .bytes(content), .file(file), .threaded(threaded),
+            .segments(try #require(SegmentedBody([half, .file(file), half]))),
+            .segments(try #require(SegmentedBody([half, .file(file), .threaded(threaded)]))),
+        ]
+    }
+
+    /// Runs a request under a clock that moves as told, and checks at each step that no more has moved than may have.
+    private func run(
+        _ request: EngineRequest,
+        _ configuration: EngineConfiguration,
+        slack: Int
+    ) async throws -> Recorded {
+        let clock = ManualClock()
+        let engine = try EngineHarness(configuration, clock: clock)
+        let start = clock.now
+        let pending = await engine.begin(request) { recorder in
+            let loop = recorder.engine.loop
+            func check(_ count: Int) {
+                let seconds = Double(loop.now.nanoseconds(since: start)) / 1e9
+                let most = Double(Self.rate.burst) + Double(Self.rate.bytesPerSecond) * seconds
+                #expect(Double(count) <= most + Double(slack))
+            }
+            recorder.onSent = { recorder, _ in
+                if request.options.sendingRate != nil { check(recorder.recorded.sent) }
+            }
+            recorder.onBytes = { recorder, _ in
+                if request.options.receivingRate != nil { check(recorder.recorded.body.count) }
+            }
+        }
+        await engine.passTime(by: .milliseconds(10)) { pending.isFinished }
+        return await pending.outcome()
+    }
+
+    @Test("P8: every kind of content keeps to its rate, arrives whole, and takes as long as it must and little longer")
+    func sending() async throws {
+        let file = TemporaryFile(Self.content)
+        let server = try TestServer.start()
+        defer { server.stop() }
+        for body in try Self.bodies(file) {
+            var options = EngineRequest.Options()
+            options.sendingRate = Self.rate
+            let request = try EngineRequest(
+                method: "POST",
+                origin: origin(server.port),
+                target: "/upload",
+                body: body,
+                options: options
+            )
+            let result = try await run(request, EngineConfiguration(), slack: 0)
+            #expect(result.succeeded, "\(String(describing: result.error))")
+            #expect(result.text.contains("\(result.sent)") && result.sent >= Self.size)
+            let timings = try #require(result.report?.timings)
+            let taken = try #require(timings.requestEnd).nanoseconds(since: try #require(timings.requestStart))
+            #expect(taken >= 2_900_000_000)
+            // A source on a thread may be behind the clock's steps.
+            if case .threaded = body { continue }
+            if case .segments(let all) = body, all.length == nil { continue }
+            #expect(taken <= 4_000_000_000)
+        }
+    }
+
+    @Test("P8: the same over TLS")
+    func secure() async throws {
+        let identity = try TestCertificates.identity(["DNS:localhost"])
+        var tls = TLSConfiguration()
+        tls.roots = .pem(identity.authorityPEM)
+        var configuration = EngineConfiguration()
+        configuration.tls = try TLSContext(tls)
+        let server = try TestServer.start(
+            tls: try TLSServerContext(TLSServerConfiguration(certificate: .init(identity)))
+        )
+        defer { server.stop() }
+        let file = TemporaryFile(Self.content)
+        var options = EngineRequest.Options()
+        options.sendingRate = Self.rate
+        options.receivingRate = Self.rate
+        let request = try EngineRequest(
+            method: "POST",
+            origin: try Origin(scheme: .https, host: "localhost", port: server.port),
+            target: "/upload",
+            body: .file(try FileBody(path: file.path)),
+            options: options
+        )
+        let result = try await run(request, configuration, slack: 0)
+        #expect(result.succeeded && result.sent == Self.size)
+    }
+
+    @Test("P8: an answer is read at its rate, beyond it by one read at most, and idle limits stand still meanwhile")
+    func receiving() async throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        var options = EngineRequest.Options()
+        options.receivingRate = Self.rate
+        options.timeouts = Timeouts(connect: nil, idle: .milliseconds(100))
+        let request = try EngineRequest(origin: origin(server.port), target: "/bytes/1000000", options: options)
+        let result = try await run(request, EngineConfiguration(), slack: 256 << 10)
+        #expect(result.succeeded && result.body.count == 1_000_000, "\(String(describing: result.error))")
+    }
+
+    @Test("a throttled exchange that is cancelled, or paused and resumed, leaves nothing behind")
+    func cancelled() async throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let clock = ManualClock()
+        let engine = try EngineHarness(clock: clock)
+        var options = EngineRequest.Options()
+        options.receivingRate = TransferRate(bytesPerSecond: 10, burst: 1)
+        let request = try EngineRequest(origin: origin(server.port), target: "/bytes/5000000", options: options)
+        let received = Counter()
+        let pending = await engine.begin(request) { $0.onBytes = { received.add($1) } }
+        await received.reaches(1)
+        pending.pause()
+        await engine.passTime(by: .seconds(10)) { clock.now.nanoseconds > (1 << 40) + 200_000_000_000 }
+        pending.resume()
+        pending.cancel()
+        #expect(await pending.outcome().error == .cancelled)
+        #expect(await engine.statistics == EngineStatistics())
+    }
+}

@@ -1,0 +1,181 @@
+import Foundation
+import Synchronization
+import TestServer
+import Testing
+import Uncurl
+
+@Suite("Event sources", .timeLimit(.minutes(1)))
+struct EventSourceTests {
+    private enum Opening: Sendable {
+        case pieces([String], then: URLError?)
+        case refusal(URLError)
+        case other
+        case noContent
+    }
+
+    private struct Other: Error {}
+
+    /// What happened, and what happens next.
+    private final class Script: Sendable {
+        private let openings: Mutex<[Opening]>
+        let ids = Mutex<[String?]>([])
+        let waits = Mutex<[Duration]>([])
+
+        init(_ openings: [Opening]) { self.openings = Mutex(openings) }
+
+        func open(_ id: String?) throws -> AsyncThrowingStream<Data, any Error>? {
+            ids.withLock { $0.append(id) }
+            switch openings.withLock({ $0.isEmpty ? .noContent : $0.removeFirst() }) {
+            case .pieces(let pieces, let error): return stream(pieces, then: error)
+            case .refusal(let error): throw error
+            case .other: throw Other()
+            case .noContent: return nil
+            }
+        }
+
+        func source(
+            _ policy: ReconnectionPolicy,
+            limit: Int = 1000
+        ) -> EventSource<AsyncThrowingStream<Data, any Error>> {
+            EventSource(limit: limit, policy: policy) { time in
+                self.waits.withLock { $0.append(time) }
+            } open: { id in
+                try self.open(id)
+            }
+        }
+    }
+
+    private static var exact: ReconnectionPolicy {
+        var policy = ReconnectionPolicy()
+        policy.jitter = 0
+        return policy
+    }
+
+    private func collect(_ script: Script, _ policy: ReconnectionPolicy = exact) async throws -> [String] {
+        var got: [String] = []
+        for try await event in script.source(policy) { got.append(event.data) }
+        return got
+    }
+
+    @Test(
+        "B26: a stream that ends is asked for again behind the last event, after the stream's own time; a 204 ends it"
+    )
+    func reconnects() async throws {
+        let script = Script([
+            .pieces(["data: a\n\nid: 7\nretry: 250\ndata: b\n\n"], then: nil),
+            .pieces(["data: c\n\nid: 8\ndata: cut"], then: URLError(.networkConnectionLost)),
+            .noContent,
+        ])
+        #expect(try await collect(script) == ["a", "b", "c"])
+        #expect(script.ids.withLock { $0 } == [nil, "7", "7"])
+        #expect(script.waits.withLock { $0 } == [.milliseconds(250), .milliseconds(250)])
+    }
+
+    @Test(
+        "B26: openings that bring nothing wait longer each time, up to a limit, and one that brings something begins anew"
+    )
+    func backoff() async throws {
+        let lost = Opening.refusal(URLError(.cannotConnectToHost))
+        let script = Script([
+            lost, lost, .pieces([], then: nil), lost, lost, .pieces([": alive\n"], then: nil), lost, .noContent,
+        ])
+        var policy = Self.exact
+        (policy.retry, policy.longest) = (.seconds(1), .seconds(10))
+        #expect(try await collect(script, policy) == [])
+        #expect(script.waits.withLock { $0 } == [1, 2, 4, 8, 10, 1, 1].map { .seconds($0) })
+    }
+
+    @Test("B26: a server's own time counts in full, however long")
+    func longRetry() async throws {
+        let script = Script([.pieces(["retry: 120000\n\n"], then: nil), .noContent])
+        _ = try await collect(script)
+        #expect(script.waits.withLock { $0 } == [.seconds(120)])
+    }
+
+    @Test("B26: errors that are none of the network end it, and so does one attempt too many")
+    func fatal() async throws {
+        await #expect(throws: Other.self) { try await collect(Script([.pieces(["data: a\n\n"], then: nil), .other])) }
+        let untrusted = Script([.refusal(URLError(.serverCertificateUntrusted)), .noContent])
+        await #expect(throws: URLError(.serverCertificateUntrusted)) { try await collect(untrusted) }
+        var policy = Self.exact
+        policy.attempts = 2
+        let lost = Opening.refusal(URLError(.timedOut))
+        let script = Script([lost, lost, lost])
+        await #expect(throws: URLError(.timedOut)) { try await collect(script, policy) }
+        #expect(script.ids.withLock { $0.count } == 2)
+    }
+
+    @Test("B26: an event too long ends it: to ask again would bring the same")
+    func tooLong() async throws {
+        let script = Script([.pieces(["data: ok\n\ndata: " + String(repeating: "x", count: 2000)], then: nil)])
+        var got: [String] = []
+        await #expect(throws: StreamFailure.self) {
+            for try await event in script.source(Self.exact) { got.append(event.data) }
+        }
+        #expect(got == ["ok"])
+    }
+
+    @Test("B26: cancelling the task ends it, while it reads and while it waits")
+    func cancelled() async throws {
+        let (stuck, _) = AsyncThrowingStream.makeStream(of: Data.self, throwing: (any Error).self)
+        let reading = EventSource { _ in stuck }
+        let waiting = EventSource { _ -> AsyncThrowingStream<Data, any Error>? in throw URLError(.timedOut) }
+        for source in [reading, waiting] {
+            let began = Mutex(false)
+            let task = Task {
+                began.withLock { $0 = true }
+                for try await _ in source {}
+            }
+            while !began.withLock({ $0 }) { await Task.yield() }
+            task.cancel()
+            await #expect(throws: (any Error).self) { try await task.value }
+        }
+    }
+
+    @Test("jitter takes away no more than its share")
+    func jitter() async throws {
+        let lost = Opening.refusal(URLError(.timedOut))
+        var policy = ReconnectionPolicy()
+        (policy.retry, policy.jitter, policy.factor) = (.seconds(10), 0.5, 1)
+        let script = Script(Array(repeating: lost, count: 50))
+        _ = try await collect(script, policy)
+        let waits = script.waits.withLock { $0 }
+        #expect(waits.count == 50 && waits.allSatisfy { $0 >= .seconds(5) && $0 <= .seconds(10) })
+        #expect(Set(waits).count > 1)
+    }
+}
+
+/// Over real sockets, by a session of anybody's.
+@Suite("Event sources over sessions", .timeLimit(.minutes(1)))
+struct EventSourceSessionTests {
+    private func answer(_ status: String, _ body: String) -> RawScript {
+        let head = "HTTP/1.1 \(status)\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+        return [.receive(.headEnd), .pieces(of: 3), .send(head + body), .finish, .receive(.endOfStream)]
+    }
+
+    @Test("B26, want 10: a connection lost is taken up behind the last event, and a 204 ends the stream")
+    func session() async throws {
+        let server = try RawServer.start(
+            [
+                answer("200 OK", "id: 1\ndata: a\n\nid: 2\ndata: b\n\nid: 3\ndata: cut"),
+                answer("200 OK", "data: c\n\n"),
+            ],
+            otherwise: [.receive(.headEnd), .send("HTTP/1.1 204 No Content\r\n\r\n")]
+        )
+        let session = URLSession(configuration: .isolated)
+        let url = URL(string: server.url("/events"))!
+        let open: @Sendable (String?) async throws -> URLSession.AsyncBytes.AsyncChunks? = { id in
+            var request = URLRequest(url: url)
+            request.setValue(id, forHTTPHeaderField: "Last-Event-ID")
+            let (bytes, response) = try await session.bytes(for: request)
+            return (response as? HTTPURLResponse)?.statusCode == 200 ? bytes.chunks : nil
+        }
+        var got: [ServerSentEvent] = []
+        for try await event in EventSource(wait: { _ in }, open: open) { got.append(event) }
+        #expect(got.map(\.data) == ["a", "b", "c"] && got.map(\.id) == ["1", "2", "2"])
+        let asked = server.connections.map {
+            $0.receivedText.contains("Last-Event-ID: 2") || $0.receivedText.contains("Last-Event-Id: 2")
+        }
+        #expect(asked == [false, true, true])
+    }
+}

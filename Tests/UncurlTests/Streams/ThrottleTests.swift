@@ -1,0 +1,113 @@
+import Foundation
+import Reactor
+import TestServer
+import Testing
+import Uncurl
+
+@Suite("Throttled requests", .timeLimit(.minutes(2)))
+struct ThrottleTests {
+    private static let throttle = Throttle(upload: 400_000, burst: 20_000)
+
+    /// Nothing came faster than the rate allows, counted from before the task began. A loaded machine is slower; that proves
+    /// nothing.
+    private func expectRate(_ record: RawRecord, _ throttle: Throttle, head: Int, since start: Instant) {
+        guard let rate = throttle.upload, let burst = throttle.burst else { return }
+        for arrival in record.arrivals {
+            let seconds = Double(arrival.time.nanoseconds(since: start)) / 1e9
+            #expect(Double(arrival.total) <= Double(burst + head) + seconds * Double(rate) + 1)
+        }
+    }
+
+    private func form() throws -> MultipartForm {
+        var form = try MultipartForm(boundary: "B")
+        try form.append(.data(Data(noise(150_000))), name: "a")
+        try form.append(.stream(opening: { .of(noise(50_000)) }), name: "s")
+        return form
+    }
+
+    /// Answers the head of the first request with a redirect, and takes the second whole.
+    private func server() throws -> FormServer {
+        let redirect =
+            "HTTP/1.1 307 Temporary Redirect\r\nLocation: /other\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        return try FormServer(
+            [[.receive(.headEnd), .send(redirect), .receive(.endOfStream)]],
+            otherwise: [.receive(.headEnd), .receive(.bytes(200_000)), .send(FormServer.ok), .stall]
+        )
+    }
+
+    @Test("P8, D21: a rate holds for what is sent, and is kept along a redirect")
+    func redirected() async throws {
+        let server = try server()
+        var request = server.request
+        request.throttle = Self.throttle
+        let start = Instant.current()
+        _ = try await URLSession(configuration: .isolated).upload(for: request, multipart: form())
+        let records = server.raw.connections
+        #expect(records.count == 2)
+        for (index, record) in records.enumerated() {
+            expectRate(record, Self.throttle, head: server.head(index).utf8.count, since: start)
+        }
+        #expect(records[1].received.count > 200_000)
+    }
+
+    @Test("D21: not even a delegate that follows a redirect with a request of its own loses rate and form")
+    func ownRedirect() async throws {
+        let server = try server()
+        var request = server.request
+        request.throttle = Self.throttle
+        let start = Instant.current()
+        let session = URLSession(configuration: .isolated, delegate: Redirector(), delegateQueue: nil)
+        _ = try await session.upload(for: request, multipart: form())
+        let records = server.raw.connections
+        #expect(records.count == 2)
+        for (index, record) in records.enumerated() {
+            expectRate(record, Self.throttle, head: server.head(index).utf8.count, since: start)
+        }
+        session.finishTasksAndInvalidate()
+    }
+
+    private final class Redirector: NSObject, URLSessionTaskDelegate {
+        func urlSession(
+            _ session: URLSession,
+            task: URLSessionTask,
+            willPerformHTTPRedirection response: HTTPURLResponse,
+            newRequest request: URLRequest,
+            completionHandler: @escaping (URLRequest?) -> Void
+        ) {
+            var own = URLRequest(url: request.url!)
+            own.httpMethod = "POST"
+            completionHandler(own)
+        }
+    }
+
+    @Test("P8: data in memory and downloads keep to their rates as well")
+    func dataAndDownload() async throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let session = URLSession(configuration: .isolated)
+        var request = URLRequest(url: URL(string: server.url("/bytes/300000"))!)
+        request.throttle = Throttle(download: 500_000, burst: 10_000)
+        let start = ContinuousClock.now
+        #expect(try await session.data(for: request).0.count == 300_000)
+        // What one read holds and the burst come at once, the rest at its rate.
+        #expect(ContinuousClock.now - start > .milliseconds(300))
+
+        var upload = URLRequest(url: URL(string: server.url("/upload"))!)
+        upload.httpMethod = "POST"
+        upload.throttle = Throttle(upload: 500_000, burst: 10_000)
+        let begin = ContinuousClock.now
+        _ = try await session.upload(for: upload, from: Data(noise(200_000)))
+        #expect(ContinuousClock.now - begin > .milliseconds(350))
+    }
+
+    @Test("P8: the constants suggested for mobile networks, and a throttle is the request's value")
+    func values() {
+        #expect(Throttle.suggested3G == Throttle(upload: 81_920, burst: 16_384))
+        var request = URLRequest(url: URL(string: "http://127.0.0.1/")!)
+        #expect(request.throttle == nil)
+        request.throttle = Throttle(upload: 1, download: 2, burst: 3)
+        let copy = request
+        request.throttle = nil
+        #expect(copy.throttle == Throttle(upload: 1, download: 2, burst: 3) && request.throttle == nil)
+    }
+}
