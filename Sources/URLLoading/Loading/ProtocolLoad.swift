@@ -20,7 +20,7 @@ final class ProtocolLoad: @unchecked Sendable {
         case challengeCancelled
     }
 
-    /// Which may be gone once this is stopped: asked for on the loop alone, before that.
+    /// Gone once this is stopped: whatever a class tells then finds nobody.
     private unowned let load: TaskLoad
     private let loop: EventLoop
     private let classes: [URLProtocol.Type]
@@ -48,13 +48,16 @@ final class ProtocolLoad: @unchecked Sendable {
         self.load = load
         loop = load.engine.loop
         task = load.task
-        // What the classes are shown: the order's content too, which is no part of its request.
-        var shown = load.request
-        if case .data(let data) = load.content { shown.httpBody = data }
-        if case .file = load.content, case .file(let url)? = load.task.order?.content {
-            shown.httpBodyStream = InputStream(url: url)
+        var request = load.request
+        // A class knows of a task's content what its request says; a redirect that made a GET of it has taken the content away.
+        if !load.content.isEmpty {
+            switch load.order.content {
+            case .request, .stream, .segments: break
+            case .data(let data): request.httpBody = data
+            case .file(let file): request.httpBodyStream = InputStream(url: file)
+            }
         }
-        request = shown
+        self.request = request
     }
 
     // MARK: On the loop
@@ -65,7 +68,6 @@ final class ProtocolLoad: @unchecked Sendable {
         queue.async { [self] in
             guard let taker = classes.first(where: { $0.canInit(with: task) }) else {
                 return onLoop { load in
-                    guard !load.isStopped else { return }
                     load.task.currentRequest = load.load.request
                     load.load.loadItself(load)
                 }
@@ -126,14 +128,15 @@ final class ProtocolLoad: @unchecked Sendable {
 
     private func take(_ event: Event) {
         onLoop { load in
-            guard !load.isStopped else { return }
             load.events.append(event)
             load.deliver()
         }
     }
 
     private func onLoop(_ call: @escaping @Sendable (ProtocolLoad) -> Void) {
-        loop.post { call(self) }
+        loop.post {
+            if !self.isStopped { call(self) }
+        }
     }
 
     /// The client a class is given: turns calls into events.
