@@ -128,12 +128,12 @@ struct DataTaskTests {
         let session = URLSession(configuration: .isolated)
         let target = url("/delay/30")
         let task = Task { try await session.data(from: target) }
-        while await session.allTasks.isEmpty { await Task.yield() }
+        await until { await !session.allTasks.isEmpty }
         task.cancel()
         let error = await #expect(throws: URLError.self) { try await task.value }
         #expect(error?.code == .cancelled)
         // Its outcome comes first, on another thread.
-        while await !session.allTasks.isEmpty { await Task.yield() }
+        await until { await session.allTasks.isEmpty }
     }
 
     @Test("redirects are followed; a delegate's nil takes the redirect for the answer")
@@ -270,7 +270,7 @@ struct DataTaskTests {
         let session = URLSession(configuration: .isolated, delegate: recorder, delegateQueue: nil)
         let task = session.dataTask(with: url("/bytes/10000000"))
         task.resume()
-        while task.countOfBytesReceived == 0 { await Task.yield() }
+        await until { task.countOfBytesReceived > 0 }
         task.suspend()
         for _ in 0..<10_000 { gate.signal() }
         #expect(task.state == .suspended)
@@ -293,8 +293,8 @@ struct DataTaskTests {
             _ = try await session.data(from: url("/get"))
             session.finishTasksAndInvalidate()
             await #expect(throws: URLError.self) { _ = try await session.data(from: url("/get")) }
-            while recorder.events.last != "invalid" { await Task.yield() }
-            while session.delegate != nil { await Task.yield() }
+            await until { recorder.events.last == "invalid" }
+            await until { session.delegate == nil }
         }
         for _ in 0..<100_000 where weakly != nil { await Task.yield() }
         #expect(weakly == nil)

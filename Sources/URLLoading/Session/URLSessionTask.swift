@@ -56,6 +56,11 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         set { snapshot.withLock { $0.currentRequest = newValue } }
     }
 
+    /// Of its session's configuration; nil once the task has ended.
+    package var protocolContext: (any Sendable)? {
+        snapshot.withLock { $0.session }?.parts.configuration.protocolContext
+    }
+
     /// The head of the answer, once there is one.
     open internal(set) var response: URLResponse? {
         get { snapshot.withLock { $0.response } }
