@@ -30,6 +30,7 @@ enum JSONReport {
             ("errors", .array(tally.failures.sorted.map(failure))),
             ("threads", .array(result.threads.map { thread($0, result) })),
             ("intervals", .array(result.course.points.map(interval))),
+            ("runs", .array(result.runs.map(\.json))),
             ("failed_limits", .array(result.gates.lines.map { .string(String($0.dropFirst(8))) })),
             ("notes", .array(result.notes.map { .string($0) })),
             ("exit_status", .integer(UInt64(result.verdict.rawValue))),

@@ -24,6 +24,7 @@ package enum ReportSchema {
             "errors",
             "threads",
             "intervals",
+            "runs",
             "failed_limits",
             "notes",
             "exit_status"
@@ -339,39 +340,8 @@ package enum ReportSchema {
                 }
               }
             },
-            "intervals": {
-              "description": "The measured part's course; in a long run several intervals are one.",
-              "type": "array",
-              "items": {
-                "type": "object",
-                "additionalProperties": false,
-                "required": [
-                  "start_ns",
-                  "end_ns",
-                  "completed",
-                  "successes",
-                  "http_errors",
-                  "failed",
-                  "connects_failed",
-                  "bytes_in",
-                  "latency"
-                ],
-                "properties": {
-                  "start_ns": {"description": "After the start of the measured part.", "type": "integer", "minimum": 0},
-                  "end_ns": {"type": "integer", "minimum": 0},
-                  "completed": {"description": "Or connections opened.", "type": "integer", "minimum": 0},
-                  "successes": {"type": "integer", "minimum": 0},
-                  "http_errors": {"type": "integer", "minimum": 0},
-                  "failed": {"type": "integer", "minimum": 0},
-                  "connects_failed": {"type": "integer", "minimum": 0},
-                  "bytes_in": {"type": "integer", "minimum": 0},
-                  "latency": {
-                    "description": "Of what the run is about: corrected, success or tls.",
-                    "$ref": "#/$defs/histogram"
-                  }
-                }
-              }
-            },
+            "intervals": {"$ref": "#/$defs/intervals"},
+            "runs": {"$ref": "#/$defs/runs"},
             "failed_limits": {"description": "Of --fail-if, with what was found.", "type": "array", "items": {"type": "string"}},
             "notes": {"type": "array", "items": {"type": "string"}},
             "exit_status": {"enum": [0, 2, 3, 4, 5, 130]}

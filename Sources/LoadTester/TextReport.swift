@@ -16,6 +16,7 @@ enum TextReport {
         sections.append(security(result.tally.handshakes))
         if !result.tally.failures.isEmpty { sections.append(failures(result.tally.failures)) }
         if result.plan.threads > 1 { sections.append(threads(result)) }
+        sections.append(RunFigures.table(result.runs))
         sections.append(result.gates.lines)
         if !result.notes.isEmpty { sections.append(result.notes.map { "note: \($0)" }) }
         return sections.filter { !$0.isEmpty }.map { $0.joined(separator: "\n") }.joined(separator: "\n\n") + "\n"

@@ -172,6 +172,12 @@ struct LoadCommand: ParsableCommand {
     var startAt: String?
 
     @Option(
+        name: .customLong("repeat"),
+        help: ArgumentHelp("Make the run so often, and report all with their spread.", valueName: "N")
+    )
+    var repeats = "1"
+
+    @Option(
         parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
             "Exit with 2 if this holds: p99>50ms, errors>0.1%, rps<1000, raw_p99.9>1s, max>2s …; repeatable.",

@@ -55,7 +55,7 @@ struct LocustWorkerTests {
         defer { server.stop() }
         let found = try outcome("restart", server.url("/bytes/128"))
         let totals = try #require(found["totals"] as? [Int])
-        #expect(totals.count == 2)
+        #expect(totals.count == 3)
         #expect(UInt64(totals.reduce(0, +)) == server.requestCount)
         #expect((found["said"] as? String)?.contains("0 errors") == true)
     }
