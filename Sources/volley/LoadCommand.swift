@@ -171,7 +171,10 @@ struct LoadCommand: ParsableCommand {
     )
     var startAt: String?
 
-    @Option(name: .customLong("repeat"), help: ArgumentHelp("Make the run so often, and report all with their spread.", valueName: "N"))
+    @Option(
+        name: .customLong("repeat"),
+        help: ArgumentHelp("Make the run so often, and report all with their spread.", valueName: "N")
+    )
     var repeats = "1"
 
     @Option(
@@ -229,6 +232,9 @@ struct LoadCommand: ParsableCommand {
             }
         case .run(let command):
             let options = try Options(command)
+            if let (goal, start) = try command.pace.search() {
+                return try SearchRun(options, goal: goal, from: start).perform()
+            }
             var run = try Run(options, limits: .read())
             return try run.perform()
         case .command(let command): return try command.perform()
