@@ -182,6 +182,13 @@ let package = Package(
             name: "UncurlTests",
             dependencies: [
                 "Uncurl", "UncurlXML", "UncurlTestKit", "HTTPEngine", "TLS", "Reactor", "TestServer", "TestSupport",
+                .product(name: "InMemoryLogging", package: "swift-log", condition: .when(traits: ["SwiftLog"])),
+                .product(name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["SwiftMetrics"])),
+                .product(
+                    name: "InMemoryTracing",
+                    package: "swift-distributed-tracing",
+                    condition: .when(traits: ["SwiftDistributedTracing"])
+                ),
             ],
             swiftSettings: testing
         ),

@@ -9,7 +9,7 @@ struct Answer: Decodable, Sendable {
 }
 
 @main
-enum FirstRequest {
+enum Main {
     static func main() async throws {
         let own = CommandLine.arguments.count > 1 ? nil : try TestServer.start()
         let base = own?.url("/") ?? CommandLine.arguments[1]

@@ -4,7 +4,7 @@ import TestServer
 import Uncurl
 
 @main
-enum LiveEvents {
+enum Main {
     static func main() async throws {
         let own = CommandLine.arguments.count > 1 ? nil : try TestServer.start()
         let manager = HTTPSessionManager()

@@ -5,7 +5,7 @@ import TestServer
 import Uncurl
 
 @main
-enum ResumedDownload {
+enum Main {
     static func main() async throws {
         let own = CommandLine.arguments.count > 1 ? nil : try TestServer.start()
         let url = own?.url("/range/4000000") ?? CommandLine.arguments[1]

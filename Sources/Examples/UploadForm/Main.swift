@@ -9,7 +9,7 @@ struct Answer: Decodable, Sendable {
 }
 
 @main
-enum UploadForm {
+enum Main {
     static func main() async throws {
         let arguments = CommandLine.arguments
         let own = arguments.count > 2 ? nil : try TestServer.start()
