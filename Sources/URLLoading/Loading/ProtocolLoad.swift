@@ -49,11 +49,13 @@ final class ProtocolLoad: @unchecked Sendable {
         loop = load.engine.loop
         task = load.task
         var request = load.request
-        // A class knows of a task's content what its request says.
-        switch load.order.content {
-        case .request, .stream, .segments: break
-        case .data(let data): request.httpBody = data
-        case .file(let file): request.httpBodyStream = InputStream(url: file)
+        // A class knows of a task's content what its request says; a redirect that made a GET of it has taken the content away.
+        if !load.content.isEmpty {
+            switch load.order.content {
+            case .request, .stream, .segments: break
+            case .data(let data): request.httpBody = data
+            case .file(let file): request.httpBodyStream = InputStream(url: file)
+            }
         }
         self.request = request
     }
@@ -65,7 +67,10 @@ final class ProtocolLoad: @unchecked Sendable {
         task.currentRequest = request
         queue.async { [self] in
             guard let taker = classes.first(where: { $0.canInit(with: task) }) else {
-                return onLoop { $0.load.loadItself($0) }
+                return onLoop { load in
+                    load.task.currentRequest = load.load.request
+                    load.load.loadItself(load)
+                }
             }
             let client = ProtocolClient { [weak self] event in self?.take(event) }
             let instance = taker.init(task: task, cachedResponse: nil, client: client)

@@ -87,6 +87,8 @@ final class TaskLoad {
     var transaction: Transaction?
     var validation: CacheUse?
     var storing: CacheEntry?
+    /// Content for a delegate that wants all of it at once.
+    var gathered: Data?
     /// The answer is the cache's.
     var isFromCache = false
     /// The answer as it is told; nil before.
