@@ -6,6 +6,7 @@ locust.py SCENARIO VOLLEY URL [SECONDS]: run by LocustWorkerTests with the Pytho
 import contextlib
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -15,17 +16,9 @@ import time
 import urllib.parse
 import urllib.request
 
-LOCUSTFILE = """
-from locust import User, events, constant
-
-class Volley(User):
-    wait_time = constant(1)
-
-@events.init_command_line_parser.add_listener
-def _(parser):
-    parser.add_argument("--target-url", type=str, default="", include_in_web_ui=True)
-    parser.add_argument("--target-rate", type=str, default="", include_in_web_ui=True)
-"""
+# The one that the documentation gives its readers.
+DOCUMENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../Sources/LoadTester/LoadTester.docc/Swarms.md")
+LOCUSTFILE = re.search(r"```python\n(.*?)```", open(DOCUMENT).read(), re.S).group(1)
 PATIENCE = int(os.environ.get("PATIENCE", "60"))
 
 
@@ -142,13 +135,13 @@ def failing(stack, volley, url):
 
 
 def restart(stack, volley, url):
-    """Started, stopped and started again from the web page, with other users."""
+    """Started, stopped and started again from the web page, with other users, and then at a rate."""
     master = Master(stack)
     process = worker(stack, volley, master, url)
     wait_for(lambda: master.workers("ready"), "a worker")
     totals = []
-    for users in (4, 2):
-        master.post("/swarm", user_count=users, spawn_rate=users, host="")
+    for users, rate in ((4, ""), (2, ""), (2, "100")):
+        master.post("/swarm", user_count=users, spawn_rate=users, host="", target_url="", target_rate=rate)
         wait_for(lambda: master.get("/stats/requests")["state"] == "running" and master.total() > 50, "requests")
         master.post("/stop")
         wait_for(lambda: master.get("/stats/requests")["state"] == "stopped" and master.workers("ready"), "the stop")

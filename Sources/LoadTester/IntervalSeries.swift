@@ -20,10 +20,12 @@ struct IntervalSeries: Sendable {
         var perSecond: Double { end > start ? Double(completed) * 1e9 / Double(end - start) : 0 }
 
         /// Of the times that the run is about.
-        func summary(percentiles: [Double]) -> LatencyHistogram.Summary? {
+        var times: LatencyHistogram {
             // What was encoded here can be decoded.
-            (try? HistogramCodec.decode(latency))?.summary(percentiles: percentiles)
+            (try? HistogramCodec.decode(latency)) ?? LatencyHistogram()
         }
+
+        func summary(percentiles: [Double]) -> LatencyHistogram.Summary? { times.summary(percentiles: percentiles) }
     }
 
     /// Points kept, of some 5 KB each; more than any page is wide.

@@ -29,6 +29,9 @@ enum JSONReport {
             ("schedule", SchedulePart.json(result)),
             ("errors", .array(tally.failures.sorted.map(failure))),
             ("threads", .array(result.threads.map { thread($0, result) })),
+            ("intervals", .array(result.course.points.map(interval))),
+            ("runs", .array(result.runs.map(\.json))),
+            ("failed_limits", .array(result.gates.lines.map { .string(String($0.dropFirst(8))) })),
             ("notes", .array(result.notes.map { .string($0) })),
             ("exit_status", .integer(UInt64(result.verdict.rawValue))),
         ])
@@ -155,6 +158,22 @@ enum JSONReport {
             ("stdev", .number(summary.deviation)),
             ("max", .integer(summary.maximum)),
             ("percentiles", .object(summary.percentiles.map { ($0.name, .integer($0.value)) })),
+            ("sum", .integer(values.sum)),
+            ("hdr", .string(HistogramCodec.text(values))),
+        ])
+    }
+
+    private static func interval(_ point: IntervalSeries.Point) -> JSONValue {
+        .object([
+            ("start_ns", .integer(point.start)),
+            ("end_ns", .integer(point.end)),
+            ("completed", .integer(point.completed)),
+            ("successes", .integer(point.successes)),
+            ("http_errors", .integer(point.httpErrors)),
+            ("failed", .integer(point.failed)),
+            ("connects_failed", .integer(point.connectionsFailed)),
+            ("bytes_in", .integer(point.bytesIn)),
+            ("latency", histogram(point.times)),
         ])
     }
 

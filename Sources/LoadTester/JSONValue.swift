@@ -20,6 +20,20 @@ enum JSONValue: Sendable, ExpressibleByStringLiteral, ExpressibleByNilLiteral {
         return out + "\n"
     }
 
+    /// The document on one line.
+    var compact: String {
+        switch self {
+        case .null, .bool, .integer, .number, .string:
+            var out = ""
+            write(to: &out, indent: "")
+            return out
+        case .array(let values): return "[" + values.map(\.compact).joined(separator: ",") + "]"
+        case .object(let members):
+            return "{" + members.map { JSONValue.string($0.0).compact + ":" + $0.1.compact }.joined(separator: ",")
+                + "}"
+        }
+    }
+
     private func write(to out: inout String, indent: String) {
         switch self {
         case .null: out += "null"

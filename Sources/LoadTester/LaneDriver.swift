@@ -201,6 +201,7 @@ final class LaneDriver: AlarmHandler {
             resting.append(lane)
             return worker.finishIfDone()
         }
+        guard worker.running < worker.wanted else { return resting.append(lane) }
         if lane.needsConnection, lane.due != .never {
             // Not its first: the pacer says when.
             lane.due = .never
@@ -324,7 +325,7 @@ final class LaneDriver: AlarmHandler {
             if plan.profile == nil, worker.running == 0 { worker.stop() }
         } else if plan.profile != nil {
             resting.append(lane)
-            serve()
+            if worker.budget == 0 { worker.finishIfDone() } else { serve() }
         } else if let think = plan.think {
             sleep(lane, think.length(&random))
             worker.finishIfDone()

@@ -62,6 +62,10 @@ package struct Options: Sendable {
     package var shard: Shard
     /// Milliseconds since 1970 at which to start; nil: at once.
     package var startAt: UInt64?
+    /// How often the run is made; the reports are of all together.
+    package var repeats = 1
+    /// Conditions under which the run has failed.
+    package var gates: [Gate] = []
     /// Others decide how many connections are busy.
     var isSwarm = false
     /// How long an interval of the reports that show a run's course is, in nanoseconds.

@@ -23,6 +23,9 @@ package enum ReportSchema {
             "schedule",
             "errors",
             "threads",
+            "intervals",
+            "runs",
+            "failed_limits",
             "notes",
             "exit_status"
           ],
@@ -99,7 +102,12 @@ package enum ReportSchema {
                   "type": "integer",
                   "minimum": 0
                 },
-                "interrupted": {"type": "boolean"}
+                "interrupted": {"type": "boolean"},
+                "merged_from": {
+                  "description": "In a report that volley merge made: how many others are in it.",
+                  "type": "integer",
+                  "minimum": 1
+                }
               }
             },
             "requests": {
@@ -332,30 +340,13 @@ package enum ReportSchema {
                 }
               }
             },
+            "intervals": {"$ref": "#/$defs/intervals"},
+            "runs": {"$ref": "#/$defs/runs"},
+            "failed_limits": {"description": "Of --fail-if, with what was found.", "type": "array", "items": {"type": "string"}},
             "notes": {"type": "array", "items": {"type": "string"}},
-            "exit_status": {"enum": [0, 3, 4, 5, 130]}
+            "exit_status": {"enum": [0, 2, 3, 4, 5, 130]}
           },
-          "$defs": {
-            "histogram": {
-              "description": "null when nothing was counted; three significant digits.",
-              "type": ["object", "null"],
-              "additionalProperties": false,
-              "required": ["count", "over_range", "min", "mean", "stdev", "max", "percentiles"],
-              "properties": {
-                "count": {"type": "integer", "minimum": 0},
-                "over_range": {
-                  "description": "Values above an hour, counted as an hour.",
-                  "type": "integer",
-                  "minimum": 0
-                },
-                "min": {"type": "integer", "minimum": 0},
-                "mean": {"type": "number", "minimum": 0},
-                "stdev": {"type": "number", "minimum": 0},
-                "max": {"type": "integer", "minimum": 0},
-                "percentiles": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0}}
-              }
-            }
-          }
+        \#(ReportSchemaParts.definitions)
         }
         """#
 }

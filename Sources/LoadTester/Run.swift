@@ -40,23 +40,37 @@ package struct Run {
         let server = try embeddedServer()
         defer { server?.stop() }
         let requests = try EngineRequests(plan, embedded: server?.address)
-        let group = try loops()
-        defer { group.shutdown() }
-        let resolver = try Names.resolver(for: plan.names, on: group.nextLoop(), &signals)
-        defer { resolver.shutdown() }
         for note in plan.notes { say(note) }
         let metrics = try options.metricsPort.map { port throws(UsageError) in try MetricsServer(port: port, of: plan) }
         defer { metrics?.stop() }
         if let metrics { say("the metrics are at http://127.0.0.1:\(metrics.port)/metrics") }
         var watch = RunWatch(options, plan, files: files, metrics: metrics)
-        let crew = CrewBoard(workers: plan.threads, intervals: watch.intervals, log: watch.log) { SignalWait.wake() }
-        let job = Job(plan: plan, requests: requests, resolver: resolver, crew: crew)
-        var result = load(job, group, &watch, &signals)
+        var result = try once(requests, &watch, &signals)
+        for number in 1..<max(options.repeats, 1) where !result.interrupted {
+            say("run \(number) of \(options.repeats): \(result.runs.last?.text(plan.work) ?? "")")
+            watch.renew(after: result.measured)
+            result.append(try once(requests, &watch, &signals))
+        }
         result.notes += watch.notes
         if let server { result.notes.append("the embedded server counted \(server.requestCount) requests in all") }
         for file in files where !file.format.isStream { try file.replace(with: Reports.text(result, file.format)) }
         if let trouble = watch.trouble { throw trouble }
         return result.verdict
+    }
+
+    /// One run, on threads of its own.
+    private func once(
+        _ requests: EngineRequests,
+        _ watch: inout RunWatch,
+        _ signals: inout SignalWait
+    ) throws(UsageError) -> RunResult {
+        let group = try loops()
+        defer { group.shutdown() }
+        let resolver = try Names.resolver(for: plan.names, on: group.nextLoop(), &signals)
+        defer { resolver.shutdown() }
+        let crew = CrewBoard(workers: plan.threads, intervals: watch.intervals, log: watch.log) { SignalWait.wake() }
+        let job = Job(plan: plan, requests: requests, resolver: resolver, crew: crew)
+        return load(job, group, &watch, &signals)
     }
 
     /// Until the time of `--start-at`; true if the user did not wait for it.

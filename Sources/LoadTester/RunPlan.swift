@@ -59,6 +59,7 @@ package struct RunPlan: Sendable {
     let users: UserOptions
     /// The part of a run of several processes that this one is; its connections and requests are shared out already.
     let shard: Shard
+    let gates: [Gate]
     /// Somebody else decides how many connections are busy, while the run goes on.
     let isSwarm: Bool
     /// `--latency`: the reports for people spell the distribution out.
@@ -101,9 +102,9 @@ package struct RunPlan: Sendable {
         (connectRate, sources) = (options.connectRate, options.sources)
         (profile, think, drain) = (options.profile, options.think, options.drain)
         (spin, seed) = (options.spin, options.seed)
+        (shard, isSwarm, gates) = (options.shard, options.isSwarm, options.gates)
         connectTo = options.connectTo
         (inputs, order, users) = (options.inputs.drafts, options.order, options.users)
-        (shard, isSwarm) = (options.shard, options.isSwarm)
         showsDistribution = options.showsDistribution
         notes = preflight.notes + options.inputs.notes
     }

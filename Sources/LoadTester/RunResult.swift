@@ -18,6 +18,8 @@ struct RunResult: Sendable {
     var tally: Tally
     /// The measured part in intervals; empty where nobody asked for them.
     var course = IntervalSeries()
+    /// Each run's figures, where ``append(_:)`` put several together.
+    private(set) var runs: [RunFigures] = []
     var notes: [String]
     var interrupted: Bool
 
@@ -40,6 +42,21 @@ struct RunResult: Sendable {
             )
         }
         notes += GeneratorLimits.notes(self)
+        runs = [RunFigures(self)]
+    }
+
+    /// Adds another run of the same plan, as if both had been one of their common length.
+    mutating func append(_ other: RunResult) {
+        measured &+= other.measured
+        tally.merge(other.tally)
+        for (index, thread) in other.threads.enumerated() where threads.indices.contains(index) {
+            threads[index].completed &+= thread.completed
+            threads[index].cpuNanoseconds &+= thread.cpuNanoseconds
+        }
+        course = other.course
+        notes += other.notes.filter { !notes.contains($0) }
+        interrupted = interrupted || other.interrupted
+        runs += other.runs
     }
 
     /// From the first start to the last end, in nanoseconds.
@@ -49,8 +66,17 @@ struct RunResult: Sendable {
     }
 
     var verdict: Verdict {
-        Verdict(tally, of: plan.work, interrupted: interrupted, generatorLimited: !generatorLimits.isEmpty)
+        Verdict(
+            tally,
+            of: plan.work,
+            interrupted: interrupted,
+            generatorLimited: !generatorLimits.isEmpty,
+            gates: gates
+        )
     }
+
+    /// What became of `--fail-if`.
+    var gates: GateOutcome { GateOutcome(plan.gates, GateFigures(self)) }
 
     /// Why volley, and not the server, may have set the figures of a run with a schedule; empty: it kept up.
     var generatorLimits: [String] { GeneratorLimits.reasons(self) }

@@ -5,10 +5,13 @@ import Reactor
 struct RunWatch {
     private let plan: RunPlan
     private let streams: [ReportFile]
-    let intervals: IntervalBoard?
+    private(set) var intervals: IntervalBoard?
     let log: RequestLogBoard?
     private var collector: IntervalCollector?
     private(set) var series = IntervalSeries()
+    /// Where the present run begins in the reports of several, in nanoseconds.
+    private var offset: UInt64 = 0
+    private var hasBegun = false
     private var display: LiveDisplay
     private let metrics: MetricsServer?
     private var text = RequestLogText()
@@ -37,6 +40,8 @@ struct RunWatch {
 
     /// - Parameter startedAt: milliseconds since 1970.
     mutating func begin(startedAt: UInt64) {
+        guard !hasBegun else { return }
+        hasBegun = true
         for stream in streams {
             let head =
                 switch stream.format {
@@ -47,6 +52,15 @@ struct RunWatch {
                 }
             attempt { () throws(UsageError) in try stream.replace(with: head) }
         }
+    }
+
+    /// Another run follows, in the same reports; those before it took so long together.
+    mutating func renew(after measured: UInt64) {
+        offset = measured
+        guard let old = intervals else { return }
+        let board = IntervalBoard(length: old.length, workers: plan.threads, isScheduled: plan.profile != nil)
+        intervals = board
+        collector = IntervalCollector(board, workers: plan.threads, work: plan.work)
     }
 
     /// To be called about once a ``span``; `elapsed` counts from the start of the run, in nanoseconds.
@@ -79,7 +93,9 @@ struct RunWatch {
     }
 
     private mutating func take(_ intervals: [Interval]) {
-        for interval in intervals {
+        for var interval in intervals {
+            interval.start &+= offset
+            interval.end &+= offset
             series.add(interval, of: plan.work)
             for stream in streams {
                 let lines =

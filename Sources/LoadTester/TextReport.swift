@@ -16,6 +16,8 @@ enum TextReport {
         sections.append(security(result.tally.handshakes))
         if !result.tally.failures.isEmpty { sections.append(failures(result.tally.failures)) }
         if result.plan.threads > 1 { sections.append(threads(result)) }
+        sections.append(RunFigures.table(result.runs))
+        sections.append(result.gates.lines)
         if !result.notes.isEmpty { sections.append(result.notes.map { "note: \($0)" }) }
         return sections.filter { !$0.isEmpty }.map { $0.joined(separator: "\n") }.joined(separator: "\n\n") + "\n"
     }
@@ -102,8 +104,7 @@ enum TextReport {
             ("first byte", tally.firstByte), ("connect", tally.connect), ("TLS", tally.tls),
         ].compactMap { name, values in histogramRow(name, values) }
         guard !rows.isEmpty else { return [] }
-        let names = ["min", "mean"] + columns.map { "p\(name($0))" } + ["max"]
-        var lines = [left("Latency", 12) + names.map { right($0, 10) }.joined()] + rows
+        var lines = [left("Latency", 12) + columnHeads] + rows
         switch result.plan.work {
         case .requests where tally.schedule != nil: lines += SchedulePart.explanation
         case .requests:
@@ -114,6 +115,10 @@ enum TextReport {
         let clamped = tally.success.clamped + tally.httpError.clamped + tally.failure.clamped
         if clamped > 0 { lines.append("  \(grouped(clamped)) times over an hour are counted as one hour") }
         return lines
+    }
+
+    static var columnHeads: String {
+        (["min", "mean"] + columns.map { "p\(name($0))" } + ["max"]).map { right($0, 10) }.joined()
     }
 
     static func histogramRow(_ name: String, _ values: LatencyHistogram) -> String? {

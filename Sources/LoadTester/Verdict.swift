@@ -1,10 +1,12 @@
 internal import Glibc
 
-/// What a run's end tells a script. 2 is kept for thresholds.
+/// What a run's end tells a script.
 package enum Verdict: Int32, Sendable {
     case good = 0
     /// A URL, flag, file or limit does not allow the run; nothing was started.
     case unusable = 1
+    /// A limit of `--fail-if`, or of `volley compare`, was not kept.
+    case threshold = 2
     /// volley did not keep up with its own schedule, so the figures are not the server's alone.
     case generatorLimited = 3
     /// A request or a connection failed, or nothing was completed; by a schedule also: a request was never sent.
@@ -15,11 +17,22 @@ package enum Verdict: Int32, Sendable {
     case interrupted = 130
 
     /// The verdict over a finished run.
-    init(_ tally: Tally, of work: Options.Work, interrupted: Bool, generatorLimited: Bool = false) {
+    init(
+        _ tally: Tally,
+        of work: Options.Work,
+        interrupted: Bool,
+        generatorLimited: Bool = false,
+        gates: GateOutcome = .none
+    ) {
         if interrupted {
             self = .interrupted
         } else if generatorLimited {
             self = .generatorLimited
+        } else if case .failed = gates {
+            self = .threshold
+        } else if case .passed(judgingErrors: true) = gates, tally.done(work) > 0, tally.isBalanced {
+            // How many errors are too many was said, and there were fewer.
+            self = .good
         } else if tally.done(work) == 0 || tally.failed > 0 || tally.connectionsFailed > 0 || !tally.isBalanced
             || tally.schedule?.unsent ?? 0 > 0
         {

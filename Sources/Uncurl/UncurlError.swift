@@ -10,6 +10,8 @@ public enum UncurlError: Error, Sendable {
     case header(name: String)
     /// The form cannot be sent, or stopped being readable while it was.
     case multipart(MultipartFailure)
+    /// The content cannot be compressed as it should be; nothing has been sent.
+    case compression(CompressionFailure)
     /// An adapter threw; nothing has been sent.
     case adaptation(any Error)
     /// The response came, and its status or its content type is not acceptable.
@@ -20,6 +22,8 @@ public enum UncurlError: Error, Sendable {
     case trust(TrustFailure)
     /// A hook answered a challenge with an error.
     case challenge(any Error)
+    /// The content cannot go where it was to go.
+    case output(OperationFailure)
     /// The download is here, and could not be put where it belongs.
     case file(FileFailure)
     /// The network, or this machine.

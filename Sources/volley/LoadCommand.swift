@@ -171,6 +171,18 @@ struct LoadCommand: ParsableCommand {
     )
     var startAt: String?
 
+    @Option(name: .customLong("repeat"), help: ArgumentHelp("Make the run so often, and report all with their spread.", valueName: "N"))
+    var repeats = "1"
+
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: ArgumentHelp(
+            "Exit with 2 if this holds: p99>50ms, errors>0.1%, rps<1000, raw_p99.9>1s, max>2s …; repeatable.",
+            valueName: "CONDITION"
+        )
+    )
+    var failIf: [String] = []
+
     @Option(help: ArgumentHelp("Length of an interval in csv, hlog, json and html.", valueName: "TIME"))
     var interval = "1s"
 
@@ -236,6 +248,8 @@ struct LoadCommand: ParsableCommand {
         let rest = Array(line.dropFirst())
         switch line.first {
         case "worker"?: return try parse(rest, as: WorkerCommand.self) { .command($0) }
+        case "merge"?: return try parse(rest, as: MergeCommand.self) { .command($0) }
+        case "compare"?: return try parse(rest, as: CompareCommand.self) { .command($0) }
         case "schema"? where rest.isEmpty: return .information(ReportSchema.text)
         case nil, .some:
             return try parse(line, as: LoadCommand.self) { $0.schema ? .information(ReportSchema.text) : .run($0) }

@@ -35,6 +35,8 @@ extension Options {
         chatter = command.quiet ? .quiet : command.noProgress ? .notes : command.live ? .live : .progress
         interval = try Self.interval(command.interval)
         metricsPort = try Self.metricsPort(command.prometheus)
+        repeats = try Self.count(command.repeats, for: "--repeat", limit: 1_000)
+        for condition in command.failIf { gates.append(try Gate(condition)) }
         try setPace(command.pace, isTimed: command.duration != nil, isScheduled: command.isScheduled)
         try setInputs(command.what, command, slots: slots)
         startAt = try command.startAt.map { text throws(UsageError) in try Self.instant(text) }

@@ -139,6 +139,12 @@ public final class ChildProcess: Sendable {
         }
     }
 
+    /// Until something holds that the program signals by no event, or ``patience`` is at its end.
+    public static func wait(until condition: () -> Bool) {
+        let limit = ContinuousClock.now + patience
+        while !condition(), ContinuousClock.now < limit { usleep(10_000) }
+    }
+
     /// Waits for its end; one that makes none is killed, and that is an error.
     public func waitForEnd() throws -> Int32 {
         if let status = wait(atMost: Self.patience) { return status }

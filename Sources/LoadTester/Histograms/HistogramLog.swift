@@ -14,6 +14,7 @@ enum HistogramLog {
     /// What a log reader divides `Interval_Max` by to have milliseconds of nanoseconds.
     private static let maximumUnit = 1_000_000.0
     /// More than a week of seconds with six tags each.
+    private static let secondsLimit = 1e9
     static let lineLimit = 4_000_000
 
     /// - Parameter startedAt: milliseconds since 1970.
@@ -77,7 +78,8 @@ enum HistogramLog {
             tag = String(first.dropFirst(4))
             parts.removeFirst()
         }
-        guard parts.count == 4, let start = Double(parts[0]), let length = Double(parts[1]), start >= 0, length >= 0
+        guard parts.count == 4, let start = Double(parts[0]), let length = Double(parts[1]),
+            (0..<secondsLimit).contains(start), (0..<secondsLimit).contains(length)
         else { throw .truncated }
         return Line(tag: tag, start: start, length: length, histogram: try HistogramCodec.decode(text: parts[3]))
     }

@@ -1,1 +1,241 @@
-enum HTMLReport { static func text(_ result: RunResult) -> String { "" } }
+/// One page that needs nothing else: tables that are there without a script, and plots that an inline one draws.
+enum HTMLReport {
+    static func text(_ result: RunResult) throws(UsageError) -> String { try page(JSONReport.document(result)) }
+
+    /// - Parameter document: a report as ``ReportSchema`` has it, of one run or of several put together.
+    static func page(_ document: JSONValue) throws(UsageError) -> String {
+        let report = try SavedReport(document, path: "the report")
+        let run = document["run"]
+        let url = run?["url"]?.string ?? ""
+        return """
+            <!DOCTYPE html>
+            <html lang="en">
+            <head>
+            <meta charset="utf-8">
+            <meta name="viewport" content="width=device-width, initial-scale=1">
+            <meta name="color-scheme" content="light dark">
+            <title>volley: \(escaped(url))</title>
+            <style>
+            \(HTMLStyle.text)
+            </style>
+            </head>
+            <body>
+            <header>
+            <p class="kind">volley \(escaped(document["volley"]?.string ?? "")) · load test report</p>
+            <h1>\(escaped(run?["method"]?.string ?? "")) <span>\(escaped(url))</span></h1>
+            <p class="meta">\(escaped(summary(report)))</p>
+            \(verdict(document))
+            </header>
+            <main>
+            <section class="tiles">
+            \(try tiles(report))
+            </section>
+            <section class="plots" id="plots"></section>
+            <noscript><p class="note">The plots are drawn by this page's own script, which is switched off.</p></noscript>
+            <section>
+            <h2>Latency</h2>
+            \(try latencies(report))
+            </section>
+            <section class="columns">
+            <div>
+            <h2>Requests</h2>
+            \(pairs(requests(document)))
+            </div>
+            <div>
+            <h2>Run</h2>
+            \(pairs(settings(document)))
+            </div>
+            </section>
+            \(errors(document["errors"]?.items ?? []))
+            \(notes(document))
+            </main>
+            <footer>Figures are exact counts and HdrHistogram percentiles at three significant digits.</footer>
+            <script type="application/json" id="data">\(try data(report))</script>
+            <script>
+            \(HTMLScript.text)
+            </script>
+            </body>
+            </html>
+
+            """
+    }
+
+    private static func summary(_ report: SavedReport) -> String {
+        let run = report.document["run"]
+        let count = { (name: String) in run?[name]?.integer ?? 0 }
+        let loop = run?["schedule"]?.string.map { "open loop, \($0)" } ?? "closed loop"
+        var parts = [
+            UnixDate.text(milliseconds: count("started_unix_ms")), Units.time(count("measured_ns")) + " measured", loop,
+            "\(grouped(count("connections"))) connections", "\(grouped(count("threads"))) threads",
+        ]
+        if let merged = run?["merged_from"]?.integer, merged > 1 {
+            parts.append("merged from \(grouped(merged)) reports")
+        }
+        return parts.joined(separator: " · ")
+    }
+
+    private static func verdict(_ document: JSONValue) -> String {
+        let limits = (document["schedule"]?["generator_limits"]?.items ?? []).compactMap(\.string)
+        let (name, text): (String, String) =
+            switch document["exit_status"]?.integer {
+            case 0: ("good", "All well")
+            case 2: ("bad", "A limit was not kept")
+            case 3: ("warn", "volley was the limit: " + limits.joined(separator: "; "))
+            case 4: ("bad", "Requests or connections failed")
+            case 5: ("warn", "Answered, but not only with success")
+            case 130: ("warn", "Interrupted: the figures cover what there was")
+            default: ("warn", "Ended with status \(document["exit_status"]?.integer ?? 1)")
+            }
+        return "<p class=\"verdict \(name)\">\(escaped(text))</p>"
+    }
+
+    private static func tiles(_ report: SavedReport) throws(UsageError) -> String {
+        let document = report.document
+        let headline = try report.headline()?.summary(percentiles: [50, 99, 99.9])
+        let requests = document["requests"]
+        let count = { (name: String) in requests?[name]?.integer ?? 0 }
+        let errors = count("failed") + count("http_errors") + (document["connections"]?["failed"]?.integer ?? 0)
+        let time = { (percentile: Double) in headline?[percentile].map { Units.time($0) } ?? "–" }
+        let rate = report.isHandshakes ? "connections a second" : "successes a second"
+        let tiles: [(String, String, String)] = [
+            (rate, report.rate >= 100 ? grouped(UInt64(report.rate.rounded())) : fixed(report.rate, 2), ""),
+            ("median", time(50), ""), ("99th percentile", time(99), ""), ("99.9th percentile", time(99.9), ""),
+            ("slowest", headline.map { Units.time($0.maximum) } ?? "–", ""),
+            ("errors", grouped(errors), errors > 0 ? "bad" : ""),
+        ]
+        return tiles.map { name, value, kind in
+            "<div class=\"tile \(kind)\"><b>\(escaped(value))</b><span>\(name)</span></div>"
+        }.joined(separator: "\n")
+    }
+
+    private static let series: [(section: String, name: String, title: String)] = [
+        ("schedule", "corrected", "corrected"), ("latency", "success", "success"),
+        ("latency", "http_error", "HTTP error"),
+        ("latency", "failed", "failed"), ("latency", "first_byte", "first byte"), ("latency", "connect", "connect"),
+        ("latency", "tls", "TLS"), ("schedule", "wait", "wait"), ("schedule", "lag", "send lag"),
+    ]
+
+    private static func latencies(_ report: SavedReport) throws(UsageError) -> String {
+        let percentiles: [Double] = [50, 90, 99, 99.9, 99.99]
+        var rows: [String] = []
+        for (section, name, title) in series {
+            guard let summary = try report.histogram(section, name)?.summary(percentiles: percentiles) else { continue }
+            let values =
+                [Double(summary.minimum), summary.mean] + summary.percentiles.map { Double($0.value) }
+                + [Double(summary.maximum)]
+            let cells = values.map { "<td>\(escaped(Units.time($0)))</td>" }.joined()
+            rows.append("<tr><th>\(title)</th><td>\(grouped(summary.count))</td>\(cells)</tr>")
+        }
+        guard !rows.isEmpty else { return "<p class=\"note\">Nothing was completed.</p>" }
+        let heads = ["count", "min", "mean", "p50", "p90", "p99", "p99.9", "p99.99", "max"].map { "<th>\($0)</th>" }
+            .joined()
+        return
+            "<div class=\"scroll\"><table class=\"numbers\"><tr><th></th>\(heads)</tr>\n\(rows.joined(separator: "\n"))</table></div>"
+    }
+
+    private static func requests(_ document: JSONValue) -> [(String, String)] {
+        let count = { (name: String) in document["requests"]?[name]?.integer ?? 0 }
+        var rows = [
+            ("sent", grouped(count("sent"))), ("completed", grouped(count("completed"))),
+            ("failed", grouped(count("failed"))),
+            ("in flight at stop", grouped(count("in_flight_at_stop"))),
+        ]
+        if let due = document["schedule"]?["due"]?.integer { rows.append(("due by the schedule", grouped(due))) }
+        if case .object(let statuses)? = document["statuses"] {
+            rows += statuses.map { ("status \($0.0)", grouped($0.1.integer ?? 0)) }
+        }
+        for (name, title) in [("in", "bytes in"), ("out", "bytes out")] {
+            if let bytes = document["bytes"]?[name]?.number { rows.append((title, Units.bytes(bytes))) }
+        }
+        rows.append(("connections opened", grouped(document["connections"]?["opened"]?.integer ?? 0)))
+        if let resumed = document["tls"]?["resumed_share"]?.number {
+            rows.append(("TLS sessions resumed", fixed(resumed * 100, 1) + " %"))
+        }
+        return rows
+    }
+
+    private static func settings(_ document: JSONValue) -> [(String, String)] {
+        guard case .object(let members)? = document["run"] else { return [] }
+        return members.compactMap { name, value in
+            let title = name.replacing("_ns", with: "").replacing("_unix_ms", with: "").replacing("_", with: " ")
+            switch value {
+            case .string(let text): return (title, text)
+            case .bool(let flag): return (title, flag ? "yes" : "no")
+            case .integer(let number) where name.hasSuffix("_ns"): return (title, Units.time(number))
+            case .integer(let number) where name.hasSuffix("_unix_ms"):
+                return (title, UnixDate.text(milliseconds: number))
+            case .integer(let number): return (title, grouped(number))
+            case .number(let number): return (title, "\(number)")
+            case .null, .array, .object: return nil
+            }
+        }
+    }
+
+    private static func pairs(_ rows: [(String, String)]) -> String {
+        "<table>" + rows.map { "<tr><th>\(escaped($0.0))</th><td>\(escaped($0.1))</td></tr>" }.joined(separator: "\n")
+            + "</table>"
+    }
+
+    private static func errors(_ rows: [JSONValue]) -> String {
+        guard !rows.isEmpty else { return "" }
+        let body = rows.map { row in
+            let kind = ["phase", "class", "errno_name", "detail"].compactMap { row[$0]?.string }.filter { !$0.isEmpty }
+            let times = ["first_ns", "last_ns"].map { Units.time(row[$0]?.integer ?? 0) }.joined(separator: " – ")
+            return
+                "<tr><th>\(escaped(kind.joined(separator: ": ")))</th><td>\(grouped(row["count"]?.integer ?? 0))</td>"
+                + "<td>\(escaped(times))</td><td class=\"example\">\(escaped(oneLine(row["example"]?.string ?? "", limit: 400)))</td></tr>"
+        }
+        return
+            "<section><h2>Errors</h2><div class=\"scroll\"><table><tr><th>kind</th><th>count</th><th>when</th><th>example</th></tr>\n"
+            + body.joined(separator: "\n") + "</table></div></section>"
+    }
+
+    private static func notes(_ document: JSONValue) -> String {
+        let notes = (document["notes"]?.items ?? []).compactMap(\.string)
+        guard !notes.isEmpty else { return "" }
+        return "<section><h2>Notes</h2><ul>" + notes.map { "<li>\(escaped($0))</li>" }.joined(separator: "\n")
+            + "</ul></section>"
+    }
+
+    // MARK: For the script
+
+    /// What the plots are made of. Times in milliseconds; `<` is escaped, so that no text ends the element it is in.
+    private static func data(_ report: SavedReport) throws(UsageError) -> String {
+        var curves: [JSONValue] = []
+        for (section, name, title) in series.prefix(4) {
+            guard let histogram = try report.histogram(section, name), !histogram.isEmpty else { continue }
+            let isRaw = name == "success" && report.document["schedule"]?["due"] != nil
+            let points = PercentileText.points(histogram).map { point in
+                JSONValue.array([.number(point.share), .number(Double(point.value) / 1e6)])
+            }
+            curves.append(.object([("name", .string(isRaw ? "raw" : title)), ("points", .array(points))]))
+        }
+        var course: [JSONValue] = []
+        for point in report.document["intervals"]?.items ?? [] {
+            let summary = try point["latency"].flatMap { value throws(UsageError) in
+                try SavedReport.histogram(value, "the report")
+            }?.summary(percentiles: [50, 90, 99])
+            let start = point["start_ns"]?.number ?? 0
+            let end = point["end_ns"]?.number ?? 0
+            let count = { (name: String) in point[name]?.number ?? 0 }
+            let span = max(end - start, 1) / 1e9
+            let times = [summary?[50], summary?[90], summary?[99], summary?.maximum].map { value in
+                value.map { JSONValue.number(Double($0) / 1e6) } ?? .null
+            }
+            course.append(
+                .array(
+                    [.number(start / 1e9), .number(end / 1e9), .number(count("completed") / span)] + times
+                        + [.number(count("failed") + count("connects_failed")), .number(count("http_errors"))]
+                )
+            )
+        }
+        let unit = report.isHandshakes ? "connections" : "requests"
+        let value = JSONValue.object([("curves", .array(curves)), ("course", .array(course)), ("unit", .string(unit))])
+        return value.compact.replacing("<", with: "\\u003c")
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+            .replacing("\"", with: "&quot;")
+    }
+}

@@ -1,11 +1,11 @@
 /// The reports that are made once, at a run's end.
 enum Reports {
-    static func text(_ result: RunResult, _ format: ReportSink.Format) -> String {
+    static func text(_ result: RunResult, _ format: ReportSink.Format) throws(UsageError) -> String {
         switch format {
         case .text: TextReport.text(result)
         case .json: JSONReport.text(result)
         case .wrk: WrkReport.text(result)
-        case .html: HTMLReport.text(result)
+        case .html: try HTMLReport.text(result)
         case .hgrm: PercentileText.text(result.tally.headline(result.plan.work))
         // Written as the run went on.
         case .csv, .requests, .hlog: ""

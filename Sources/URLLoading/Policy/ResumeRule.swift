@@ -1,9 +1,9 @@
-internal import Foundation
+package import Foundation
 
 /// Whether what a server answers is the rest of what is on disk (RFC 9110 §14, §15.3.7). Anything that leaves a doubt starts over:
 /// a file of two halves is worse than a second transfer.
-enum ResumeRule {
-    enum Decision: Equatable {
+package enum ResumeRule {
+    package enum Decision: Equatable {
         /// The rest, from this byte on.
         case append(total: Int64)
         /// All of it again, with this answer.
@@ -15,7 +15,7 @@ enum ResumeRule {
     /// - Parameters:
     ///   - received: what is on disk.
     ///   - expected: the length of the whole as it was known; -1 if it was not.
-    static func decide(
+    package static func decide(
         status: Int,
         contentRange: String?,
         entityTag: String?,
@@ -49,7 +49,7 @@ enum ResumeRule {
 
     /// What to send as If-Range; nil where nothing tells the content apart for sure. A date counts only if it is a minute older
     /// than the answer: within the same second, content may have changed twice (RFC 9110 §8.8.2.2).
-    static func validator(entityTag: String?, lastModified: String?, date: Date?) -> String? {
+    package static func validator(entityTag: String?, lastModified: String?, date: Date?) -> String? {
         if let entityTag, entityTag.count >= 2, entityTag.hasPrefix("\""), entityTag.hasSuffix("\"") {
             return entityTag
         }

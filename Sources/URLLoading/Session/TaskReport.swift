@@ -38,6 +38,22 @@ package struct TaskOutcome: Sendable {
     package let file: URL?
     package let error: URLError?
     package let metrics: URLSessionTaskMetrics?
+
+    package init(
+        task: URLSessionTask,
+        response: URLResponse?,
+        data: Data,
+        file: URL?,
+        error: URLError?,
+        metrics: URLSessionTaskMetrics?
+    ) {
+        self.task = task
+        self.response = response
+        self.data = data
+        self.file = file
+        self.error = error
+        self.metrics = metrics
+    }
 }
 
 extension URLSessionTask {

@@ -76,6 +76,11 @@ public struct MultipartForm: Sendable {
         for field in fields { try append(.data(field.value), name: field.name) }
     }
 
+    /// Appends the parts of another form.
+    public mutating func append(partsOf other: MultipartForm) throws(MultipartFailure) {
+        for part in other.parts { try append(part) }
+    }
+
     private mutating func append(_ part: MultipartPart) throws(MultipartFailure) {
         let length = part.length ?? 0
         let framing = opening(of: part, isFirst: parts.isEmpty).count

@@ -12,7 +12,7 @@ public struct HTTPRequest: Sendable {
     public var options: RequestOptions
 
     public init(
-        _ method: HTTPMethod = .get,
+        _ method: HTTPMethod,
         _ path: String,
         parameters: Parameters? = nil,
         headers: HTTPHeaders = HTTPHeaders(),
@@ -27,5 +27,15 @@ public struct HTTPRequest: Sendable {
         self.body = body
         self.serializer = serializer
         self.options = options
+    }
+
+    /// A GET.
+    public init(
+        _ path: String,
+        parameters: Parameters? = nil,
+        headers: HTTPHeaders = HTTPHeaders(),
+        options: RequestOptions = RequestOptions()
+    ) {
+        self.init(.get, path, parameters: parameters, headers: headers, options: options)
     }
 }

@@ -17,7 +17,7 @@ public enum RequestBody: Sendable {
     var isReplayable: Bool {
         switch self {
         case .parameters, .data, .file, .stream: true
-        case .multipart: false
+        case .multipart(let form): form.isReplayable
         }
     }
 }

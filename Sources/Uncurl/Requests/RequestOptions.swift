@@ -15,6 +15,10 @@ public struct RequestOptions: Sendable {
     public var credential: URLCredential?
     /// In place of the response serializer's.
     public var validation: ResponseValidation?
+    /// How fast at most.
+    public var throttle: Throttle?
+    /// Of content in memory.
+    public var compression: RequestCompression?
     /// Sees the head of the answer before its content, and may end it there.
     public var onResponse: (@Sendable (HTTPURLResponse) async -> URLSession.ResponseDisposition)?
     /// On the manager's delegate queue, in order, the last one before the end is told.
@@ -30,6 +34,8 @@ public struct RequestOptions: Sendable {
         caching: CacheBehavior? = nil,
         credential: URLCredential? = nil,
         validation: ResponseValidation? = nil,
+        throttle: Throttle? = nil,
+        compression: RequestCompression? = nil,
         onResponse: (@Sendable (HTTPURLResponse) async -> URLSession.ResponseDisposition)? = nil,
         uploadProgress: (@Sendable (TransferProgress) -> Void)? = nil,
         downloadProgress: (@Sendable (TransferProgress) -> Void)? = nil
@@ -42,6 +48,8 @@ public struct RequestOptions: Sendable {
         self.caching = caching
         self.credential = credential
         self.validation = validation
+        self.throttle = throttle
+        self.compression = compression
         self.onResponse = onResponse
         self.uploadProgress = uploadProgress
         self.downloadProgress = downloadProgress

@@ -82,6 +82,10 @@ struct ResponseMaking<Serializer: ResponseSerializer>: Sendable {
 extension UncurlError {
     /// - Parameter trust: what the policy said of the server, if it was asked and refused.
     init(_ error: URLError, trust: TrustFailure?) {
+        if let failure = MultipartFailure(error) {
+            self = .multipart(failure)
+            return
+        }
         switch error.code {
         case .cancelled: self = trust.map(UncurlError.trust) ?? .cancelled
         case .serverCertificateUntrusted, .serverCertificateHasBadDate, .serverCertificateNotYetValid,

@@ -40,6 +40,32 @@ public struct ResponseStream: AsyncSequence, Sendable {
 }
 
 extension HTTPSessionManager {
+    /// Events that a server sends (HTML §9.2), for as long as it does: the stream is asked for again whenever it breaks, behind the last
+    /// event that came. A 204 ends it.
+    ///
+    /// - Parameter lastEventID: of an earlier stream to go on behind.
+    public func events(
+        _ request: HTTPRequest,
+        after lastEventID: String = "",
+        policy: ReconnectionPolicy = ReconnectionPolicy()
+    ) -> EventSource<ResponseStream> {
+        let validation = ResponseValidation(statusCodes: [200, 204])
+        let clock = clock
+        return EventSource(
+            after: lastEventID,
+            policy: policy,
+            wait: { try await clock.sleep(for: $0) },
+            open: { [self] lastEventID in
+                var request = request
+                if !request.headers.contains("Accept") { request.headers["Accept"] = "text/event-stream" }
+                if let lastEventID { request.headers["Last-Event-ID"] = lastEventID }
+                if request.options.cachePolicy == nil { request.options.cachePolicy = .reloadIgnoringLocalCacheData }
+                let stream = try await stream(request, validation: validation)
+                return stream.response.statusCode == 204 ? nil : stream
+            }
+        )
+    }
+
     /// Sends a request and waits for the head of its answer; the content is read from what is returned.
     ///
     /// Interceptors are asked as with every request, up to the head: content that has begun is not begun again.

@@ -22,6 +22,7 @@ struct BaseURL: Sendable {
 
     /// By RFC 3986 §5.2: a whole URL replaces the base, a path with a slash in front replaces its path.
     func resolve(_ reference: String) throws(UncurlError) -> URL {
+        if reference.isEmpty { return url }
         if let prefix, reference.isPlainReference, let url = URL(string: prefix + reference) { return url }
         return try Self.checked(URL(string: reference, encodingInvalidCharacters: false, relativeTo: url), reference)
     }

@@ -72,7 +72,7 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
         case .parameters: made = try serializer.serialize(request.parameters, into: made)
         case .data(let data, let type):
             made = try serializer.serialize(query: request.parameters, into: made, type)
-            plan.kind = .uploadData(data)
+            made.httpBody = data
         case .file(let file, let type):
             made = try serializer.serialize(
                 query: request.parameters,
@@ -86,14 +86,17 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
             plan.kind = .uploadStream
             plan.behavior.newBodyStream = make
         case .multipart(let form):
-            made = try serializer.serialize(nil, into: made)
-            _ = form
+            made = try serializer.serialize(form, leadBy: request.parameters, into: made)
+            plan.kind = .uploadStream
         }
         for field in request.headers {
             guard HTTPHeaders.isValid(field) else { throw .header(name: field.name) }
             made.setValue(nil, forHTTPHeaderField: field.name)
         }
         for field in request.headers { made.addValue(field.value, forHTTPHeaderField: field.name) }
+        if let throttle = request.options.throttle { made.throttle = throttle }
+        if let compression = request.options.compression { made = try made.compressed(compression) }
+        if case .data = request.body, let data = made.httpBody { plan.kind = .uploadData(data) }
         plan.request = made
         return plan
     }

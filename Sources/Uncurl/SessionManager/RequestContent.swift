@@ -15,6 +15,35 @@ extension RequestSerializer {
     }
 }
 
+extension RequestSerializer {
+    /// The parameters are the form's first fields.
+    func serialize(
+        _ form: MultipartForm,
+        leadBy parameters: Parameters?,
+        into request: URLRequest
+    ) throws(UncurlError) -> URLRequest {
+        var made = try serialize(nil, into: request)
+        made.httpBody = nil
+        var fields: [(name: String, value: Data)] = []
+        do throws(ParameterFailure) { fields = try parameters?.formParts() ?? [] } catch { throw .parameters(error) }
+        do throws(MultipartFailure) {
+            guard !fields.isEmpty else { return try form.request(from: made) }
+            var whole = try MultipartForm(boundary: form.boundary)
+            try whole.append(fields: fields)
+            try whole.append(partsOf: form)
+            return try whole.request(from: made)
+        } catch {
+            throw .multipart(error)
+        }
+    }
+}
+
+extension URLRequest {
+    func compressed(_ compression: RequestCompression) throws(UncurlError) -> URLRequest {
+        do throws(CompressionFailure) { return try compression.compress(self) } catch { throw .compression(error) }
+    }
+}
+
 extension HTTPHeaders {
     /// RFC 9110 §5.1, §5.5: a name is a token, and a value holds neither CR nor LF nor NUL.
     static func isValid(_ field: Field) -> Bool {

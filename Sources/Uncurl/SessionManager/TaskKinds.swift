@@ -8,10 +8,13 @@ struct TaskPlan: Sendable {
     var behavior = TaskBehavior()
     var priority: Float?
 
+    /// Nobody keeps the content: a hook takes it.
+    var leavesContent = false
+
     var keeping: TaskReport.Keeping {
         switch kind {
         case .download, .resumedDownload: .file
-        default: .memory
+        default: leavesContent ? .nothing : .memory
         }
     }
 }

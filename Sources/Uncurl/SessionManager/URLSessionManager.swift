@@ -61,7 +61,7 @@ open class URLSessionManager: @unchecked Sendable {
     }
 
     private func makeSession() -> URLSession {
-        URLSession(configuration: configured, delegate: ManagedSessionDelegate(core), delegateQueue: nil)
+        URLSession(configuration: configured, delegate: TaskDelegate(core), delegateQueue: nil)
     }
 
     /// Tasks that a background session brings along get a delegate each, without handlers; one that has a delegate keeps it.

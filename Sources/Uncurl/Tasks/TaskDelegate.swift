@@ -1,7 +1,9 @@
 internal import Synchronization
 public import URLLoading
 
-/// What one task is to its manager: its hooks, its progress, and what is done once it has ended. The task holds it, until its end.
+/// What one task is to its manager: its hooks, its progress, and what is done once it has ended. The task holds it, until its end. One
+/// without a task is the delegate of the manager's session, for what concerns that and for tasks that others made. It knows the core
+/// alone, so that dropping the manager ends the session.
 ///
 /// Every member may be used from any thread.
 public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, @unchecked Sendable {
@@ -31,12 +33,7 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, @unchecked 
     /// Nil before it is made, and when it is gone.
     public var task: URLSessionTask? { state.withLock { $0.task } }
 
-    func attach(_ task: URLSessionTask) {
-        state.withLock { $0.task = task }
-        if interests.contains(.creation), let session = task.session {
-            session.delegateQueue.addOperation { [weak self] in self?.urlSession(session, didCreateTask: task) }
-        }
-    }
+    func attach(_ task: URLSessionTask) { state.withLock { $0.task = task } }
 
     /// This task's own, after the manager's.
     public var hooks: TaskHooks {

@@ -1,5 +1,29 @@
 public import URLLoading
 
+/// What a session tells of itself, to the delegate that its manager gave it.
+extension TaskDelegate: URLSessionDelegate {
+    public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
+        core.sessionHooks.didBecomeInvalid?(session, error)
+        core.post(URLSessionManager.sessionDidInvalidate, session)
+    }
+
+    public func urlSession(
+        _ session: URLSession,
+        didReceive challenge: URLAuthenticationChallenge
+    ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
+        let answer = await core.sessionHooks.didReceiveChallenge?(session, challenge) ?? .performDefaultHandling
+        switch answer {
+        case .performDefaultHandling:
+            // The task that waits for this server is asked.
+            UnansweredMark.current?.set()
+            return (.performDefaultHandling, nil)
+        case .useCredential(let credential): return (.useCredential, credential)
+        case .rejectProtectionSpace: return (.rejectProtectionSpace, nil)
+        case .cancel, .fail: return (.cancelAuthenticationChallenge, nil)
+        }
+    }
+}
+
 /// What the session tells of every task: the manager's hook comes first, then the task's own, then what the request asked for.
 extension TaskDelegate: URLSessionTaskDelegate {
     public func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) {

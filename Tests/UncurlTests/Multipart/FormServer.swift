@@ -39,16 +39,6 @@ struct FormServer {
     }
 }
 
-extension URLSessionConfiguration {
-    /// Without the stores of the process and of this machine.
-    static var isolated: URLSessionConfiguration {
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.connectionProxyDictionary = [:]
-        configuration.timeoutIntervalForRequest = 30
-        return configuration
-    }
-}
-
 /// Octets that do not compress and do not repeat soon.
 func noise(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 7) } }
 

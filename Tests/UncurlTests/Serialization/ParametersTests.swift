@@ -140,4 +140,28 @@ struct ParametersTests {
         #expect(throws: ParameterFailure.self) { try (["k": "日"] as Parameters).formParts(stringEncoding: .isoLatin1) }
         #expect(throws: ParameterFailure.self) { try ([1] as Parameters).formParts() }
     }
+
+    @Test("Foundation's objects and dictionaries of anything become parameters, truth and numbers each their own")
+    func foundationObjects() throws {
+        let object: [String: Any] = [
+            "s": "x", "t": true, "n": NSNumber(value: true), "one": 1, "i": NSNumber(value: 1), "u": UInt64.max,
+            "d": 1.5,
+            "l": [1, "x", NSNull()] as [Any], "m": ["k": [String: Any]()], "b": Data([1]), "set": Set(["a"]),
+            "w": Date(timeIntervalSince1970: 0), "dec": Decimal(string: "0.1")!, "url": URL(string: "http://h/")!,
+            "e": NSNumber(value: 0), "f": false, "small": Int8(3),
+        ]
+        let expected: Parameters = [
+            "s": "x", "t": true, "n": true, "one": 1, "i": 1, "u": .unsigned(.max), "d": 1.5, "l": [1, "x", nil],
+            "m": ["k": [:]], "b": .data(Data([1])), "set": .set(["a"]), "w": .date(Date(timeIntervalSince1970: 0)),
+            "dec": .decimal(Decimal(string: "0.1")!), "url": "http://h/", "e": 0, "f": false, "small": 3,
+        ]
+        #expect(try Parameters(foundationObject: object) == expected)
+        let text = Data(#"{"a":[1,true,null,2.5,"x"],"b":0}"#.utf8)
+        let read = try Parameters(foundationObject: JSONSerialization.jsonObject(with: text))
+        #expect(read == ["a": [1, true, nil, 2.5, "x"], "b": 0])
+        let failure = #expect(throws: ParameterFailure.self) {
+            try Parameters(foundationObject: ["a": ["b": [NSObject()]]])
+        }
+        #expect(failure?.description.contains("a.b[0]") == true)
+    }
 }

@@ -1,5 +1,8 @@
 internal import URLLoading
 
+/// One for all who want no other: a serializer is made for each request, and a decoder of its own would be most of that.
+private let plainJSON: any ContentDecoder = JSONDecoder()
+
 /// A value of any type that can be decoded.
 public struct DecodableResponseSerializer<Value: Decodable & Sendable>: ResponseSerializer {
     public var validation: ResponseValidation
@@ -13,16 +16,18 @@ public struct DecodableResponseSerializer<Value: Decodable & Sendable>: Response
     public var emptyContent: EmptyContentRule
     public var preprocessor: ContentPreprocessor
 
-    /// - Parameter validation: nil: statuses 200 to 299 and the decoder's content types.
+    /// - Parameters:
+    ///   - decoder: nil: a `JSONDecoder` as it comes.
+    ///   - validation: nil: statuses 200 to 299 and the decoder's content types.
     public init(
         _ type: Value.Type = Value.self,
-        decoder: any ContentDecoder = JSONDecoder(),
+        decoder: (any ContentDecoder)? = nil,
         validation: ResponseValidation? = nil,
         emptyContent: EmptyContentRule = .whereThereIsNone,
         preprocessor: ContentPreprocessor = .passthrough
     ) {
-        own = decoder.snapshot()
-        self.validation = validation ?? ResponseValidation(contentTypes: decoder.contentTypes)
+        own = decoder?.snapshot() ?? plainJSON
+        self.validation = validation ?? ResponseValidation(contentTypes: own.contentTypes)
         self.emptyContent = emptyContent
         self.preprocessor = preprocessor
     }
@@ -48,7 +53,7 @@ extension ResponseSerializer {
     /// `.decodable(User.self)`
     public static func decodable<Decoded>(
         _ type: Decoded.Type,
-        decoder: any ContentDecoder = JSONDecoder()
+        decoder: (any ContentDecoder)? = nil
     ) -> DecodableResponseSerializer<Decoded> where Self == DecodableResponseSerializer<Decoded> {
         DecodableResponseSerializer(type, decoder: decoder)
     }

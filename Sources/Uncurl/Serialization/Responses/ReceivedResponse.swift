@@ -30,11 +30,13 @@ public struct ReceivedResponse: Sendable {
     /// The encoding that the content type's charset names; nil where it names none, or one that is not known here.
     public var charset: String.Encoding? { response?.textEncodingName.flatMap(TextEncoding.named) }
 
-    /// The content, wherever it lies. A file is mapped, not read: only what is looked at comes into memory.
+    /// The content, wherever it lies. A file is mapped, not read: only what is looked at comes into memory. As with every
+    /// mapping, nobody may shorten that file while the content is in use; removing it does no harm.
     public func content() throws(SerializationFailure) -> Data {
         guard let fileURL else { return data }
         do {
-            return try Data(contentsOf: fileURL, options: .mappedIfSafe)
+            // `mappedIfSafe` reads on Linux.
+            return try Data(contentsOf: fileURL, options: .alwaysMapped)
         } catch {
             throw SerializationFailure(.file, answer: self, underlying: error)
         }

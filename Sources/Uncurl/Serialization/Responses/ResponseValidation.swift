@@ -14,7 +14,7 @@ public struct ResponseValidation: Sendable {
     public var checks: [Check]
 
     public init(
-        statusCodes: Set<Int>? = Set(200..<300),
+        statusCodes: Set<Int>? = ResponseValidation.successes,
         contentTypes: AcceptableTypes = .any,
         checks: [Check] = []
     ) {
@@ -22,6 +22,9 @@ public struct ResponseValidation: Sendable {
         self.contentTypes = contentTypes
         self.checks = checks
     }
+
+    /// 200 to 299.
+    public static let successes = Set(200..<300)
 
     /// Everything is acceptable.
     public static var none: ResponseValidation { ResponseValidation(statusCodes: nil) }

@@ -21,15 +21,13 @@ struct PNGDecoderTests {
         }
     }
 
-    @Test("an image with any bit changed behind its signature is an error: every chunk's checksum is checked")
+    @Test("an image with a bit changed in any octet behind its signature is an error: all chunks have their checksums")
     func changes() throws {
         let image = try #require(PNGVectors.all.first { $0.name == "indexed 4 interlaced" }).image
         for place in 8..<image.count {
-            for bit in 0..<8 {
-                var changed = image
-                changed[place] ^= 1 << bit
-                #expect(throws: ImageFailure.self, "\(place)") { try PNGDecoder().pixels(of: changed) }
-            }
+            var changed = image
+            changed[place] ^= 1 << (place % 8)
+            #expect(throws: ImageFailure.self, "\(place)") { try PNGDecoder().pixels(of: changed) }
         }
     }
 

@@ -1,0 +1,52 @@
+import Reactor
+
+/// `volley compare`: an earlier report and a later one.
+package struct CompareJob {
+    private let old: String
+    private let new: String
+    private let tolerance: Double
+    private let gates: [Gate]
+
+    /// - Parameter tolerance: `3%`.
+    package init(_ old: String, _ new: String, tolerance: String, gates: [String]) throws(UsageError) {
+        (self.old, self.new) = (old, new)
+        guard let share = GateMetric.Kind.share.value(tolerance), (0..<10).contains(share) else {
+            throw UsageError("--tolerance \(quoted(tolerance)) is no share: use one such as 3% or 0")
+        }
+        self.tolerance = share
+        var parsed: [Gate] = []
+        for text in gates {
+            let gate = try Gate(text, comparing: true)
+            guard gate.isRelative else {
+                throw UsageError(
+                    "--fail-if \(quoted(text)) is no change: compare's limits are such as p99>+10% or rps<-5%"
+                )
+            }
+            parsed.append(gate)
+        }
+        self.gates = parsed
+    }
+
+    /// With conditions these alone decide; without, any figure that is worse beyond chance and tolerance.
+    package func perform() throws(UsageError) -> Verdict {
+        let comparison = try Comparison(SavedReport(path: old), SavedReport(path: new), tolerance: tolerance)
+        var text = comparison.text
+        var hasFailed = gates.isEmpty && comparison.isWorse
+        for gate in gates {
+            guard let change = comparison.change(gate.metric) else {
+                throw UsageError(
+                    "--fail-if \(quoted(gate.text)): compare has \(comparison.rows.map(\.name).joined(separator: ", "))"
+                )
+            }
+            guard gate.comparison.holds(change, gate.limit) else { continue }
+            hasFailed = true
+            text += "FAILED: \(gate.text): \(gate.metric.name) changed by \(fixed(change * 100, 1)) %\n"
+        }
+        do throws(Errno) {
+            try BlockingOutput.writeAll(text, to: BlockingOutput.standard)
+        } catch {
+            throw UsageError("standard output takes nothing: \(error): open it")
+        }
+        return hasFailed ? .threshold : .good
+    }
+}

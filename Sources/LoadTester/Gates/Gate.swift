@@ -1,0 +1,90 @@
+/// A condition under which a run has failed: `p99>50ms`, `errors>0.1%`, `rps<1000`.
+package struct Gate: Hashable, Sendable {
+    enum Comparison: String, Hashable, Sendable, CaseIterable {
+        // Two characters first: they begin with the others.
+        case atLeast = ">="
+        case atMost = "<="
+        case above = ">"
+        case below = "<"
+
+        func holds(_ left: Double, _ right: Double) -> Bool {
+            switch self {
+            case .above: left > right
+            case .atLeast: left >= right
+            case .below: left < right
+            case .atMost: left <= right
+            }
+        }
+    }
+
+    /// As typed.
+    package let text: String
+    let metric: GateMetric
+    let comparison: Comparison
+    /// In the metric's own unit: nanoseconds, a share of 1, a count. With ``isRelative`` a change, as a share of the old value.
+    let limit: Double
+    let isRelative: Bool
+
+    /// - Parameter comparing: against an earlier report: `p99>+10%` is a change.
+    package init(_ text: String, comparing: Bool = false) throws(UsageError) {
+        let flag = "--fail-if \(quoted(text))"
+        let characters = Array(text)
+        var position = 0
+        func skipBlanks() { while position < characters.count, characters[position] == " " { position += 1 } }
+        func place(_ index: Int) -> String { "at character \(index + 1)" }
+
+        skipBlanks()
+        let nameStart = position
+        while position < characters.count,
+            characters[position].isLetter || characters[position].isNumber
+                || characters[position] == "." || characters[position] == "_"
+        {
+            position += 1
+        }
+        let name = String(characters[nameStart..<position])
+        guard !name.isEmpty else {
+            throw UsageError("\(flag) names no figure \(place(nameStart)): begin with one such as p99, errors or rps")
+        }
+        guard let metric = GateMetric(name) else {
+            throw UsageError(
+                "\(flag) has an unknown figure \(quoted(name)) \(place(nameStart)): use \(GateMetric.names)"
+            )
+        }
+        skipBlanks()
+        let rest = String(characters[position...])
+        guard let comparison = Comparison.allCases.first(where: { rest.hasPrefix($0.rawValue) }) else {
+            throw UsageError("\(flag) has no comparison \(place(position)): use >, >=, < or <=")
+        }
+        position += comparison.rawValue.count
+        skipBlanks()
+        let value = String(characters[position...].reversed().drop { $0 == " " }.reversed())
+        guard !value.isEmpty else { throw UsageError("\(flag) has no limit \(place(position)): add one such as 50ms") }
+        (self.text, self.metric, self.comparison) = (text, metric, comparison)
+        isRelative = value.hasPrefix("+") || value.hasPrefix("-")
+        guard isRelative == comparing || !isRelative else {
+            throw UsageError(
+                "\(flag) is a change \(place(position)): only volley compare has something to compare with"
+            )
+        }
+        let found = isRelative ? Self.share(value) : metric.kind.value(value)
+        guard let found else {
+            let wanted = isRelative ? "a change such as +10%" : metric.kind.example
+            throw UsageError("\(flag) has a limit that is none \(place(position)): use \(wanted)")
+        }
+        limit = found
+    }
+
+    private static func share(_ text: String) -> Double? {
+        guard text.hasSuffix("%"), let number = Double(text.dropLast()), number.isFinite else { return nil }
+        return number / 100
+    }
+
+    /// Whether `figures` fail by it; nil where they do not have the figure.
+    func fails(_ figures: GateFigures) -> Bool? { figures.value(metric).map { comparison.holds($0, limit) } }
+
+    /// `p99 is 61.2 ms`.
+    func finding(_ figures: GateFigures) -> String {
+        guard let value = figures.value(metric) else { return "\(metric.name) was not measured" }
+        return "\(metric.name) is \(metric.kind.text(value))"
+    }
+}

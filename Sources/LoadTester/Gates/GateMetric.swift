@@ -1,0 +1,167 @@
+/// A figure of a run that a condition can be about.
+struct GateMetric: Hashable, Sendable {
+    enum Kind: Hashable, Sendable {
+        /// Nanoseconds.
+        case time
+        /// Of all requests, 0 to 1.
+        case share
+        case perSecond
+        case count
+
+        var example: String {
+            switch self {
+            case .time: "a time such as 50ms or 1.5s"
+            case .share: "a share such as 0.1% or 0.001"
+            case .perSecond: "a rate such as 1000 or 2.5k"
+            case .count: "a number such as 0 or 10k"
+            }
+        }
+
+        func value(_ text: String) -> Double? {
+            let digits = text.prefix { $0.isNumber || $0 == "." }
+            guard let number = Double(digits), number.isFinite else { return nil }
+            let unit = text.dropFirst(digits.count).lowercased()
+            switch (self, unit) {
+            case (.time, "ns"): return number
+            case (.time, "us"), (.time, "µs"): return number * 1e3
+            case (.time, "ms"): return number * 1e6
+            case (.time, "s"): return number * 1e9
+            case (.time, "m"): return number * 60e9
+            case (.share, "%"): return number / 100
+            case (.share, ""): return number
+            case (.perSecond, ""), (.perSecond, "/s"), (.count, ""): return number
+            case (.perSecond, "k"), (.perSecond, "k/s"), (.count, "k"): return number * 1e3
+            case (.perSecond, "m"), (.perSecond, "m/s"), (.count, "m"): return number * 1e6
+            default: return nil
+            }
+        }
+
+        func text(_ value: Double) -> String {
+            switch self {
+            case .time: Units.time(value)
+            case .share: fixed(value * 100, 3) + " %"
+            case .perSecond: fixed(value, 1) + "/s"
+            case .count: fixed(value, 0)
+            }
+        }
+    }
+
+    /// Of a series of times.
+    enum Statistic: Hashable, Sendable {
+        case percentile(Double)
+        case mean, minimum, maximum, deviation
+    }
+
+    enum Figure: Hashable, Sendable {
+        /// nil: the times that the run is about.
+        case time(series: String?, Statistic)
+        case errors, successRate, completedRate
+        case completed, failed, httpErrors, unsent
+    }
+
+    let name: String
+    let figure: Figure
+
+    static let series = ["raw", "corrected", "ttfb", "connect", "tls", "lag", "wait"]
+    static let names =
+        "p50, p99.9 and the like, mean, max, min or stdev, each also as raw_p99 (\(series.joined(separator: ", "))); errors, rps, "
+        + "completed_rps, completed, failed, http_errors or unsent"
+
+    /// nil for a name that is none.
+    init?(_ name: String) {
+        self.name = name
+        switch name {
+        case "errors": figure = .errors
+        case "rps": figure = .successRate
+        case "completed_rps": figure = .completedRate
+        case "completed": figure = .completed
+        case "failed": figure = .failed
+        case "http_errors": figure = .httpErrors
+        case "unsent": figure = .unsent
+        default:
+            let parts = name.split(separator: "_", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            let series = parts.count == 2 ? parts[0] : nil
+            guard series.map({ Self.series.contains($0) }) ?? true,
+                let statistic = Self.statistic(parts[parts.count - 1])
+            else { return nil }
+            figure = .time(series: series, statistic)
+        }
+    }
+
+    private static func statistic(_ text: String) -> Statistic? {
+        switch text {
+        case "mean": return .mean
+        case "min": return .minimum
+        case "max": return .maximum
+        case "stdev": return .deviation
+        default:
+            guard text.hasPrefix("p"), text.dropFirst().first?.isNumber == true, let number = Double(text.dropFirst()),
+                (0...100).contains(number)
+            else { return nil }
+            return .percentile(number)
+        }
+    }
+
+    var kind: Kind {
+        switch figure {
+        case .time: .time
+        case .errors: .share
+        case .successRate, .completedRate: .perSecond
+        case .completed, .failed, .httpErrors, .unsent: .count
+        }
+    }
+
+    /// It says how many errors are too many.
+    var judgesErrors: Bool {
+        switch figure {
+        case .errors, .failed, .httpErrors: true
+        case .time, .unsent, .successRate, .completedRate, .completed: false
+        }
+    }
+}
+
+/// Where conditions find their figures: a finished run's, or a saved report's.
+struct GateFigures: Sendable {
+    private let tally: Tally
+    private let work: Options.Work
+    private let measured: UInt64
+
+    init(_ result: RunResult) { (tally, work, measured) = (result.tally, result.plan.work, result.measured) }
+
+    func value(_ metric: GateMetric) -> Double? {
+        switch metric.figure {
+        case .time(let series, let statistic): return time(series, statistic)
+        case .errors:
+            let all =
+                work == .handshakes
+                ? tally.connectionsOpened &+ tally.connectionsFailed
+                : tally.completed &+ tally.failed &+ tally.connectionsFailed
+            return all == 0 ? nil : Double(tally.errors) / Double(all)
+        case .successRate:
+            return perSecond(work == .handshakes ? tally.connectionsOpened : tally.succeeded - tally.drainedSuccesses)
+        case .completedRate: return perSecond(tally.done(work) - (work == .handshakes ? 0 : tally.drained))
+        case .completed: return Double(tally.done(work))
+        case .failed: return Double(tally.failed &+ tally.connectionsFailed)
+        case .httpErrors: return Double(tally.httpErrors)
+        case .unsent: return Double(tally.schedule?.unsent ?? 0)
+        }
+    }
+
+    private func perSecond(_ count: UInt64) -> Double { measured == 0 ? 0 : Double(count) * 1e9 / Double(measured) }
+
+    private func time(_ series: String?, _ statistic: GateMetric.Statistic) -> Double? {
+        let histogram =
+            series.map { name in tally.series(work).first { $0.tag == name }?.histogram } ?? tally.headline(work)
+        return histogram.flatMap { Self.time($0, statistic) }
+    }
+
+    static func time(_ histogram: LatencyHistogram, _ statistic: GateMetric.Statistic) -> Double? {
+        switch statistic {
+        case .percentile(let percentile): histogram.summary(percentiles: [percentile])?[percentile].map { Double($0) }
+        case .mean: histogram.summary(percentiles: [])?.mean
+        case .minimum: histogram.minimum.map { Double($0) }
+        case .maximum: histogram.maximum.map { Double($0) }
+        case .deviation: histogram.summary(percentiles: [])?.deviation
+        }
+    }
+}

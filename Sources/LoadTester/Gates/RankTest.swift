@@ -1,0 +1,31 @@
+internal import Glibc
+
+/// The rank test of Mann, Whitney and Wilcoxon: whether one of two samples tends to larger values, whatever their distribution.
+enum RankTest {
+    /// The probability of ranks as uneven as these, or more so, where both samples are of one distribution; two-sided, by the normal
+    /// approximation with corrections for ties and continuity. nil for samples of fewer than five, of which nothing can be said.
+    static func probability(_ first: [Double], _ second: [Double]) -> Double? {
+        let (n, m) = (Double(first.count), Double(second.count))
+        guard first.count >= 5, second.count >= 5 else { return nil }
+        let all = (first.map { ($0, true) } + second.map { ($0, false) }).sorted { $0.0 < $1.0 }
+        var rankSum = 0.0
+        var ties = 0.0
+        var index = 0
+        while index < all.count {
+            var end = index
+            while end < all.count, all[end].0 == all[index].0 { end += 1 }
+            let size = Double(end - index)
+            // Equal values share the mean of their ranks.
+            let rank = Double(index + end + 1) / 2
+            rankSum += rank * Double(all[index..<end].count { $0.1 })
+            ties += size * size * size - size
+            index = end
+        }
+        let total = n + m
+        let mean = n * (total + 1) / 2
+        let variance = n * m / 12 * (total + 1 - ties / (total * (total - 1)))
+        guard variance > 0 else { return 1 }
+        let distance = max(0, abs(rankSum - mean) - 0.5)
+        return erfc(distance / variance.squareRoot() / 2.0.squareRoot())
+    }
+}

@@ -1,0 +1,48 @@
+/// One run's figures among several of the same plan.
+struct RunFigures: Sendable, Equatable {
+    /// Successes a second, or connections.
+    var perSecond: Double
+    /// Nanoseconds; nil without a success.
+    var p50: UInt64?
+    var p99: UInt64?
+
+    init(_ result: RunResult) {
+        let tally = result.tally
+        perSecond = result.connectionsPerSecond ?? result.perSecond(tally.succeeded &- tally.drainedSuccesses)
+        let summary = tally.headline(result.plan.work).summary(percentiles: [50, 99])
+        (p50, p99) = (summary?[50], summary?[99])
+    }
+
+    func text(_ work: Options.Work) -> String {
+        let unit =
+            switch work {
+            case .requests: "successes/s"
+            case .handshakes: "connections/s"
+            }
+        let times = [("p50", p50), ("p99", p99)].map { name, value in "\(name) \(value.map { Units.time($0) } ?? "-")" }
+        return "\(fixed(perSecond, 2)) \(unit), " + times.joined(separator: ", ")
+    }
+
+    var json: JSONValue {
+        .object([("per_second", .number(perSecond)), ("p50_ns", .optional(p50)), ("p99_ns", .optional(p99))])
+    }
+
+    /// A table of several runs and how far apart they lie; nothing for one.
+    static func table(_ runs: [RunFigures]) -> [String] {
+        guard runs.count > 1 else { return [] }
+        let rows: [(String, [Double], (Double) -> String)] = [
+            ("per second", runs.map(\.perSecond), { fixed($0, 2) }),
+            ("p50", runs.compactMap { $0.p50.map { Double($0) } }, { Units.time($0) }),
+            ("p99", runs.compactMap { $0.p99.map { Double($0) } }, { Units.time($0) }),
+        ]
+        let head = left("\(runs.count) runs", 12) + ["least", "median", "most", "spread"].map { right($0, 12) }.joined()
+        return [head]
+            + rows.compactMap { name, values, text in
+                let sorted = values.sorted()
+                guard let least = sorted.first, let most = sorted.last else { return nil }
+                let median = (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
+                let spread = median > 0 ? fixed((most - least) / median * 100, 1) + " %" : "-"
+                return left("  " + name, 12) + ([least, median, most].map(text) + [spread]).map { right($0, 12) }.joined()
+            }
+    }
+}

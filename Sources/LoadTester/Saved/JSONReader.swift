@@ -1,0 +1,174 @@
+/// Reads a JSON document (RFC 8259) that volley, or a user, wrote.
+struct JSONReader {
+    struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
+        let description: String
+        /// Bytes before it.
+        let offset: Int
+    }
+
+    /// A report nests six deep.
+    static let depthLimit = 64
+
+    private let bytes: [UInt8]
+    private var position = 0
+
+    static func read(_ bytes: [UInt8]) throws(Problem) -> JSONValue {
+        var reader = JSONReader(bytes)
+        let value = try reader.value(depth: 0)
+        reader.skipBlanks()
+        guard reader.position == bytes.count else { throw reader.problem("something follows the document") }
+        return value
+    }
+
+    private init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    private func problem(_ text: String) -> Problem { Problem(description: text, offset: position) }
+
+    private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+    private mutating func skipBlanks() {
+        while let byte = next, byte == 0x20 || (0x09...0x0A).contains(byte) || byte == 0x0D { position += 1 }
+    }
+
+    private mutating func take(_ byte: UInt8) -> Bool {
+        skipBlanks()
+        guard next == byte else { return false }
+        position += 1
+        return true
+    }
+
+    private mutating func value(depth: Int) throws(Problem) -> JSONValue {
+        guard depth < Self.depthLimit else { throw problem("it is nested too deep") }
+        skipBlanks()
+        switch next {
+        case nil: throw problem("it ends too early")
+        case UInt8(ascii: "{")?: return try object(depth)
+        case UInt8(ascii: "[")?: return try array(depth)
+        case UInt8(ascii: "\"")?: return .string(try string())
+        case UInt8(ascii: "t")?: return try word("true", .bool(true))
+        case UInt8(ascii: "f")?: return try word("false", .bool(false))
+        case UInt8(ascii: "n")?: return try word("null", .null)
+        case .some: return try number()
+        }
+    }
+
+    private mutating func word(_ word: String, _ value: JSONValue) throws(Problem) -> JSONValue {
+        guard bytes[position...].starts(with: word.utf8) else { throw problem("a value is misspelled") }
+        position += word.utf8.count
+        return value
+    }
+
+    private mutating func object(_ depth: Int) throws(Problem) -> JSONValue {
+        position += 1
+        var members: [(String, JSONValue)] = []
+        if take(UInt8(ascii: "}")) { return .object(members) }
+        repeat {
+            skipBlanks()
+            guard next == UInt8(ascii: "\"") else { throw problem("a member's name is missing") }
+            let name = try string()
+            guard take(UInt8(ascii: ":")) else { throw problem("a colon is missing") }
+            members.append((name, try value(depth: depth + 1)))
+        } while take(UInt8(ascii: ","))
+        guard take(UInt8(ascii: "}")) else { throw problem("an object is not closed") }
+        return .object(members)
+    }
+
+    private mutating func array(_ depth: Int) throws(Problem) -> JSONValue {
+        position += 1
+        var values: [JSONValue] = []
+        if take(UInt8(ascii: "]")) { return .array(values) }
+        repeat { values.append(try value(depth: depth + 1)) } while take(UInt8(ascii: ","))
+        guard take(UInt8(ascii: "]")) else { throw problem("an array is not closed") }
+        return .array(values)
+    }
+
+    private mutating func number() throws(Problem) -> JSONValue {
+        let start = position
+        while let byte = next, (48...57).contains(byte) || [0x2B, 0x2D, 0x2E, 0x45, 0x65].contains(byte) {
+            position += 1
+        }
+        let text = String(decoding: bytes[start..<position], as: UTF8.self)
+        if let whole = UInt64(text), text.utf8.first != UInt8(ascii: "+") { return .integer(whole) }
+        guard let value = Double(text), value.isFinite else { throw problem("a value is none") }
+        return .number(value)
+    }
+
+    private mutating func string() throws(Problem) -> String {
+        position += 1
+        var out: [UInt8] = []
+        while let byte = next {
+            position += 1
+            switch byte {
+            case UInt8(ascii: "\""):
+                guard let text = String(validating: out, as: UTF8.self) else { throw problem("a string is not UTF-8") }
+                return text
+            case UInt8(ascii: "\\"): out += try escaped()
+            case 0..<0x20: throw problem("a string holds a control character")
+            default: out.append(byte)
+            }
+        }
+        throw problem("a string is not closed")
+    }
+
+    private mutating func escaped() throws(Problem) -> [UInt8] {
+        guard let byte = next else { throw problem("a string is not closed") }
+        position += 1
+        switch byte {
+        case UInt8(ascii: "n"): return [0x0A]
+        case UInt8(ascii: "r"): return [0x0D]
+        case UInt8(ascii: "t"): return [0x09]
+        case UInt8(ascii: "b"): return [0x08]
+        case UInt8(ascii: "f"): return [0x0C]
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return [byte]
+        case UInt8(ascii: "u"):
+            var unit = try hex()
+            if (0xD800...0xDBFF).contains(unit), bytes[position...].starts(with: "\\u".utf8) {
+                position += 2
+                let low = try hex()
+                guard (0xDC00...0xDFFF).contains(low) else { throw problem("a surrogate stands alone") }
+                unit = 0x10000 + (unit - 0xD800) << 10 + (low - 0xDC00)
+            }
+            guard let scalar = Unicode.Scalar(unit) else { throw problem("a surrogate stands alone") }
+            return Array(String(Character(scalar)).utf8)
+        default: throw problem("an escape is unknown")
+        }
+    }
+
+    private mutating func hex() throws(Problem) -> UInt32 {
+        guard bytes.count - position >= 4,
+            let unit = UInt32(String(decoding: bytes[position..<(position + 4)], as: UTF8.self), radix: 16)
+        else { throw problem("an escape is unknown") }
+        position += 4
+        return unit
+    }
+}
+
+extension JSONValue {
+    subscript(_ name: String) -> JSONValue? {
+        guard case .object(let members) = self else { return nil }
+        return members.first { $0.0 == name }?.1
+    }
+
+    var number: Double? {
+        switch self {
+        case .integer(let value): Double(value)
+        case .number(let value): value
+        case .null, .bool, .string, .array, .object: nil
+        }
+    }
+
+    var integer: UInt64? { if case .integer(let value) = self { value } else { nil } }
+    var string: String? { if case .string(let value) = self { value } else { nil } }
+    var items: [JSONValue] { if case .array(let values) = self { values } else { [] } }
+
+    /// The same object with another value for a member that it has, or one more.
+    func with(_ name: String, _ value: JSONValue) -> JSONValue {
+        guard case .object(var members) = self else { return self }
+        if let index = members.firstIndex(where: { $0.0 == name }) {
+            members[index].1 = value
+        } else {
+            members.append((name, value))
+        }
+        return .object(members)
+    }
+}

@@ -1,0 +1,51 @@
+/// Interval logs of a run's parts put together: interval by interval and tag by tag, counter for counter.
+struct LogMerge {
+    /// In the order in which tags first came.
+    private(set) var tags: [String] = []
+    private(set) var startedAt: UInt64 = 0
+    private var intervals: [(start: Double, length: Double, histograms: [String: LatencyHistogram])] = []
+    private(set) var totals: [String: LatencyHistogram] = [:]
+
+    init(_ logs: [(path: String, contents: HistogramLog.Contents)]) {
+        startedAt = logs.compactMap { $0.contents.startedAt }.min() ?? 0
+        for log in logs {
+            var place = -1
+            var last = -1.0
+            for line in log.contents.lines {
+                if line.start != last { (place, last) = (place + 1, line.start) }
+                add(line, place)
+            }
+        }
+    }
+
+    private mutating func add(_ line: HistogramLog.Line, _ place: Int) {
+        let tag = line.tag ?? "untagged"
+        if totals[tag] == nil { tags.append(tag) }
+        totals[tag, default: LatencyHistogram()].merge(line.histogram)
+        if place == intervals.count { intervals.append((line.start, line.length, [:])) }
+        intervals[place].length = max(intervals[place].length, line.length)
+        intervals[place].histograms[tag, default: LatencyHistogram()].merge(line.histogram)
+    }
+
+    /// A log of the whole.
+    var text: String {
+        intervals.reduce(into: HistogramLog.head(startedAt: startedAt)) { text, interval in
+            for tag in tags {
+                guard let histogram = interval.histograms[tag] else { continue }
+                text += HistogramLog.line(
+                    tag: tag,
+                    start: UInt64(max(interval.start, 0) * 1e9),
+                    length: UInt64(max(interval.length, 0) * 1e9),
+                    histogram
+                )
+            }
+        }
+    }
+
+    /// A table of the whole, a row a tag.
+    var table: String {
+        (["Latency     " + TextReport.columnHeads]
+            + tags.compactMap { tag in totals[tag].flatMap { TextReport.histogramRow(tag, $0) } })
+            .joined(separator: "\n") + "\n"
+    }
+}

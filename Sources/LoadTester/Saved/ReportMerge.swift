@@ -1,0 +1,136 @@
+/// Makes one report of those of a run's parts: counts are added, histograms merged counter for counter, percentiles computed again.
+enum ReportMerge {
+    static func merge(_ reports: [SavedReport]) throws(UsageError) -> SavedReport {
+        guard let first = reports.first else { throw UsageError("merge has nothing to merge: name reports") }
+        for report in reports.dropFirst() {
+            for name in ["mode", "work"]
+            where report.document["run"]?[name]?.string != first.document["run"]?[name]?.string {
+                throw UsageError(
+                    "\(quoted(report.path)) is of another kind of run than \(quoted(first.path)): \(name) differs"
+                )
+            }
+        }
+        var document = first.document
+        for report in reports.dropFirst() {
+            document = try merge(document, report.document, name: "", report.path)
+        }
+        document = recomputed(document)
+        let parts = reports.reduce(UInt64(0)) { $0 + ($1.document["run"]?["merged_from"]?.integer ?? 1) }
+        if let run = document["run"] { document = document.with("run", run.with("merged_from", .integer(parts))) }
+        return try SavedReport(document, path: reports.count == 1 ? first.path : "merged")
+    }
+
+    /// - Parameter name: of the member that both are.
+    private static func merge(
+        _ left: JSONValue,
+        _ right: JSONValue,
+        name: String,
+        _ path: String
+    ) throws(UsageError) -> JSONValue {
+        if same.contains(name) { return left }
+        switch (left, right) {
+        case (.null, let other), (let other, .null): return other
+        case (.integer(let mine), .integer(let theirs)): return .integer(whole(mine, theirs, name))
+        case (.number, .number), (.number, .integer), (.integer, .number):
+            return .number((left.number ?? 0) + (right.number ?? 0))
+        case (.bool(let mine), .bool(let theirs)): return .bool(name == "balanced" ? mine && theirs : mine || theirs)
+        case (.string, .string): return left
+        case (.object(let mine), .object(let theirs)):
+            if left["hdr"] != nil, right["hdr"] != nil { return try histograms(left, right, path) }
+            var members = mine
+            for (name, value) in theirs {
+                if let index = members.firstIndex(where: { $0.0 == name }) {
+                    members[index].1 = try merge(members[index].1, value, name: name, path)
+                } else {
+                    members.append((name, value))
+                }
+            }
+            return .object(members)
+        case (.array(let mine), .array(let theirs)): return .array(try lists(mine, theirs, name: name, path))
+        case (.integer, _), (.number, _), (.bool, _), (.string, _), (.object, _), (.array, _):
+            throw UsageError("\(quoted(path)) holds another kind of \(quoted(name)) than the reports before it")
+        }
+    }
+
+    /// What is a setting of the run, and no part's share of it.
+    private static let same: Set<String> = [
+        "schema", "volley", "url", "method", "mode", "work", "timeout_ns", "warmup_ns", "duration_ns", "drain_ns",
+        "pipeline",
+        "body_bytes", "stages", "errno", "percentiles",
+    ]
+
+    private static func whole(_ mine: UInt64, _ theirs: UInt64, _ name: String) -> UInt64 {
+        switch name {
+        case "started_unix_ms", "first_ns", "start_ns": min(mine, theirs)
+        case "measured_ns", "last_ns", "end_ns": max(mine, theirs)
+        case "exit_status": mine == 0 ? theirs : mine
+        default: mine &+ theirs
+        }
+    }
+
+    private static func histograms(
+        _ left: JSONValue,
+        _ right: JSONValue,
+        _ path: String
+    ) throws(UsageError) -> JSONValue {
+        var sum = try SavedReport.histogram(left, path) ?? LatencyHistogram()
+        if let other = try SavedReport.histogram(right, path) { sum.merge(other) }
+        return JSONReport.histogram(sum)
+    }
+
+    /// Rows of a kind are merged by what identifies them, intervals by their place; of the rest all are kept.
+    private static func lists(
+        _ mine: [JSONValue],
+        _ theirs: [JSONValue],
+        name: String,
+        _ path: String
+    ) throws(UsageError) -> [JSONValue] {
+        let key: ((JSONValue, Int) -> String)? =
+            switch name {
+            case "errors":
+                { row, _ in
+                    ["phase", "class", "errno_name", "detail"].map { row[$0]?.string ?? "" }.joined(separator: "\u{0}")
+                }
+            case "agreements":
+                { row, _ in ["version", "cipher_suite"].map { row[$0]?.string ?? "" }.joined(separator: "\u{0}") }
+            case "intervals": { _, place in "\(place)" }
+            case "notes", "generator_limits": { row, _ in row.string ?? "" }
+            default: nil
+            }
+        guard let key else { return mine + theirs }
+        var places: [String: Int] = [:]
+        var rows = mine
+        for (place, row) in rows.enumerated() { places[key(row, place)] = place }
+        for (place, row) in theirs.enumerated() {
+            if let known = places[key(row, place)] {
+                rows[known] = try merge(rows[known], row, name: "", path)
+            } else {
+                places[key(row, place)] = rows.count
+                rows.append(row)
+            }
+        }
+        return rows
+    }
+
+    /// Rates of the whole, by its length: those of parts that took unequally long do not add up.
+    private static func recomputed(_ document: JSONValue) -> JSONValue {
+        var document = document
+        guard let span = document["run"]?["measured_ns"]?.number, span > 0, var rate = document["rate"] else {
+            return document
+        }
+        let requests = document["requests"]
+        let drained = requests?["drained"]?.number ?? 0
+        let figures: [(String, Double?)] = [
+            ("completed_per_second", requests?["completed"]?.number.map { $0 - drained }),
+            ("bytes_in_per_second", document["bytes"]?["in"]?.number),
+            ("bytes_out_per_second", document["bytes"]?["out"]?.number),
+        ]
+        for (name, count) in figures { if let count { rate = rate.with(name, .number(count * 1e9 / span)) } }
+        document = document.with("rate", rate)
+        if let tls = document["tls"], let all = tls["handshakes"]?.number, all > 0, let resumed = tls["resumed"]?.number
+        {
+            document = document.with("tls", tls.with("resumed_share", .number(resumed / all)))
+        }
+        return document
+    }
+}

@@ -1,0 +1,90 @@
+/// A JSON report that an earlier run, or another process, wrote.
+struct SavedReport: Sendable {
+    let path: String
+    let document: JSONValue
+
+    /// Intervals of an hour with their histograms are some megabytes.
+    private static let sizeLimit = 512 << 20
+
+    init(path: String) throws(UsageError) {
+        let bytes = try Files.read(path, for: "the report", limit: Self.sizeLimit)
+        let document: JSONValue
+        do throws(JSONReader.Problem) {
+            document = try JSONReader.read(bytes)
+        } catch {
+            throw UsageError("\(quoted(path)) is no JSON report: at byte \(error.offset) \(error)")
+        }
+        try self.init(document, path: path)
+    }
+
+    init(_ document: JSONValue, path: String) throws(UsageError) {
+        guard document["volley"]?.string != nil, let schema = document["schema"] else {
+            throw UsageError("\(quoted(path)) is JSON, but no report of volley's: make one with --format json")
+        }
+        guard schema.integer == 1 else {
+            throw UsageError(
+                "\(quoted(path)) has the schema \(schema.number.map { "\($0)" } ?? "?") and this volley reads 1: use the volley "
+                    + "that wrote it"
+            )
+        }
+        (self.path, self.document) = (path, document)
+    }
+
+    /// The histogram at a place such as `latency`, `success`; nil where nothing was counted.
+    func histogram(_ section: String, _ name: String) throws(UsageError) -> LatencyHistogram? {
+        guard let value = document[section]?[name] else { return nil }
+        return try Self.histogram(value, path)
+    }
+
+    /// Counters, with the exact figures beside them.
+    static func histogram(_ value: JSONValue, _ path: String) throws(UsageError) -> LatencyHistogram? {
+        if case .null = value { return nil }
+        guard let text = value["hdr"]?.string else {
+            throw UsageError("\(quoted(path)) holds no histograms: it was written by an older volley")
+        }
+        let counters: LatencyHistogram
+        do throws(HistogramError) {
+            counters = try HistogramCodec.decode(text: text)
+        } catch {
+            throw UsageError("\(quoted(path)) holds a histogram that cannot be read: \(error)")
+        }
+        guard let minimum = value["min"]?.integer, let maximum = value["max"]?.integer, let sum = value["sum"]?.integer
+        else {
+            return counters
+        }
+        return LatencyHistogram(
+            counters,
+            minimum: minimum,
+            maximum: maximum,
+            sum: sum,
+            clamped: value["over_range"]?.integer ?? 0
+        )
+    }
+
+    var isHandshakes: Bool { document["run"]?["work"]?.string == "handshakes" }
+
+    /// The times that the run was about.
+    func headline() throws(UsageError) -> LatencyHistogram? {
+        if isHandshakes { return try histogram("latency", "tls") }
+        if let corrected = try histogram("schedule", "corrected") { return corrected }
+        return try histogram("latency", "success")
+    }
+
+    /// Successes a second, or connections.
+    var rate: Double {
+        document["rate"]?[isHandshakes ? "connections_per_second" : "successes_per_second"]?.number ?? 0
+    }
+
+    /// One interval's figures: how many a second, and its times.
+    func intervals() throws(UsageError) -> [(perSecond: Double, times: LatencyHistogram)] {
+        var found: [(Double, LatencyHistogram)] = []
+        for point in document["intervals"]?.items ?? [] {
+            guard let start = point["start_ns"]?.number, let end = point["end_ns"]?.number, end > start,
+                let count = point["completed"]?.number
+            else { throw UsageError("\(quoted(path)) has an interval that cannot be read") }
+            let times = try point["latency"].flatMap { value throws(UsageError) in try Self.histogram(value, path) }
+            found.append((count * 1e9 / (end - start), times ?? LatencyHistogram()))
+        }
+        return found
+    }
+}

@@ -1,0 +1,63 @@
+/// A merged report for people: what its document says.
+enum SavedReportText {
+    static func text(_ report: SavedReport) throws(UsageError) -> String {
+        let document = report.document
+        let run = document["run"]
+        let parts = run?["merged_from"]?.integer ?? 1
+        let count = { (section: String, name: String) in document[section]?[name]?.integer ?? 0 }
+        var lines = [
+            "volley \(VolleyVersion.text): \(grouped(parts)) reports of \(oneLine(run?["url"]?.string ?? "", limit: 400))",
+            "  \(count("run", "connections")) connections on \(count("run", "threads")) threads",
+            "",
+            TextReport.row("Measured", Units.time(count("run", "measured_ns"))),
+        ]
+        let sum =
+            "\(grouped(count("requests", "sent"))) sent = \(grouped(count("requests", "completed"))) completed + "
+            + "\(grouped(count("requests", "failed"))) failed + \(grouped(count("requests", "in_flight_at_stop"))) in flight at stop"
+        lines.append(TextReport.row("Requests", sum))
+        if let schedule = document["schedule"], schedule["due"] != nil {
+            lines.append(
+                TextReport.row(
+                    "Schedule",
+                    "\(grouped(count("schedule", "due"))) due, \(grouped(count("schedule", "unsent"))) never sent"
+                )
+            )
+        }
+        let unit = report.isHandshakes ? "connections/s" : "successes/s"
+        lines.append(TextReport.row("Rate", "\(fixed(report.rate, 2)) \(unit)"))
+        if case .object(let statuses)? = document["statuses"], !statuses.isEmpty {
+            let text = statuses.map { "\($0.0) × \(grouped($0.1.integer ?? 0))" }.joined(separator: ", ")
+            lines.append(TextReport.row("Status", text))
+        }
+        lines += try latencies(report)
+        lines += errors(document["errors"]?.items ?? [])
+        let notes = (document["notes"]?.items ?? []).compactMap(\.string).map { "note: \(oneLine($0, limit: 400))" }
+        if !notes.isEmpty { lines += [""] + notes }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func latencies(_ report: SavedReport) throws(UsageError) -> [String] {
+        var rows: [String] = []
+        for (section, name, title) in [
+            ("schedule", "corrected", "corrected"), ("latency", "success", "raw"),
+            ("latency", "http_error", "HTTP error"),
+            ("latency", "failed", "failed"), ("latency", "first_byte", "first byte"), ("latency", "connect", "connect"),
+            ("latency", "tls", "TLS"),
+        ] {
+            guard let histogram = try report.histogram(section, name) else { continue }
+            if let row = TextReport.histogramRow(title, histogram) { rows.append(row) }
+        }
+        return rows.isEmpty ? [] : ["", left("Latency", 12) + TextReport.columnHeads] + rows
+    }
+
+    private static func errors(_ rows: [JSONValue]) -> [String] {
+        guard !rows.isEmpty else { return [] }
+        return ["", "Errors"]
+            + rows.map { row in
+                let kind = ["phase", "class", "errno_name", "detail"].compactMap { row[$0]?.string }.filter {
+                    !$0.isEmpty
+                }
+                return "  \(grouped(row["count"]?.integer ?? 0)) × \(oneLine(kind.joined(separator: ": ")))"
+            }
+    }
+}

@@ -1,0 +1,272 @@
+internal import Dispatch
+internal import Synchronization
+public import URLLoading
+
+/// A request as an `Operation`: with dependencies, priorities and queues, and with pauses over which what was received is kept.
+///
+/// Finished means that the answer is there and made into a value; operations that depend on it begin then. Its completion handler is
+/// called on the manager's completion queue, in its group, once.
+open class HTTPRequestOperation: Operation, @unchecked Sendable {
+    struct Facts {
+        var state = OperationState.ready
+        var sink: OperationSink?
+        /// Tells whether the rest belongs to what is there; nil: it cannot be known, and a pause starts over.
+        var validator: String?
+        var total: Int64 = -1
+        var response: HTTPURLResponse?
+        var failure: OperationFailure?
+        var result: Response<any Sendable>?
+        var handlers: [@Sendable (Response<any Sendable>) -> Void] = []
+        var hasStarted = false
+        /// What is there is no part of the server's content: the whole is asked for.
+        var asksAgain = false
+    }
+
+    let manager: URLSessionManager
+    let serializer: AnyResponseSerializer
+    let facts = Mutex(Facts())
+    public let request: URLRequest
+
+    /// Where content goes instead of memory, opened when the first of it comes and closed at the end. Set before the operation starts.
+    public let outputStream: OutputStream?
+    private let hooked: TaskHooks
+    private let progress: (@Sendable (TransferProgress) -> Void)?
+
+    /// - Parameters:
+    ///   - manager: whose session and settings it uses.
+    ///   - serializer: nil: the manager's, as it is now.
+    ///   - hooks: this operation's own.
+    ///   - progress: of content received, over pauses; on the session's delegate queue.
+    public init(
+        request: URLRequest,
+        manager: URLSessionManager,
+        serializer: (any ResponseSerializer)? = nil,
+        outputStream: OutputStream? = nil,
+        hooks: TaskHooks = TaskHooks(),
+        progress: (@Sendable (TransferProgress) -> Void)? = nil
+    ) {
+        self.request = request
+        self.manager = manager
+        self.serializer = AnyResponseSerializer(serializer ?? manager.responseSerializer)
+        self.outputStream = outputStream
+        hooked = hooks
+        self.progress = progress
+    }
+
+    /// A fresh one for the same request: without response, output stream and handlers.
+    public convenience init(copying other: HTTPRequestOperation) {
+        self.init(
+            request: other.request,
+            manager: other.manager,
+            serializer: other.serializer.base,
+            hooks: other.hooked,
+            progress: other.progress
+        )
+    }
+
+    // MARK: What it has come to
+
+    open override var isAsynchronous: Bool { true }
+    open override var isExecuting: Bool { facts.withLock { $0.hasStarted && !$0.state.isFinished } }
+    open override var isFinished: Bool { facts.withLock { $0.state.isFinished } }
+
+    /// Between ``pause()`` and ``resume()``.
+    public var isPaused: Bool { facts.withLock { $0.state.isPaused } }
+
+    /// Nil before the end.
+    public var result: Response<any Sendable>? { facts.withLock { $0.result } }
+    public var response: HTTPURLResponse? { facts.withLock { $0.response } }
+
+    /// What came, in memory; nil where it went to an output stream, and before the end.
+    public var responseData: Data? { outputStream == nil ? result?.data : nil }
+
+    /// The content by its charset, else UTF-8, else ISO 8859-1.
+    public var responseString: String? {
+        guard let data = responseData else { return nil }
+        return try? StringResponseSerializer().serialize(ReceivedResponse(response: response, data: data))
+    }
+
+    /// Called at the end; at once, on the completion queue, if that is over. Each handler once.
+    public func onCompletion(_ handler: @escaping @Sendable (Response<any Sendable>) -> Void) {
+        let result = facts.withLock { facts in
+            if facts.result == nil { facts.handlers.append(handler) }
+            return facts.result
+        }
+        if let result { tell([handler], result) }
+    }
+
+    // MARK: Control
+
+    open override func start() {
+        let isFirst = facts.withLock { facts in
+            defer { facts.hasStarted = true }
+            return !facts.hasStarted && !facts.state.isFinished
+        }
+        guard isFirst else { return }
+        changing(\.isExecuting) {}
+        // One that was paused before it started waits for its resume.
+        guard !isCancelled else { return finish(cancelled) }
+        begin()
+    }
+
+    /// Ends it with ``UncurlError/cancelled``: once it has started, at once; before, when its queue starts it.
+    open override func cancel() {
+        super.cancel()
+        let (task, isOver) = facts.withLock { facts -> (URLSessionTask?, Bool) in
+            if case .paused = facts.state, facts.hasStarted { return (nil, true) }
+            return (facts.state.task, false)
+        }
+        task?.cancel()
+        if isOver { finish(cancelled) }
+    }
+
+    /// Closes its connection and keeps what came. ``resume()`` asks for the rest; a server whose content has changed meanwhile, or that
+    /// does not serve ranges, is asked for all of it.
+    public func pause() {
+        let task = facts.withLock { facts -> URLSessionTask? in
+            switch facts.state {
+            case .ready:
+                facts.state = .paused
+                return nil
+            case .executing(let task), .pausing(let task, resumes: true):
+                facts.state = .pausing(task, resumes: false)
+                return task
+            case .pausing, .paused, .finished: return nil
+            }
+        }
+        task?.cancel()
+    }
+
+    public func resume() {
+        let begins = facts.withLock { facts in
+            switch facts.state {
+            case .paused:
+                facts.state = .ready
+                return facts.hasStarted
+            case .pausing(let task, resumes: false):
+                facts.state = .pausing(task, resumes: true)
+                return false
+            case .ready, .executing, .pausing, .finished: return false
+            }
+        }
+        if begins { begin() }
+    }
+
+    // MARK: One connection
+
+    private func begin() {
+        let held = facts.withLock { ($0.sink?.count ?? 0, $0.validator) }
+        var request = request
+        if held.0 > 0, let validator = held.1 {
+            request.setValue("bytes=\(held.0)-", forHTTPHeaderField: "Range")
+            request.setValue(validator, forHTTPHeaderField: "If-Range")
+            // Content that is in pieces here must come as it is.
+            request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+        }
+        let plan = TaskPlan(kind: .data, request: request, leavesContent: true)
+        let delegate = manager.delegate(for: plan)
+        delegate.hooks = hooks
+        let task = manager.task(plan, delegate, collectsMetrics: manager.collectsMetrics) { [self] outcome in
+            ended(outcome, delegate)
+        }
+        let isGoing = facts.withLock { facts in
+            guard case .ready = facts.state else { return false }
+            facts.state = .executing(task)
+            return true
+        }
+        if isGoing, !isCancelled { task.resume() } else { task.cancel() }
+    }
+
+    private var hooks: TaskHooks {
+        var hooks = hooked
+        let (ownResponse, ownData) = (hooked.didReceiveResponse, hooked.didReceiveData)
+        hooks.didReceiveResponse = { [self] session, task, response in
+            guard receive(response as? HTTPURLResponse) else { return .cancel }
+            return await ownResponse?(session, task, response) ?? .allow
+        }
+        hooks.didReceiveData = { [self] session, task, data in
+            ownData?(session, task, data)
+            if !receive(data) { task.cancel() }
+        }
+        return hooks
+    }
+
+    private func receive(_ data: Data) -> Bool {
+        let told = facts.withLock { facts -> TransferProgress? in
+            guard facts.failure == nil, facts.sink != nil else { return nil }
+            do throws(OperationFailure) {
+                try facts.sink?.write(data)
+            } catch {
+                facts.failure = error
+                return nil
+            }
+            return TransferProgress(facts.sink?.count ?? 0, of: facts.total)
+        }
+        guard let told else { return false }
+        progress?(told)
+        return true
+    }
+
+    // MARK: The end
+
+    private func ended(_ outcome: TaskOutcome, _ delegate: TaskDelegate) {
+        let goesOn = facts.withLock { facts -> Bool? in
+            // It may have come to its end before the pause could stop it.
+            guard case .pausing(_, let resumes) = facts.state, outcome.error?.code == .cancelled, facts.failure == nil,
+                !isCancelled
+            else { return nil }
+            facts.state = resumes ? .ready : .paused
+            return resumes
+        }
+        if let goesOn { return goesOn ? begin() : () }
+        if asksAgain(outcome) { return begin() }
+        let (data, failure, head) = facts.withLock { ($0.sink?.data ?? Data(), $0.failure, $0.response) }
+        // All of the answer may have come before the sink's failure could stop it.
+        let error = failure == nil ? outcome.error : outcome.error ?? URLError(.cannotWriteToFile)
+        let whole = TaskOutcome(outcome, data: data, response: head, error: error)
+        let trust = manager.core.failure(of: request.url?.host)
+        let made = ResponseMaking(serializer: serializer).response(
+            to: whole,
+            challenge: failure.map { .output($0) } ?? delegate.challengeError,
+            trust: error == nil ? nil : trust,
+            moved: nil
+        )
+        manager.core.postCompletion(outcome.task, made, serializer)
+        finish(made)
+    }
+
+    private var cancelled: Response<any Sendable> {
+        ResponseMaking(serializer: serializer).response(failing: .cancelled, request)
+    }
+
+    private func finish(_ response: Response<any Sendable>) {
+        let handlers = changing(\.isFinished) {
+            changing(\.isExecuting) {
+                facts.withLock { facts in
+                    guard !facts.state.isFinished else { return [@Sendable (Response<any Sendable>) -> Void]() }
+                    facts.state = .finished
+                    facts.result = response
+                    facts.sink?.close()
+                    defer { facts.handlers = [] }
+                    return facts.handlers
+                }
+            }
+        }
+        tell(handlers, response)
+    }
+
+    private func tell(_ handlers: [@Sendable (Response<any Sendable>) -> Void], _ response: Response<any Sendable>) {
+        guard !handlers.isEmpty else { return }
+        let group = manager.completionGroup ?? ManagerCore.sharedGroup
+        (manager.completionQueue ?? manager.core.ownQueue).async(group: group) {
+            for handler in handlers { handler(response) }
+        }
+    }
+
+    /// The queue looks at a state when it has changed.
+    private func changing<Value, Made>(_ state: KeyPath<Operation, Value>, _ change: () -> Made) -> Made {
+        willChangeValue(for: state)
+        defer { didChangeValue(for: state) }
+        return change()
+    }
+}

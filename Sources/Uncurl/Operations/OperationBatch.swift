@@ -1,0 +1,44 @@
+internal import Dispatch
+internal import Synchronization
+public import URLLoading
+
+extension HTTPRequestOperation {
+    /// The operations and one more that depends on them all.
+    ///
+    /// - Parameters:
+    ///   - progress: after each operation's own handlers: how many have ended, of how many. On the manager's completion queue.
+    ///   - completion: after all of that, also for none; in the last operation.
+    /// - Returns: the operations in their order and the last one; none of them queued.
+    public static func batch(
+        _ operations: [HTTPRequestOperation],
+        progress: (@Sendable (_ finished: Int, _ total: Int) -> Void)? = nil,
+        completion: @escaping @Sendable ([HTTPRequestOperation]) -> Void
+    ) -> [Operation] {
+        let told = DispatchGroup()
+        let ended = Tally()
+        for operation in operations {
+            told.enter()
+            operation.onCompletion { _ in
+                progress?(ended.next(), operations.count)
+                told.leave()
+            }
+        }
+        let last = BlockOperation {
+            told.wait()
+            completion(operations)
+        }
+        for operation in operations { last.addDependency(operation) }
+        return operations + [last]
+    }
+}
+
+private final class Tally: Sendable {
+    private let count = Mutex(0)
+
+    func next() -> Int {
+        count.withLock { count in
+            count += 1
+            return count
+        }
+    }
+}

@@ -1,0 +1,63 @@
+internal import URLLoading
+
+extension Parameters {
+    /// Makes parameters of Foundation's objects: what `JSONSerialization` and `PropertyListSerialization` give, and what a
+    /// `[String: Any]` of an older program holds. Names of dictionaries come in alphabetical order.
+    ///
+    /// - Throws: ``ParameterFailure``: an object of another kind, told with its place; or nesting beyond the limit.
+    public init(foundationObject object: Any) throws(ParameterFailure) {
+        self = try Self.value(of: object, at: "", depth: 0)
+    }
+
+    private static func value(of object: Any, at path: String, depth: Int) throws(ParameterFailure) -> Parameters {
+        guard depth <= maximumDepth else { throw ParameterFailure(.tooDeep(limit: maximumDepth)) }
+        switch object {
+        case let value as Parameters: return value
+        case let value as String: return .string(value)
+        // By its type: a cast would take 1 for true.
+        case let value as Bool where type(of: object) == Bool.self: return .bool(value)
+        case let value as any FixedWidthInteger where !(object is NSNumber): return Parameters(value)
+        case let value as Decimal where type(of: object) == Decimal.self: return .decimal(value)
+        case let value as NSDecimalNumber: return .decimal(value.decimalValue)
+        case let value as NSNumber: return number(value)
+        case let value as Data: return .data(value)
+        case let value as Date: return .date(value)
+        case let value as URL: return .string(value.absoluteString)
+        case is NSNull: return .null
+        case let values as [String: Any]:
+            var fields = KeyedParameters()
+            for (name, value) in values.sorted(by: { $0.key < $1.key }) {
+                fields[name] = try self.value(of: value, at: path.isEmpty ? name : "\(path).\(name)", depth: depth + 1)
+            }
+            return .keyed(fields)
+        case let values as Set<AnyHashable>: return .set(try elements(of: values.map(\.base), at: path, depth: depth))
+        case let values as [Any]: return .array(try elements(of: values, at: path, depth: depth))
+        default:
+            throw ParameterFailure(.notExpressible(path: path, kind: "\(type(of: object))", format: "a request"))
+        }
+    }
+
+    private static func elements(
+        of objects: [Any],
+        at path: String,
+        depth: Int
+    ) throws(ParameterFailure) -> [Parameters] {
+        var values: [Parameters] = []
+        for (index, object) in objects.enumerated() {
+            values.append(try value(of: object, at: "\(path)[\(index)]", depth: depth + 1))
+        }
+        return values
+    }
+
+    private static func number(_ number: NSNumber) -> Parameters {
+        switch unsafe String(cString: number.objCType) {
+        case "d", "f": .double(number.doubleValue)
+        case "Q": Parameters(number.uint64Value)
+        // The two that stand for truth are always the same two objects.
+        case "c",
+            "B" where number === NSNumber(value: true) || number === NSNumber(value: false):
+            .bool(number.boolValue)
+        default: .integer(number.int64Value)
+        }
+    }
+}

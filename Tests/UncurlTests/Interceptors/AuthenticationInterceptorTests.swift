@@ -1,0 +1,179 @@
+import Foundation
+import Synchronization
+import TestServer
+import Testing
+
+@testable import Uncurl
+
+@Suite("Authentication", .timeLimit(.minutes(1)))
+struct AuthenticationInterceptorTests {
+    /// Tokens are numbers; the server takes one of them.
+    final class Tokens: Authenticator {
+        let refreshes = Log<Int>()
+        let gate: Gate?
+        let fails: Bool
+        let expires: Bool
+
+        init(gate: Gate? = nil, fails: Bool = false, expires: Bool = false) {
+            self.gate = gate
+            self.fails = fails
+            self.expires = expires
+        }
+
+        func apply(_ credential: Int, to request: inout URLRequest) {
+            request.setValue("Bearer \(credential)", forHTTPHeaderField: "Authorization")
+        }
+
+        func refresh(_ credential: Int) async throws -> Int {
+            refreshes.add(credential)
+            await gate?.pass()
+            if fails { throw URLError(.userAuthenticationRequired) }
+            return credential + 1
+        }
+
+        func needsRefresh(_ credential: Int) -> Bool { expires && credential == 1 }
+
+        func isRequest(_ request: URLRequest, authenticatedWith credential: Int) -> Bool {
+            request.value(forHTTPHeaderField: "Authorization") == "Bearer \(credential)"
+        }
+    }
+
+    /// Holds whoever comes until it is opened.
+    actor Gate {
+        private var isOpen = false
+        private var waiting: [CheckedContinuation<Void, Never>] = []
+
+        func pass() async {
+            if !isOpen { await withCheckedContinuation { waiting.append($0) } }
+        }
+
+        func open() {
+            isOpen = true
+            for one in waiting { one.resume() }
+            waiting = []
+        }
+    }
+
+    @Test("B10: the credential is put into each request, and refreshed first where it is about to expire")
+    func applied() async throws {
+        let server = try TestServer.start()
+        let tokens = Tokens(expires: true)
+        let interceptor = AuthenticationInterceptor(authenticator: tokens, credential: 1)
+        let manager = server.manager()
+        manager.interceptors = [interceptor]
+        let seen = await manager.response(to: HTTPRequest("headers"), serializer: .string)
+        #expect(seen.value?.contains("Bearer 2") == true)
+        #expect(tokens.refreshes.entries == [1])
+        #expect(interceptor.credential == 2)
+    }
+
+    @Test("B10, D20: many requests that are refused at once wait for one refresh, and then all succeed")
+    func singleFlight() async throws {
+        let refusal = "HTTP/1.1 401 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok"
+        let count = 6
+        let scripts = (0..<count).map { _ in refusal } + (0..<count).map { _ in ok }
+        let raw = try RawServer.start(scripts.map { RawScript([.receive(.headEnd), .send(Array($0.utf8)), .finish]) })
+        let gate = Gate()
+        let tokens = Tokens(gate: gate)
+        let interceptor = AuthenticationInterceptor(authenticator: tokens, credential: 1)
+        let manager = raw.manager()
+        let refused = Log<Bool>()
+        manager.interceptors = [
+            .retrying { failure in
+                refused.add(true)
+                return .doNotRetry
+            }, interceptor,
+        ]
+        async let all = withTaskGroup(of: Int?.self) { group in
+            for _ in 0..<count {
+                group.addTask { await manager.response(to: HTTPRequest("x"), serializer: .data).statusCode }
+            }
+            return await group.reduce(into: [Int?]()) { $0.append($1) }
+        }
+        await refused.wait(for: count)
+        await gate.open()
+        #expect(await all == Array(repeating: 200, count: count))
+        #expect(tokens.refreshes.entries == [1])
+    }
+
+    @Test("B10: a request refused with an older credential is sent again without a refresh")
+    func older() async throws {
+        let tokens = Tokens()
+        let interceptor = AuthenticationInterceptor(authenticator: tokens, credential: 5)
+        var old = URLRequest(url: URL(string: "http://example.com/")!)
+        tokens.apply(4, to: &old)
+        guard case .retry = await interceptor.retry(failure(old)) else {
+            Issue.record("no retry")
+            return
+        }
+        #expect(tokens.refreshes.entries.isEmpty)
+    }
+
+    @Test("B10: a refresh that failed stays failed until there is another credential")
+    func sticky() async throws {
+        let tokens = Tokens(fails: true)
+        let interceptor = AuthenticationInterceptor(authenticator: tokens, credential: 1)
+        var request = URLRequest(url: URL(string: "http://example.com/")!)
+        tokens.apply(1, to: &request)
+        for _ in 0..<2 {
+            guard
+                case .doNotRetryWithError(AuthenticationFailure.refreshFailed) = await interceptor.retry(
+                    failure(request)
+                )
+            else {
+                Issue.record("another decision")
+                return
+            }
+        }
+        #expect(tokens.refreshes.entries.count == 1)
+        interceptor.credential = 1
+        _ = await interceptor.retry(failure(request))
+        #expect(tokens.refreshes.entries.count == 2)
+    }
+
+    @Test("B10: more refreshes than the window allows end it; without a credential nothing is sent")
+    func limits() async throws {
+        let tokens = Tokens()
+        let interceptor = AuthenticationInterceptor(
+            authenticator: tokens,
+            credential: 1,
+            window: .init(interval: .seconds(3600), limit: 2)
+        )
+        for round in 1...3 {
+            var request = URLRequest(url: URL(string: "http://example.com/")!)
+            tokens.apply(interceptor.credential ?? 0, to: &request)
+            let decision = await interceptor.retry(failure(request))
+            switch decision {
+            case .retry: #expect(round < 3)
+            case .doNotRetryWithError(AuthenticationFailure.excessiveRefresh): #expect(round == 3)
+            default: Issue.record("\(decision)")
+            }
+        }
+        let none = AuthenticationInterceptor(authenticator: tokens)
+        await #expect(throws: AuthenticationFailure.self) {
+            _ = try await none.adapt(
+                URLRequest(url: URL(string: "http://example.com/")!),
+                for: failure(nil).attempt
+            )
+        }
+    }
+
+    private func failure(_ request: URLRequest?) -> FailedAttempt {
+        let response = HTTPURLResponse(
+            url: URL(string: "http://example.com/")!,
+            statusCode: 401,
+            httpVersion: nil,
+            headerFields: nil
+        )
+        let answer = ReceivedResponse(response: response, data: Data())
+        return FailedAttempt(
+            attempt: RequestAttempt(transfer: 1, retryCount: 0),
+            request: request,
+            response: response,
+            data: Data(),
+            error: .validation(ValidationFailure([.status(401)], answer: answer)),
+            isReplayable: true
+        )
+    }
+}

@@ -1,0 +1,173 @@
+import Foundation
+import Synchronization
+import TestServer
+import Testing
+
+@testable import Uncurl
+
+@Suite("Retries", .timeLimit(.minutes(1)))
+struct RetryPolicyTests {
+    private func server(_ answers: [String]) throws -> RawServer {
+        try RawServer.start(answers.map { RawScript([.receive(.headEnd), .send(Array($0.utf8)), .finish]) })
+    }
+
+    private let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok"
+
+    private func refusal(_ status: Int, _ field: String = "") -> String {
+        "HTTP/1.1 \(status) No\r\nContent-Length: 0\r\nConnection: close\r\n\(field)\r\n"
+    }
+
+    @Test("B9: a failure that may pass is tried again, so often; the delays grow")
+    func retries() async throws {
+        let raw = try server([refusal(503), refusal(500), ok])
+        let manager = raw.manager()
+        let clock = ImmediateClock()
+        manager.clock = clock
+        manager.interceptors = [RetryPolicy(jitter: .none)]
+        let response = await manager.response(to: HTTPRequest("x"), serializer: .data)
+        #expect(response.value == Data("ok".utf8))
+        #expect(response.retryCount == 2)
+        #expect(clock.slept == [.milliseconds(500), .seconds(1)])
+    }
+
+    @Test("B9: after the limit the last failure is the response")
+    func limit() async throws {
+        let raw = try server([refusal(503), refusal(503), refusal(504)])
+        let manager = raw.manager()
+        manager.clock = ImmediateClock()
+        manager.interceptors = [RetryPolicy()]
+        let response = await manager.response(to: HTTPRequest("x"), serializer: .data)
+        #expect(response.statusCode == 504)
+        #expect(response.retryCount == 2)
+    }
+
+    @Test("D28: what might do a thing twice is not sent twice")
+    func post() async throws {
+        let raw = try server([refusal(503)])
+        let manager = raw.manager()
+        manager.clock = ImmediateClock()
+        manager.interceptors = [RetryPolicy()]
+        let response = await manager.response(to: HTTPRequest(.post, "x"), serializer: .data)
+        #expect(response.statusCode == 503)
+        #expect(response.retryCount == 0)
+    }
+
+    @Test("want 14: Retry-After counts, in seconds or as a date; one that asks for too much ends it")
+    func retryAfter() async throws {
+        let raw = try server([refusal(429, "Retry-After: 7\r\n"), refusal(503, "Retry-After: 3600\r\n")])
+        let manager = raw.manager()
+        let clock = ImmediateClock()
+        manager.clock = clock
+        manager.interceptors = [RetryPolicy(jitter: .none)]
+        let response = await manager.response(to: HTTPRequest("x"), serializer: .data)
+        #expect(response.statusCode == 503)
+        #expect(clock.slept == [.seconds(7)])
+        var policy = RetryPolicy()
+        policy.now = { Date(timeIntervalSince1970: 784_111_770) }
+        let dated = try #require(
+            HTTPURLResponse(
+                url: URL(string: "http://example.com/")!,
+                statusCode: 503,
+                httpVersion: nil,
+                headerFields: ["Retry-After": "Sun, 06 Nov 1994 08:49:37 GMT"]
+            )
+        )
+        let failure = FailedAttempt(
+            attempt: RequestAttempt(transfer: 1, retryCount: 0),
+            request: URLRequest(url: URL(string: "http://example.com/")!),
+            response: dated,
+            data: Data(),
+            error: .validation(
+                ValidationFailure([.status(503)], answer: ReceivedResponse(response: dated, data: Data()))
+            ),
+            isReplayable: true
+        )
+        guard case .retryAfter(.seconds(7)) = await policy.retry(failure) else {
+            Issue.record("another delay")
+            return
+        }
+    }
+
+    @Test("want 14: jitter stays within its bounds, and no delay is longer than the longest")
+    func jitter() {
+        var policy = RetryPolicy(jitter: .full)
+        policy.random = { 0.25 }
+        #expect(policy.delay(0) == .milliseconds(125))
+        policy.jitter = .half
+        #expect(policy.delay(0) == .milliseconds(312.5))
+        policy.jitter = .none
+        #expect(policy.delay(3) == .seconds(4))
+        #expect(policy.delay(1_000_000) == .seconds(30))
+    }
+
+    @Test("B6: a cancelled request is not tried again, and a wait ends at once")
+    func cancelled() async throws {
+        let raw = try server([refusal(503)])
+        let manager = raw.manager()
+        let asked = Log<Bool>()
+        manager.interceptors = [
+            .retrying { _ in
+                asked.add(true)
+                return .retryAfter(.seconds(3600))
+            }
+        ]
+        let transfer = manager.start(HTTPRequest("x"), serializer: .data)
+        await asked.wait(for: 1)
+        transfer.cancel()
+        guard case .cancelled? = await transfer.response.error else {
+            Issue.record("not cancelled")
+            return
+        }
+        #expect(transfer.control.state == .cancelled)
+    }
+
+    @Test("B8: adapters run in order before each attempt; the first that throws ends the request")
+    func adapters() async throws {
+        struct Mine: Error {}
+        let server = try TestServer.start()
+        let manager = server.manager()
+        manager.interceptors = [
+            .adapting { request, _ in
+                var request = request
+                request.setValue("1", forHTTPHeaderField: "X-Order")
+                return request
+            }
+        ]
+        var request = HTTPRequest("headers")
+        request.options.interceptors = [
+            .adapting { request, _ in
+                var request = request
+                request.setValue(
+                    (request.value(forHTTPHeaderField: "X-Order") ?? "") + "2",
+                    forHTTPHeaderField: "X-Order"
+                )
+                return request
+            }
+        ]
+        let seen = await manager.response(to: request, serializer: .string)
+        #expect(seen.value?.contains("\"12\"") == true)
+        request.options.interceptors.append(.adapting { _, _ in throw Mine() })
+        let before = server.requestCount
+        guard case .adaptation(let error)? = await manager.response(to: request, serializer: .data).error else {
+            Issue.record("no error")
+            return
+        }
+        #expect(error is Mine)
+        #expect(server.requestCount == before)
+    }
+
+    @Test("B8: a retrier may put an error of its own in place, which keeps the first")
+    func otherError() async throws {
+        struct Mine: Error {}
+        let raw = try server([refusal(500)])
+        let manager = raw.manager()
+        manager.interceptors = [.retrying { _ in .doNotRetryWithError(Mine()) }]
+        let response = await manager.response(to: HTTPRequest("x"), serializer: .data)
+        guard case .retry(let error, original: .validation(let failure))? = response.error else {
+            Issue.record("\(response)")
+            return
+        }
+        #expect(error is Mine)
+        #expect(failure.status == 500)
+    }
+}

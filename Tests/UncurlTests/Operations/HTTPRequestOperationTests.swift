@@ -1,0 +1,242 @@
+import Foundation
+import Synchronization
+import TestServer
+import Testing
+import Uncurl
+
+@Suite("Operations", .timeLimit(.minutes(1)))
+struct HTTPRequestOperationTests {
+    private let server: TestServer
+
+    init() throws { server = try TestServer.start() }
+
+    private func operation(
+        _ path: String,
+        _ manager: HTTPSessionManager,
+        _ stream: OutputStream? = nil,
+        hooks: TaskHooks = TaskHooks()
+    ) -> HTTPRequestOperation {
+        HTTPRequestOperation(
+            request: URLRequest(url: server.location(path)),
+            manager: manager,
+            serializer: .data,
+            outputStream: stream,
+            hooks: hooks
+        )
+    }
+
+    private func end(_ operation: HTTPRequestOperation) async -> Response<any Sendable> {
+        await withCheckedContinuation { continuation in
+            operation.onCompletion { continuation.resume(returning: $0) }
+        }
+    }
+
+    @Test("O1, O12: it starts in its queue, finishes, and tells its handlers once, also one that comes late")
+    func runs() async {
+        let manager = server.manager()
+        let operation = operation("/bytes/1000", manager)
+        #expect(!operation.isExecuting && !operation.isFinished)
+        let queue = OperationQueue()
+        queue.addOperation(operation)
+        let response = await end(operation)
+        #expect((response.value as? Data)?.count == 1000)
+        #expect(operation.isFinished && !operation.isExecuting)
+        #expect(operation.responseData?.count == 1000)
+        #expect(await end(operation).statusCode == 200)
+    }
+
+    @Test("O3: one that was cancelled before it started says so, with its request, and finishes")
+    func cancelledBefore() async {
+        let operation = operation("/bytes/1", server.manager())
+        operation.cancel()
+        OperationQueue().addOperation(operation)
+        let response = await end(operation)
+        guard case .cancelled? = response.error else {
+            Issue.record("\(response)")
+            return
+        }
+        #expect(response.request?.url?.path == "/bytes/1")
+        #expect(operation.isFinished)
+        #expect(server.requestCount == 0)
+    }
+
+    @Test("O4: one that is cancelled while it runs ends once, with nothing of its content")
+    func cancelledDuring() async {
+        let log = Log<Bool>()
+        var hooks = TaskHooks()
+        hooks.didReceiveResponse = { _, _, _ in
+            log.add(true)
+            return .allow
+        }
+        let operation = operation("/slow-body?ms=60000", server.manager(), hooks: hooks)
+        OperationQueue().addOperation(operation)
+        await log.wait(for: 1)
+        operation.cancel()
+        operation.cancel()
+        guard case .cancelled? = await end(operation).error else {
+            Issue.record("not cancelled")
+            return
+        }
+    }
+
+    @Test("O5, D25: a pause keeps what came, and the rest is asked for by range and validator")
+    func resumes() async throws {
+        let content = Array("0123456789".utf8)
+        let raw = try RawServer.start([
+            RawScript([
+                .receive(.headEnd),
+                .send(Array("HTTP/1.1 200 OK\r\nContent-Length: 10\r\nETag: \"a\"\r\n\r\n01234".utf8)), .stall,
+            ]),
+            RawScript([
+                .receive(.headEnd),
+                .send(
+                    Array(
+                        "HTTP/1.1 206 Partial Content\r\nContent-Length: 5\r\nETag: \"a\"\r\nContent-Range: bytes 5-9/10\r\n\r\n56789"
+                            .utf8
+                    )
+                ), .finish,
+            ]),
+        ])
+        let (operation, progress) = paused(raw)
+        OperationQueue().addOperation(operation)
+        await progress.wait(for: 1)
+        operation.pause()
+        #expect(operation.isPaused)
+        #expect(!operation.isFinished)
+        operation.resume()
+        #expect(await end(operation).data == Data(content))
+        #expect(String(decoding: raw.received(1), as: UTF8.self).contains("Range: bytes=5-\r\n"))
+        #expect(String(decoding: raw.received(1), as: UTF8.self).contains("If-Range: \"a\"\r\n"))
+        #expect(progress.entries.last == TransferProgress(completed: 10, total: 10))
+    }
+
+    @Test(
+        "O5, D25: a server whose content has changed, or that knows no ranges, gives all of it; nothing of the old is kept",
+        arguments: [
+            ["HTTP/1.1 200 OK\r\nContent-Length: 10\r\nETag: \"b\"\r\n\r\nabcdefghij"],
+            [
+                "HTTP/1.1 206 Partial Content\r\nContent-Length: 5\r\nContent-Range: bytes 4-8/10\r\n\r\n45678",
+                "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabcdefghij",
+            ],
+            [
+                "HTTP/1.1 416 Range Not Satisfiable\r\nContent-Length: 0\r\nContent-Range: bytes */3\r\n\r\n",
+                "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabcdefghij",
+            ],
+        ]
+    )
+    func startsOver(answers: [String]) async throws {
+        let first = RawScript([
+            .receive(.headEnd),
+            .send(Array("HTTP/1.1 200 OK\r\nContent-Length: 10\r\nETag: \"a\"\r\n\r\n01234".utf8)), .stall,
+        ])
+        let later = answers.map { RawScript([.receive(.headEnd), .send(Array($0.utf8)), .finish]) }
+        let raw = try RawServer.start([first] + later)
+        let (operation, progress) = paused(raw)
+        OperationQueue().addOperation(operation)
+        await progress.wait(for: 1)
+        operation.pause()
+        operation.resume()
+        #expect(await end(operation).data == Data("abcdefghij".utf8))
+    }
+
+    private func paused(_ raw: RawServer) -> (HTTPRequestOperation, Log<TransferProgress>) {
+        let progress = Log<TransferProgress>()
+        let operation = HTTPRequestOperation(
+            request: URLRequest(url: URL(string: raw.url("/"))!),
+            manager: raw.manager(),
+            serializer: .data
+        ) { progress.add($0) }
+        return (operation, progress)
+    }
+
+    @Test("O5: one that was paused before it started waits for its resume, and can be cancelled instead")
+    func pausedBefore() async {
+        let waiting = operation("/bytes/3", server.manager())
+        waiting.pause()
+        let queue = OperationQueue()
+        queue.addOperation(waiting)
+        waiting.resume()
+        #expect(await end(waiting).data.count == 3)
+        let dropped = operation("/bytes/3", server.manager())
+        dropped.pause()
+        queue.addOperation(dropped)
+        dropped.cancel()
+        guard case .cancelled? = await end(dropped).error else {
+            Issue.record("not cancelled")
+            return
+        }
+    }
+
+    @Test("O6: content goes to a stream, and not to memory; the stream is closed at the end")
+    func outputStream() async throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("uncurl-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let stream = try #require(OutputStream(url: file, append: false))
+        let operation = operation("/bytes/200000", server.manager(), stream)
+        OperationQueue().addOperation(operation)
+        #expect(await end(operation).error == nil)
+        #expect(operation.responseData == nil)
+        #expect(try Data(contentsOf: file).count == 200_000)
+        #expect(stream.streamStatus == .closed)
+    }
+
+    @Test("O6, D24: a stream that takes no more ends the operation, with what it had taken")
+    func fullStream() async throws {
+        var room = [UInt8](repeating: 0, count: 100)
+        let stream = room.withUnsafeMutableBufferPointer { OutputStream(toBuffer: $0.baseAddress!, capacity: 100) }
+        let operation = operation("/bytes/200000", server.manager(), stream)
+        OperationQueue().addOperation(operation)
+        guard case .output(.output(_, let written))? = await end(operation).error else {
+            Issue.record("\(String(describing: operation.result))")
+            return
+        }
+        #expect(written <= 100)
+    }
+
+    @Test("O13, O16: dependencies and the queue's width decide when an operation begins")
+    func dependencies() async {
+        let manager = server.manager()
+        let (first, second) = (operation("/bytes/1", manager), operation("/bytes/2", manager))
+        first.addDependency(second)
+        let log = Log<Int>()
+        first.onCompletion { log.add($0.data.count) }
+        second.onCompletion { log.add($0.data.count) }
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        for one in [first, second] { queue.addOperation(one) }
+        await log.wait(for: 2)
+        #expect(log.entries == [2, 1])
+    }
+
+    @Test("O14: a batch tells how many have ended after each, and its end after all of that; an empty one too")
+    func batches() async {
+        let manager = server.manager()
+        let operations = (1...5).map { operation("/bytes/\($0)", manager) }
+        let log = Log<[Int]>()
+        let all = HTTPRequestOperation.batch(
+            operations,
+            progress: { log.add([$0, $1]) },
+            completion: { log.add([$0.count]) }
+        )
+        #expect(all.count == 6)
+        let queue = OperationQueue()
+        for one in all { queue.addOperation(one) }
+        await log.wait(for: 6)
+        #expect(log.entries == [[1, 5], [2, 5], [3, 5], [4, 5], [5, 5], [5]])
+        let empty = Log<Int>()
+        for one in HTTPRequestOperation.batch([], completion: { empty.add($0.count) }) { queue.addOperation(one) }
+        await empty.wait(for: 1)
+        #expect(empty.entries == [0])
+    }
+
+    @Test("O15: a copy is fresh: no response, no handlers")
+    func copying() async {
+        let operation = operation("/bytes/1", server.manager())
+        OperationQueue().addOperation(operation)
+        _ = await end(operation)
+        let copy = HTTPRequestOperation(copying: operation)
+        #expect(copy.result == nil && !copy.isFinished)
+        OperationQueue().addOperation(copy)
+        #expect(await end(copy).statusCode == 200)
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import TestServer
+import TestSupport
+import Testing
+import Uncurl
+
+@Suite("curl commands", .timeLimit(.minutes(1)))
+struct CURLCommandTests {
+    private func request(_ url: String) -> URLRequest { URLRequest(url: URL(string: url)!) }
+
+    @Test("B21, D12: quotes, dollars and line ends of a body come through the shell as they are")
+    func quoting() async throws {
+        let server = try TestServer.start()
+        var made = request(server.url("/anything?a=$HOME&b='x'"))
+        made.httpMethod = "POST"
+        let body = "it's \"$(touch /tmp/never)\" `id` \\ \n end"
+        made.httpBody = Data(body.utf8)
+        made.setValue("a'b\"c", forHTTPHeaderField: "X-Test")
+        made.setValue("text/plain", forHTTPHeaderField: "Content-Type")
+        let echoed = try shell(made.cURL().description + " --silent --noproxy '*'")
+        struct Seen: Decodable {
+            var data: String
+            var headers: [String: String]
+            var args: [String: String]
+        }
+        let seen = try JSONDecoder().decode(Seen.self, from: echoed)
+        #expect(seen.data == body)
+        #expect(seen.headers["X-Test"] == "a'b\"c")
+        #expect(seen.args["a"] == "$HOME")
+    }
+
+    @Test("octets that are no text go through base64")
+    func binary() async throws {
+        let server = try TestServer.start()
+        var made = request(server.url("/echo"))
+        made.httpMethod = "POST"
+        let body = Data((0...255).map { UInt8($0) })
+        made.httpBody = body
+        #expect(try shell(made.cURL().description + " --silent --noproxy '*'") == body)
+    }
+
+    @Test("credentials are left out unless they are asked for")
+    func credentials() {
+        var made = request("http://example.com/")
+        made.setValue("Bearer secret", forHTTPHeaderField: "Authorization")
+        #expect(!made.cURL().description.contains("secret"))
+        #expect(made.cURL(credentials: .shown).description.contains("secret"))
+    }
+
+    @Test("what the session adds is added: headers and cookies")
+    func session() throws {
+        let configuration = URLSessionConfiguration.isolated
+        configuration.httpAdditionalHeaders = ["X-All": "1"]
+        let cookie = try #require(
+            HTTPCookie(properties: [.name: "n", .value: "v", .domain: "example.com", .path: "/"])
+        )
+        configuration.httpCookieStorage?.setCookie(cookie)
+        let session = URLSession(configuration: configuration)
+        let text = request("http://example.com/").cURL(session: session, credentials: .shown).description
+        #expect(text.contains("X-All: 1"))
+        #expect(text.contains("Cookie: n=v"))
+    }
+
+    private func shell(_ command: String) throws -> Data {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = ["-c", command]
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        try process.run()
+        let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        return output
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import TestServer
+import Testing
+import Uncurl
+
+@Suite("Response streams", .timeLimit(.minutes(1)))
+struct ResponseStreamTests {
+    private let server: TestServer
+
+    init() throws { server = try TestServer.start() }
+
+    @Test("B14: content is read in pieces as it comes, all of it, in order")
+    func pieces() async throws {
+        let stream = try await server.manager().stream(HTTPRequest("bytes/300000?seed=1"))
+        #expect(stream.response.statusCode == 200)
+        var count = 0
+        for try await piece in stream { count += piece.count }
+        #expect(count == 300_000)
+        #expect(stream.control.state == .finished)
+    }
+
+    @Test("B14: a head that is refused is an error, with the content that says why")
+    func refused() async throws {
+        let raw = try RawServer.answering(["HTTP/1.1 400 Bad\r\nContent-Length: 4\r\n\r\nwhy?"])
+        let error = await #expect(throws: UncurlError.self) { _ = try await raw.manager().stream(HTTPRequest("x")) }
+        guard case .validation(let failure)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(failure.data == Data("why?".utf8))
+    }
+
+    @Test("B14: a stream that is let go of is cancelled")
+    func letGo() async throws {
+        let manager = server.manager()
+        do {
+            let stream = try await manager.stream(HTTPRequest("infinite"))
+            var iterator = stream.makeAsyncIterator()
+            #expect(try await iterator.next()?.isEmpty == false)
+        }
+        while !manager.tasks.isEmpty { await Task.yield() }
+    }
+
+    @Test("want 10: lines of an endless answer come as they are sent")
+    func lines() async throws {
+        let stream = try await server.manager().stream(HTTPRequest("stream/5"))
+        var count = 0
+        for try await line in stream.lines() where !line.isEmpty { count += 1 }
+        #expect(count == 5)
+    }
+
+    @Test("B26: events come over connections that break, behind the last one seen, until a 204")
+    func events() async throws {
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+        let raw = try RawServer.start(
+            [
+                head + "id: 1\ndata: one\n\nid: 2\ndata: two\n\n", head + "id: 3\ndata: three\n\n",
+                "HTTP/1.1 204 No Content\r\n\r\n",
+            ].map { RawScript([.receive(.headEnd), .send(Array($0.utf8)), .finish]) }
+        )
+        let manager = raw.manager()
+        manager.clock = ImmediateClock()
+        var data: [String] = []
+        for try await event in manager.events(HTTPRequest("events")) { data.append(event.data) }
+        #expect(data == ["one", "two", "three"])
+        #expect(sent(raw, 0).contains("accept: text/event-stream\r\n"))
+        #expect(!sent(raw, 0).contains("last-event-id"))
+        #expect(sent(raw, 1).contains("last-event-id: 2\r\n"))
+        #expect(sent(raw, 2).contains("last-event-id: 3\r\n"))
+    }
+
+    private func sent(_ raw: RawServer, _ connection: Int) -> String {
+        String(decoding: raw.received(connection), as: UTF8.self).lowercased()
+    }
+}

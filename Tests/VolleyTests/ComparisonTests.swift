@@ -1,0 +1,105 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LoadTester
+
+struct ComparisonTests {
+    /// A report of twelve intervals whose times lie around `center` nanoseconds.
+    private func report(center: Double, seed: UInt64, rate: Double = 1_000) throws -> SavedReport {
+        var random = SplitMix(seed: seed)
+        var result = try sampleResult(failing: false)
+        var whole = LatencyHistogram()
+        var series = IntervalSeries()
+        for index in 0..<12 {
+            var tally = Tally()
+            // The moment's own mood, and each request's.
+            let mood = 1 + 0.01 * (Double(random.next() % 1_000) / 500 - 1)
+            for _ in 0..<Int(rate) {
+                let value = UInt64(center * mood * (0.8 + 0.4 * Double(random.next() % 10_000) / 10_000))
+                tally.success.record(value)
+                tally.completed += 1
+            }
+            whole.merge(tally.success)
+            let start = UInt64(index) * 1_000_000_000
+            series.add(Interval(start: start, end: start + 1_000_000_000, tally: tally), of: .requests)
+        }
+        result.tally.success = whole
+        result.tally.completed = whole.count
+        result.course = series
+        return try SavedReport(JSONReport.document(result), path: "r\(seed)")
+    }
+
+    @Test("two runs of one distribution are no different, nineteen times in twenty at least")
+    func same() throws {
+        let findings = try (0..<20).map { index in
+            let seed = UInt64(index) * 2
+            return try Comparison(report(center: 1e6, seed: seed), report(center: 1e6, seed: seed + 1), tolerance: 0)
+                .isWorse
+        }
+        #expect(findings.count { $0 } <= 1)
+    }
+
+    @Test("five percent slower is found, and five percent faster is no regression")
+    func slower() throws {
+        let (old, new) = (try report(center: 1e6, seed: 1), try report(center: 1.05e6, seed: 2))
+        let comparison = try Comparison(old, new, tolerance: 0.02)
+        #expect(comparison.isWorse)
+        #expect(comparison.rows.first { $0.name == "p50" }?.finding == .worse)
+        let back = try Comparison(new, old, tolerance: 0.02)
+        #expect(!back.isWorse)
+        #expect(back.rows.first { $0.name == "p50" }?.finding == .better)
+        #expect(try !Comparison(old, new, tolerance: 0.10).isWorse)
+        #expect(comparison.text.contains("WORSE"))
+    }
+
+    @Test("ranks: equal samples prove nothing, separate ones do, and few say nothing")
+    func ranks() throws {
+        let low = [1.0, 2, 3, 4, 5, 6, 7, 8]
+        #expect(RankTest.probability([1, 2, 3, 4], low) == nil)
+        #expect(try #require(RankTest.probability(low, low)) > 0.9)
+        #expect(try #require(RankTest.probability(low, low.map { $0 + 100 })) < 0.001)
+        #expect(RankTest.probability([3, 3, 3, 3, 3], [3, 3, 3, 3, 3]) == 1)
+        // U = 12.5 and a variance of 90, by hand.
+        let shifted = try #require(RankTest.probability(low, low.map { $0 + 3 }))
+        #expect(abs(shifted - 0.0452) < 0.002, "\(shifted)")
+    }
+
+    @Test("runs of two kinds, other schemas and other files are refused in words")
+    func refused() throws {
+        let good = try JSONReport.text(sampleResult())
+        for (text, words) in [
+            ("", "at byte 0"), ("{", "no JSON report"), ("[]", "no report of volley's"),
+            ("{\"schema\": 1}", "no report"),
+            (good.replacing("\"schema\": 1,", with: "\"schema\": 7,"), "has the schema 7"),
+            (good.replacing("HISTFAAA", with: "HISTFAAB"), "cannot be read"),
+            (good.replacing("\"hdr\"", with: "\"hrd\""), "older volley"),
+            (good.replacing("\"closed-loop\"", with: "\"open-loop\""), "two kinds of run"),
+            ("{\"a\": \"\\ud800\"}", "surrogate"), (String(repeating: "[", count: 100), "too deep"),
+            ("{\"a\": 1} x", "follows"),
+        ] {
+            let (old, new) = (TemporaryFile(Array(good.utf8)), TemporaryFile(Array(text.utf8)))
+            let ended = try EndedProgram(built: "volley", ["compare", old.path, new.path])
+            #expect(ended.status == 1, "\(words)")
+            #expect(ended.err.contains(words), "\(ended.err)")
+            #expect(ended.err.filter(\.isNewline).count == 1)
+        }
+        #expect(try EndedProgram(built: "volley", ["compare", "/nowhere/a", "/nowhere/b"]).status == 1)
+    }
+
+    @Test("the command's exit status is 2 on a regression, and its conditions decide alone")
+    func command() throws {
+        let write = { (report: SavedReport) in TemporaryFile(Array(report.document.text.utf8)) }
+        let (old, new) = (write(try report(center: 1e6, seed: 5)), write(try report(center: 1.2e6, seed: 6)))
+        let run = { (arguments: String...) in
+            try EndedProgram(built: "volley", ["compare", old.path, new.path] + arguments)
+        }
+        #expect(try run().status == 2)
+        #expect(try run("--tolerance", "50%").status == 0)
+        #expect(try run("--fail-if", "p50>+10%").status == 2)
+        #expect(try run("--fail-if", "p50>+40%").status == 0)
+        #expect(try run("--fail-if", "p50>5ms").err.contains("is no change"))
+        #expect(try run("--tolerance", "much").status == 1)
+        #expect(try EndedProgram(built: "volley", ["compare", old.path, old.path]).status == 0)
+    }
+}

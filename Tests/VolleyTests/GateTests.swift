@@ -1,0 +1,58 @@
+import Testing
+
+@testable import LoadTester
+
+struct GateTests {
+    @Test(
+        "conditions are read with their units",
+        arguments: [
+            ("p99>50ms", 50e6), ("p99.9 >= 1.5s", 1.5e9), (" raw_p50 < 100us ", 100e3), ("errors>0.1%", 0.001),
+            ("errors>0.02", 0.02), ("rps<1000", 1_000), ("rps<2.5k", 2_500), ("completed<=10k", 10_000),
+            ("lag_max>2m", 120e9),
+            ("mean>900ns", 900), ("failed>0", 0),
+        ] as [(String, Double)]
+    )
+    func read(text: String, limit: Double) throws { #expect(try Gate(text).limit == limit) }
+
+    @Test(
+        "a mistake is named with its place, and what would be right",
+        arguments: [
+            ("", "names no figure at character 1"), (">5ms", "names no figure at character 1"),
+            ("p101>5ms", "unknown figure \"p101\" at character 1"), ("latency>5ms", "unknown figure \"latency\""),
+            ("  foo_p99>5ms", "unknown figure \"foo_p99\" at character 3"), ("p99=5ms", "no comparison at character 4"),
+            ("p99", "no comparison at character 4"), ("p99>", "no limit at character 5"),
+            ("p99>5", "at character 5: use a time"), ("p99>fast", "use a time"), ("errors>1ms", "use a share"),
+            ("rps<10%", "use a rate"), ("failed>x", "use a number"), ("p99>+10%", "only volley compare"),
+            ("p99 > 5ms please", "use a time"), ("p>5ms", "unknown figure"), ("pNaN>5ms", "unknown figure"),
+        ]
+    )
+    func mistakes(text: String, words: String) {
+        #expect { try Gate(text) } throws: { "\($0)".contains(words) && "\($0)".hasPrefix("--fail-if ") }
+    }
+
+    @Test("conditions are held against the run's figures")
+    func figures() throws {
+        let result = try sampleResult()
+        let figures = GateFigures(result)
+        for (text, fails) in [
+            ("p50>449us", true), ("p50>451us", false), ("errors>5%", true), ("errors>10%", false), ("rps<1799", false),
+            ("rps<1801", true), ("failed>=22", true), ("http_errors>=101", false), ("completed<1900", false),
+            ("connect_max>300us", true), ("max<=900us", true), ("ttfb_p50>350us", true),
+        ] {
+            let gate = try Gate(text)
+            #expect(gate.fails(figures) == fails, "\(text): \(gate.finding(figures))")
+        }
+        // Nothing was measured of it: that is no success.
+        #expect(try GateOutcome([Gate("tls_p99>1s")], figures) == .failed(["tls_p99>1s: tls_p99 was not measured"]))
+    }
+
+    @Test("the verdict: a limit comes before errors, unless the limit was about errors and was kept")
+    func verdict() throws {
+        #expect(try sampleResult().verdict == .failures)
+        #expect(try sampleResult("--fail-if", "p50>1us").verdict == .threshold)
+        #expect(try sampleResult("--fail-if", "p50>1s").verdict == .failures)
+        #expect(try sampleResult("--fail-if", "errors>50%").verdict == .good)
+        #expect(try sampleResult("--fail-if", "errors>1%").verdict == .threshold)
+        #expect(try TextReport.text(sampleResult("--fail-if", "p50>1us")).contains("FAILED: p50>1us: p50 is 450 µs"))
+    }
+}

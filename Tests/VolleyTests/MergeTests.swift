@@ -1,0 +1,130 @@
+import Foundation
+import TestServer
+import TestSupport
+import Testing
+
+@testable import LoadTester
+
+/// Parts of a run, as processes make them, put together again.
+struct MergeTests {
+    private func saved(_ path: String) throws -> SavedReport { try SavedReport(path: path) }
+
+    private func counters(_ histogram: LatencyHistogram?) -> [UInt64: UInt64] {
+        var found: [UInt64: UInt64] = [:]
+        histogram?.forEachRecorded { found[$0, default: 0] += $1 }
+        return found
+    }
+
+    @Test("four shards send what one run would, and their merge is what the server counted, counter for counter")
+    func shards() throws {
+        let server = try TestServer.start(loops: 1)
+        defer { server.stop() }
+        let folder = NSTemporaryDirectory() + "/volley-shards-\(UUID())"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let start = "\(Date().timeIntervalSince1970 + 0.5)"
+        let names = (0..<4).map { "\(folder)/\($0)" }
+        let shards = try names.indices.map { index in
+            try ChildProcess(
+                "/usr/bin/env",
+                [
+                    "JOB_COMPLETION_INDEX=\(index)", EndedProgram.built("volley"), "-n", "403", "-c", "9", "-t", "1",
+                    "-T", "60s",
+                ]
+                    + [
+                        "--shard", index == 3 ? "3/4" : "/4", "--start-at", start, "--format",
+                        "json=\(names[index]).json",
+                    ]
+                    + [
+                        "-o", "\(names[index]).hlog", "--format", "requests=\(names[index]).csv", "-q",
+                        server.url("/bytes/128"),
+                    ]
+            )
+        }
+        for shard in shards { #expect(try shard.waitForEnd() == 0) }
+        #expect(server.requestCount == 403)
+        let merged = "\(folder)/all.json"
+        let ended = try EndedProgram(
+            built: "volley",
+            [
+                "merge", "--format", "json=\(merged)", "--format", "text", "-o", "\(folder)/all.txt", "-o",
+                "\(folder)/all.html",
+            ]
+                + ["-o", "\(folder)/all.hgrm"] + names.map { $0 + ".json" }
+        )
+        #expect(ended.status == 0, "\(ended.err)")
+        let whole = try saved(merged)
+        #expect(whole.document["requests"]?["completed"]?.integer == 403)
+        #expect(whole.document["run"]?["connections"]?.integer == 9)
+        #expect(whole.document["run"]?["merged_from"]?.integer == 4)
+        #expect(try SchemaCheck(ReportSchema.text).complaints(about: whole.document.text) == [])
+        // One that saw everything: all parts' logs of single requests.
+        var saw = LatencyHistogram()
+        for name in names {
+            for line in try String(contentsOfFile: name + ".csv", encoding: .utf8).split(separator: "\n").dropFirst() {
+                let cells = line.split(separator: ",", omittingEmptySubsequences: false)
+                saw.record(try #require(UInt64(cells[2])))
+            }
+        }
+        let success = try whole.histogram("latency", "success")
+        #expect(counters(success) == counters(saw))
+        #expect(success?.summary() == saw.summary())
+        let log = "\(folder)/all.hlog"
+        let logs = try EndedProgram(built: "volley", ["merge", "-o", log] + names.map { $0 + ".hlog" })
+        #expect(logs.status == 0, "\(logs.err)")
+        let text = try String(contentsOfFile: log, encoding: .utf8)
+        let lines = try HistogramLog.read(text, path: log).lines.filter { $0.tag == "raw" }
+        let sum = lines.reduce(into: LatencyHistogram()) { $0.merge($1.histogram) }
+        #expect(counters(sum) == counters(saw))
+        #expect(try String(contentsOfFile: "\(folder)/all.txt", encoding: .utf8).contains("4 reports of"))
+        #expect(try String(contentsOfFile: "\(folder)/all.html", encoding: .utf8).contains("merged from 4 reports"))
+    }
+
+    @Test("two shards keep a rate together, by turns")
+    func rate() throws {
+        let server = try TestServer.start(loops: 1)
+        defer { server.stop() }
+        let parts = try (0..<2).map { index in
+            try ChildProcess(
+                EndedProgram.built("volley"),
+                [
+                    "--rate", "200", "-d", "2s", "-c", "8", "--shard", "\(index)/2", "-T", "60s", "-q",
+                    server.url("/bytes/8"),
+                ]
+            )
+        }
+        for part in parts { #expect([0, 3].contains(try part.waitForEnd())) }
+        #expect(server.requestCount == 400)
+    }
+
+    @Test(
+        "a part that is none, and reports that do not go together, are refused in words",
+        arguments: [
+            (["--shard", "4/4"], "beyond the last part"), (["--shard", "x"], "no part of a whole"),
+            (["--shard", "/4"], "JOB_COMPLETION_INDEX is not set"), (["--shard", "0/0"], "no part of a whole"),
+            (["-c", "2", "--shard", "0/4"], "is less than the 4 parts"),
+            (["--start-at", "noon"], "is no time"), (["merge"], "volley: "),
+            (["merge", "/nowhere.json"], "cannot be read"),
+            (["merge", "/etc/hostname"], "no JSON report"),
+            (["merge", "/a.hlog", "/b.json"], "either .hlog files or JSON"),
+            (["merge", "/a.json", "/a.json"], "twice"), (["merge", "--format", "csv=/x", "/a.json"], "not csv"),
+        ] as [([String], String)]
+    )
+    func refused(line: [String], words: String) throws {
+        let ended = try EndedProgram(built: "volley", line)
+        #expect(ended.status == 1)
+        #expect(ended.err.contains(words), "\(ended.err)")
+        #expect(ended.err.filter(\.isNewline).count == 1)
+    }
+
+    @Test("a log that is none is refused with its line")
+    func badLogs() {
+        for (text, words) in [
+            ("", "has no histogram"), ("#x\n", "has no histogram"), ("#x\nTag=a,1,2\n", "line 2"),
+            ("1,2,3,HISTFAAA\n", "line 1"),
+            ("inf,1,2,HISTFAAA\n", "line 1"), ("Tag=a,nan,1,1,HISTFAAA\n", "line 1"),
+        ] {
+            #expect { try HistogramLog.read(text, path: "p") } throws: { "\($0)".contains(words) }
+        }
+    }
+}
