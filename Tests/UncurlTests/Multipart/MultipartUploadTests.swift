@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Uncurl
 
-@Suite("Uploading multipart forms", .timeLimit(.minutes(2)))
+@Suite("Uploading multipart forms", .timeLimit(.minutes(5)))
 struct MultipartUploadTests {
     private let session = URLSession(configuration: .isolated)
     private let file = TemporaryFile(noise(1_500_000))
