@@ -99,7 +99,7 @@ def test(locustfile, worker, base, seconds):
 
 def main():
     seconds = int(sys.argv[1]) if len(sys.argv) > 1 else 10
-    volley = peers.build("volley")
+    volley = os.environ.get("VOLLEY") or peers.build("volley")
     ours = lambda path, port: [volley, "worker", "--master", f"127.0.0.1:{port}", "-t1", "-q"]
     theirs = lambda path, port: [sys.executable, "-m", "locust", "-f", path, "--worker", "--master-host", "127.0.0.1",
                                  "--master-port", port]

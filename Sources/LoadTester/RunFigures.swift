@@ -35,14 +35,15 @@ struct RunFigures: Sendable, Equatable {
             ("p50", runs.compactMap { $0.p50.map { Double($0) } }, { Units.time($0) }),
             ("p99", runs.compactMap { $0.p99.map { Double($0) } }, { Units.time($0) }),
         ]
-        let head = left("\(runs.count) runs", 12) + ["least", "median", "most", "spread"].map { right($0, 12) }.joined()
-        return [head]
+        let columns = ["least", "median", "most", "spread"].map { right($0, 12) }.joined()
+        return [left("\(runs.count) runs", 12) + columns]
             + rows.compactMap { name, values, text in
                 let sorted = values.sorted()
                 guard let least = sorted.first, let most = sorted.last else { return nil }
                 let median = (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
                 let spread = median > 0 ? fixed((most - least) / median * 100, 1) + " %" : "-"
-                return left("  " + name, 12) + ([least, median, most].map(text) + [spread]).map { right($0, 12) }.joined()
+                let cells = [least, median, most].map(text) + [spread]
+                return left("  " + name, 12) + cells.map { right($0, 12) }.joined()
             }
     }
 }

@@ -13,6 +13,8 @@ struct ConcurrencyTests {
         "Sources/Reactor/EventLoop.swift": "its fields are touched by its own thread alone; others reach the mailbox",
         "Sources/Reactor/LoopBound.swift": "the value is reachable on the loop's thread only, which is asked for",
         "Sources/TestServer/Certificates/TestKey.swift": "OpenSSL's key is counted atomically and never changed",
+        "Sources/Uncurl/Progress/NotificationTokens.swift": "a center's tokens are kept, never looked at",
+        "Sources/UncurlTestKit/TestKitProtocol.swift": "a loading class's methods are called one after the other",
         "Sources/Uncurl/SessionManager/URLSessionManager.swift":
             "open to subclasses, which can only claim; its own state is under a Mutex",
         "Sources/Uncurl/SessionManager/HTTPSessionManager.swift":

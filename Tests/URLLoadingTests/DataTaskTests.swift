@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestServer
 import Testing
 import URLLoading
@@ -83,6 +84,28 @@ struct DataTaskTests {
         #expect(recorder.events == ["created", "response 200", "metrics", "end -999"])
     }
 
+    @Test("a delegate that prefers the whole gets it at once; of an answer that breaks off it gets nothing")
+    func atOnce() async throws {
+        let pieces = Mutex<[Int]>([])
+        var answers = Recorder.Answers()
+        answers.onData = { data in pieces.withLock { $0.append(data.count) } }
+        let peer = try RawServer.start([
+            [.receive(.headEnd), .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"), .finish]
+        ])
+        for (target, isWhole) in [(url("/bytes/3000000"), true), (try #require(URL(string: peer.url("/"))), false)] {
+            let recorder = Recorder(answers)
+            let session = URLSession(configuration: .isolated, delegate: recorder, delegateQueue: nil)
+            let task = session.dataTask(with: target)
+            #expect(task.prefersIncrementalDelivery)
+            task.prefersIncrementalDelivery = false
+            task.resume()
+            await recorder.end()
+            #expect((recorder.told.error == nil) == isWhole && recorder.told.data.count == (isWhole ? 3_000_000 : 0))
+            session.finishTasksAndInvalidate()
+        }
+        #expect(pieces.withLock { $0 } == [3_000_000])
+    }
+
     @Test("a task becomes a download by its disposition, and keeps its number")
     func becomesDownload() async throws {
         var answers = Recorder.Answers()
@@ -128,12 +151,12 @@ struct DataTaskTests {
         let session = URLSession(configuration: .isolated)
         let target = url("/delay/30")
         let task = Task { try await session.data(from: target) }
-        while await session.allTasks.isEmpty { await Task.yield() }
+        await until { await !session.allTasks.isEmpty }
         task.cancel()
         let error = await #expect(throws: URLError.self) { try await task.value }
         #expect(error?.code == .cancelled)
         // Its outcome comes first, on another thread.
-        while await !session.allTasks.isEmpty { await Task.yield() }
+        await until { await session.allTasks.isEmpty }
     }
 
     @Test("redirects are followed; a delegate's nil takes the redirect for the answer")
@@ -270,7 +293,7 @@ struct DataTaskTests {
         let session = URLSession(configuration: .isolated, delegate: recorder, delegateQueue: nil)
         let task = session.dataTask(with: url("/bytes/10000000"))
         task.resume()
-        while task.countOfBytesReceived == 0 { await Task.yield() }
+        await until { task.countOfBytesReceived > 0 }
         task.suspend()
         for _ in 0..<10_000 { gate.signal() }
         #expect(task.state == .suspended)
@@ -293,8 +316,8 @@ struct DataTaskTests {
             _ = try await session.data(from: url("/get"))
             session.finishTasksAndInvalidate()
             await #expect(throws: URLError.self) { _ = try await session.data(from: url("/get")) }
-            while recorder.events.last != "invalid" { await Task.yield() }
-            while session.delegate != nil { await Task.yield() }
+            await until { recorder.events.last == "invalid" }
+            await until { session.delegate == nil }
         }
         for _ in 0..<100_000 where weakly != nil { await Task.yield() }
         #expect(weakly == nil)

@@ -205,8 +205,8 @@ struct DefectTests {
         let session = URLSession(configuration: .isolated, delegate: recorder, delegateQueue: nil)
         let task = session.dataTask(with: url("/bytes/60000000"))
         task.resume()
-        while seen.value.withLock({ $0 == 0 }) { await Task.yield() }
-        while task.countOfBytesReceived < 1 << 20 { await Task.yield() }
+        await until { seen.value.withLock { $0 > 0 } }
+        await until { task.countOfBytesReceived >= 1 << 20 }
         // The loop that would go on reading serves these meanwhile, one after the other.
         for _ in 0..<100 { _ = try await session.data(from: url("/status/204")) }
         let peak = task.countOfBytesReceived
@@ -242,7 +242,7 @@ struct DefectTests {
             _ = try await session.data(from: target)
             session.finishTasksAndInvalidate()
         }
-        while weakly != nil { await Task.yield() }
+        await until { weakly == nil }
     }
 
     @Test("what a request says goes out as it is said, Host first")

@@ -51,7 +51,9 @@ public final class WebSocketConnection {
     private let options: Options
     private var machine: WebSocketMachine
     private var state: State
-    private var isPaused = false
+    public private(set) var isPaused = false
+    /// When the peer was last heard of, pings included.
+    public private(set) var lastReceived: Instant
     /// Octets are being taken just now; who resumes meanwhile need do nothing.
     private var isTaking = false
     /// What was read and not taken when the delegate paused: at most one read.
@@ -77,6 +79,7 @@ public final class WebSocketConnection {
             maximumMessageSize: options.maximumMessageSize
         )
         state = .held(delegate)
+        lastReceived = connection.loop.now
     }
 
     public var loop: EventLoop { connection.loop }
@@ -259,7 +262,10 @@ public final class WebSocketConnection {
 }
 
 extension WebSocketConnection: UpgradedConnectionDelegate {
-    public func connection(_ connection: UpgradedConnection, didReceive bytes: Span<UInt8>) { take(bytes) }
+    public func connection(_ connection: UpgradedConnection, didReceive bytes: Span<UInt8>) {
+        lastReceived = connection.loop.now
+        take(bytes)
+    }
 
     public func connection(_ connection: UpgradedConnection, didSend count: Int) {
         departures.left(count)

@@ -16,11 +16,10 @@ extension TaskLoad {
 
     /// A file in the session's folder, known to the record before the process can end.
     func makeFile() throws(URLError) -> DownloadFile {
-        guard let background, let path = background.freshPart(of: task) else {
-            return try DownloadFile(for: request.url)
-        }
+        let path = background?.freshPart(of: task)
         let file = try DownloadFile(for: request.url, at: path)
         file.total = response?.expectedContentLength ?? -1
+        guard let background, let path else { return file }
         let part = BackgroundRecord.Part(
             path: path,
             validator: validator,

@@ -7,7 +7,8 @@ internal import TLS
 enum IdentityQuestion {
     static func choice(of session: URLSession) -> SessionSecurity.Choice {
         { [weak session] request, origin, answer in
-            guard let session, session.delegate != nil else { return answer(.configured) }
+            guard let session else { return answer(.configured) }
+            if session.delegate == nil { return answer(show(stored(for: origin, session))) }
             ask(session, request, origin, answer)
         }
     }
@@ -18,16 +19,10 @@ enum IdentityQuestion {
         _ origin: Origin,
         _ answer: @escaping @Sendable (IdentityAnswer) -> Void
     ) {
-        var place = ProtectionSpace(
-            host: origin.host,
-            port: Int(origin.port),
-            side: .server(NSURLProtectionSpaceHTTPS),
-            realm: nil,
-            method: NSURLAuthenticationMethodClientCertificate
-        )
-        let stored = session.credentialStorage?.defaultCredential(for: URLProtectionSpace(place))
+        var place = space(of: origin)
+        let stored = stored(for: origin, session)
         place.distinguishedNames = request.authorities.map { Data($0) }
-        let reply = Answer<TrustQuestion.Reply> { reply in
+        let reply = Answer<ConnectionQuestion.Reply> { reply in
             switch reply?.disposition {
             case .useCredential?: answer(show(reply?.credential))
             case .performDefaultHandling?: answer(show(stored))
@@ -36,7 +31,21 @@ enum IdentityQuestion {
             case nil: answer(.refuse(reason: "the delegate let go of its completion handler without calling it"))
             }
         }
-        TrustQuestion.put(place, proposing: stored, to: session, about: origin, reply)
+        ConnectionQuestion.put(place, proposing: stored, to: session, about: origin, reply)
+    }
+
+    private static func space(of origin: Origin) -> ProtectionSpace {
+        ProtectionSpace(
+            host: origin.host,
+            port: Int(origin.port),
+            side: .server(NSURLProtectionSpaceHTTPS),
+            realm: nil,
+            method: NSURLAuthenticationMethodClientCertificate
+        )
+    }
+
+    private static func stored(for origin: Origin, _ session: URLSession) -> URLCredential? {
+        session.credentialStorage?.defaultCredential(for: URLProtectionSpace(space(of: origin)))
     }
 
     /// Without an identity the server is shown nothing, and says itself what it thinks of that.

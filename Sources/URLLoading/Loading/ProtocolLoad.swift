@@ -20,7 +20,9 @@ final class ProtocolLoad: @unchecked Sendable {
         case challengeCancelled
     }
 
+    /// Gone once this is stopped: whatever a class tells then finds nobody.
     private unowned let load: TaskLoad
+    private let loop: EventLoop
     private let classes: [URLProtocol.Type]
     private let task: URLSessionTask
     private let request: URLRequest
@@ -44,8 +46,18 @@ final class ProtocolLoad: @unchecked Sendable {
     private init(for load: TaskLoad, _ classes: [URLProtocol.Type]) {
         self.classes = classes
         self.load = load
+        loop = load.engine.loop
         task = load.task
-        request = load.request
+        var request = load.request
+        // A class knows of a task's content what its request says; a redirect that made a GET of it has taken the content away.
+        if !load.content.isEmpty {
+            switch load.order.content {
+            case .request, .stream, .segments: break
+            case .data(let data): request.httpBody = data
+            case .file(let file): request.httpBodyStream = InputStream(url: file)
+            }
+        }
+        self.request = request
     }
 
     // MARK: On the loop
@@ -55,7 +67,10 @@ final class ProtocolLoad: @unchecked Sendable {
         task.currentRequest = request
         queue.async { [self] in
             guard let taker = classes.first(where: { $0.canInit(with: task) }) else {
-                return onLoop { $0.load.loadItself($0) }
+                return onLoop { load in
+                    load.task.currentRequest = load.load.request
+                    load.load.loadItself(load)
+                }
             }
             let client = ProtocolClient { [weak self] event in self?.take(event) }
             let instance = taker.init(task: task, cachedResponse: nil, client: client)
@@ -113,14 +128,15 @@ final class ProtocolLoad: @unchecked Sendable {
 
     private func take(_ event: Event) {
         onLoop { load in
-            guard !load.isStopped else { return }
             load.events.append(event)
             load.deliver()
         }
     }
 
     private func onLoop(_ call: @escaping @Sendable (ProtocolLoad) -> Void) {
-        load.engine.loop.post { call(self) }
+        loop.post {
+            if !self.isStopped { call(self) }
+        }
     }
 
     /// The client a class is given: turns calls into events.

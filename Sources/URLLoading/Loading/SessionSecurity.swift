@@ -17,21 +17,34 @@ final class SessionSecurity: TrustEvaluator {
     private let judge: Mutex<Judge?>
     private let choice = Mutex<Choice?>(nil)
     private let hasJudge: Bool
+    /// Whose identities are shown to servers that ask; nil for none.
+    private let credentials: URLCredentialStorage?
 
     init(_ settings: SessionSettings, asksDelegate: Bool) {
         minimum = settings.minimumVersion
         maximum = settings.maximumVersion
         judge = Mutex(nil)
         hasJudge = asksDelegate
+        credentials = settings.credentials
     }
 
     func setJudge(_ judge: Judge?) { self.judge.withLock { $0 = judge } }
     func setChoice(_ choice: Choice?) { self.choice.withLock { $0 = choice } }
 
-    /// Nil: the standard one. A session with a delegate has one of its own: what one session's user has accepted is not resumed
+    /// Nil: the standard one, for a session that shows nobody anything. A session with a delegate has one of its own: what one session's user has accepted is not resumed
     /// by another's. Fails where the versions asked for exclude each other.
     func context() throws(TLSError) -> TLSContext? {
-        guard hasJudge || minimum != .v1_2 || maximum != .v1_3 else { return nil }
+        let isUsual = !hasJudge && minimum == .v1_2 && maximum == .v1_3
+        guard isUsual else { return try TLSContext(configuration) }
+        guard let credentials else { return nil }
+        // Those who have the same identities to show may resume each other's connections, and nobody else.
+        return credentials === URLCredentialStorage.shared
+            ? try SessionSecurity.sharing.get() : try TLSContext(configuration)
+    }
+
+    private static let sharing = Result<TLSContext, TLSError> { () throws(TLSError) in
+        var configuration = TLSConfiguration()
+        configuration.identityDecision = .asks
         return try TLSContext(configuration)
     }
 
@@ -46,10 +59,8 @@ final class SessionSecurity: TrustEvaluator {
         var configuration = TLSConfiguration()
         configuration.minimumVersion = minimum
         configuration.maximumVersion = maximum
-        if hasJudge {
-            configuration.trustDecision = .asks
-            configuration.identityDecision = .asks
-        }
+        if hasJudge { configuration.trustDecision = .asks }
+        if hasJudge || credentials != nil { configuration.identityDecision = .asks }
         return configuration
     }
 

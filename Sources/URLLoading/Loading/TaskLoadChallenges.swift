@@ -87,7 +87,11 @@ extension TaskLoad {
         }
         let question = challenges.questions.removeFirst()
         let failures = challenges.failures[question.space, default: 0]
-        guard failures < ChallengeRule.attemptLimit else { return askNext(response) }
+        guard failures < ChallengeRule.attemptLimit else {
+            // Nor is a weaker scheme tried: whoever was refused so often would send in the clear what Digest keeps.
+            challenges.questions = []
+            return askNext(response)
+        }
         let proposed = proposedCredential(question.space, failures)
         typealias Reply = (disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?)
         ask(.challenge, otherwise: Reply(.performDefaultHandling, nil)) { session, task, delegate, answer in

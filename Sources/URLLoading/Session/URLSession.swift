@@ -44,6 +44,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         parts = SessionParts(configuration, nil, asksDelegate: false)
         state = Mutex(State(delegates: SessionDelegates(nil)))
         super.init()
+        parts.security.setChoice(IdentityQuestion.choice(of: self))
         restoreTasks()
     }
 
@@ -59,10 +60,9 @@ open class URLSession: NSObject, @unchecked Sendable {
         parts = SessionParts(configuration, queue, asksDelegate: delegate != nil)
         state = Mutex(State(delegates: SessionDelegates(delegate)))
         super.init()
-        defer { restoreTasks() }
-        guard delegate != nil else { return }
-        parts.security.setJudge(TrustQuestion.judge(of: self))
+        if delegate != nil { parts.security.setJudge(TrustQuestion.judge(of: self)) }
         parts.security.setChoice(IdentityQuestion.choice(of: self))
+        restoreTasks()
     }
 
     deinit {

@@ -116,6 +116,9 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     /// Subclasses of `URLProtocol`, asked in this order, before those registered with `URLProtocol.registerClass(_:)`.
     open var protocolClasses: [AnyClass]?
 
+    /// What classes of this package's own need to know of the session that they load for: classes have no state of a session.
+    package var protocolContext: (any Sendable)?
+
     @available(*, deprecated, message: "Please use URLSessionConfiguration.default or another class method")
     public override init() {}
 
@@ -148,6 +151,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
         copy.urlCredentialStorage = urlCredentialStorage
         copy.urlCache = urlCache
         copy.protocolClasses = protocolClasses
+        copy.protocolContext = protocolContext
         (self as any HasDeprecated).copyDeprecated(to: copy)
         return copy
     }

@@ -39,13 +39,14 @@ extension URLSession {
     }
 
     private func fail(_ task: URLSessionTask, _ reason: String) {
+        let error = ErrorTranslation.urlError(.unknown, task.currentRequest?.url, reason)
         let isFirst = task.snapshot.withLock { snapshot in
             guard snapshot.state != .completed else { return false }
-            snapshot.state = .completed
+            // Whoever sees that it is over sees why.
+            (snapshot.state, snapshot.error) = (.completed, error)
             return true
         }
         guard isFirst else { return }
-        let error = ErrorTranslation.urlError(.unknown, task.currentRequest?.url, reason)
         TaskEnding(task: task, session: self, failure: error, response: nil).tell(by: CallbackQueue {})
     }
 

@@ -56,6 +56,11 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         set { snapshot.withLock { $0.currentRequest = newValue } }
     }
 
+    /// Of its session's configuration; nil once the task has ended.
+    package var protocolContext: (any Sendable)? {
+        snapshot.withLock { $0.session }?.parts.configuration.protocolContext
+    }
+
     /// The head of the answer, once there is one.
     open internal(set) var response: URLResponse? {
         get { snapshot.withLock { $0.response } }
@@ -117,6 +122,13 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
             snapshot.withLock { $0.beginDate = newValue }
             noteSettings()
         }
+    }
+
+    /// Whether a delegate is given content as it comes. False: all of it at once, when it is whole; until then it is held in memory, and of an
+    /// answer that breaks off nothing is given. What the task has when its answer begins counts.
+    open var prefersIncrementalDelivery: Bool {
+        get { snapshot.withLock { $0.prefersIncrementalDelivery } }
+        set { snapshot.withLock { $0.prefersIncrementalDelivery = newValue } }
     }
 
     /// A background session's task has them in its next process too.

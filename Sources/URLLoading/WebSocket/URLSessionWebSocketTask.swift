@@ -10,7 +10,8 @@ internal import WebSocket
 /// The task ends with the connection: without an error after a closing handshake, whoever began it. What still waits then
 /// fails, as does what comes later, with a `URLError`; messages that had come before a server's close frame can still be taken.
 /// Handlers are called on the session's delegate queue. The request's time limit holds for the handshake, that of the resource
-/// for all of it.
+/// for all of it. A time limit of the request's own (other than 60 seconds) holds afterwards too: a server that says nothing for so long,
+/// not even pong, is gone.
 open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
     /// Between the task's threads and its load.
     let channel = WebSocketChannel()

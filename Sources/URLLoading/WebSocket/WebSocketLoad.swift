@@ -36,6 +36,8 @@ final class WebSocketLoad {
     private var isHeld = false
     private var pings: [(number: UInt64, reply: TaskReply<Void>)] = []
     private var unsent: [TaskReply<Void>] = []
+    /// How long the server may say nothing at all, and when we look.
+    private var silence: (limit: Duration, timer: TimerID)?
 
     init(_ load: TaskLoad, _ channel: WebSocketChannel) {
         self.load = load
@@ -50,6 +52,33 @@ final class WebSocketLoad {
         for wish in channel.open(LoopBound(self, on: upgraded.loop)) { take(wish) }
         connection.start()
         updateReading()
+        // The session's limit is one of sixty seconds: it would end every WebSocket that has nothing to say.
+        if let limit = load?.request.values.explicitTimeout.flatMap(RequestBuilder.duration) {
+            watch(limit, upgraded.loop)
+        }
+    }
+
+    private func watch(_ limit: Duration, _ loop: EventLoop) {
+        guard let connection else { return }
+        // While we do not read, silence is ours.
+        let since = connection.isPaused ? loop.now : connection.lastReceived
+        let timer = loop.arm(
+            at: since.advanced(by: limit),
+            Alarm { [weak self] in
+                self?.lookForSilence(limit, loop)
+            }
+        )
+        silence = (limit, timer)
+    }
+
+    private func lookForSilence(_ limit: Duration, _ loop: EventLoop) {
+        silence = nil
+        guard let connection, let load else { return }
+        if !connection.isPaused, connection.lastReceived.advanced(by: limit) <= loop.now {
+            load.end(ErrorTranslation.urlError(.timedOut, load.socketURL, "the server has said nothing for \(limit)"))
+        } else {
+            watch(limit, loop)
+        }
     }
 
     // MARK: For the task
@@ -128,6 +157,8 @@ final class WebSocketLoad {
     func stop() {
         guard state != .stopped else { return }
         state = .stopped
+        if let silence, let load { load.engine.loop.cancel(silence.timer) }
+        silence = nil
         let wishes =
             receivers.map { WebSocketWish.receive($0.number, $0.reply) }
             + pings.map { WebSocketWish.ping($0.number, $0.reply) } + unsent.map { WebSocketWish.unsent($0) }

@@ -81,7 +81,10 @@ public final class ReachabilityManager: Sendable {
         self.center = center
     }
 
-    deinit { stop() }
+    deinit {
+        stop()
+        for observation in state.withLock({ $0.observers.values.compactMap(\.observation) }) { observation.ended() }
+    }
 
     // MARK: What is known
 
@@ -141,21 +144,31 @@ public final class ReachabilityManager: Sendable {
     /// - Returns: what keeps the observer: let go of, or cancelled, it ends.
     public func observe(_ body: @escaping @Sendable (ReachabilityStatus) -> Void) -> ReachabilityObservation {
         let observation = ReachabilityObservation(body)
+        add(observation)
+        return observation
+    }
+
+    private func add(_ observation: ReachabilityObservation) {
         state.withLock { state in
             state.observers = state.observers.filter { $0.value.observation != nil }
             state.nextObserver += 1
             state.observers[state.nextObserver] = WeakObservation(observation: observation)
         }
-        return observation
     }
 
-    /// The status as it has been told since the last start, if it has, and then each one that is. Ends with its reader's task.
+    /// The status as it has been told since the last start, if it has, and then each one that is. Ends with its reader's task, and with
+    /// the manager.
     public var statuses: AsyncStream<ReachabilityStatus> {
         AsyncStream { continuation in
             // On the queue nothing is being told meanwhile: what comes next is what follows.
             queue.async { [self] in
                 if let current = state.withLock({ $0.hasTold ? $0.told : nil }) { continuation.yield(current) }
-                let observation = observe { continuation.yield($0) }
+                let observation = ReachabilityObservation {
+                    continuation.yield($0)
+                } ended: {
+                    continuation.finish()
+                }
+                add(observation)
                 continuation.onTermination = { _ in observation.cancel() }
             }
         }

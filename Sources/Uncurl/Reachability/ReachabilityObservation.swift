@@ -15,7 +15,13 @@ public final class ReachabilityObservation: Sendable {
     private let state = Monitor(State.idle)
     private let body: @Sendable (ReachabilityStatus) -> Void
 
-    init(_ body: @escaping @Sendable (ReachabilityStatus) -> Void) { self.body = body }
+    /// The manager has gone: nothing follows.
+    let ended: @Sendable () -> Void
+
+    init(_ body: @escaping @Sendable (ReachabilityStatus) -> Void, ended: @escaping @Sendable () -> Void = {}) {
+        self.body = body
+        self.ended = ended
+    }
 
     /// No call begins after this has returned, and none is under way on another thread: what the observer needs may go. Called
     /// by the observer itself, it lets that call end.

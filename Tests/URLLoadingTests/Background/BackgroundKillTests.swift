@@ -34,7 +34,7 @@ struct BackgroundKillTests {
                 ]
                 let process = try ChildProcess("/usr/bin/env", arguments)
                 let limit = ContinuousClock.now + .milliseconds(Int(random.next() % 200))
-                while process.isRunning, ContinuousClock.now < limit { await Task.yield() }
+                await until { !process.isRunning || ContinuousClock.now >= limit }
                 if process.isRunning {
                     process.signal(SIGKILL)
                     kills += 1

@@ -22,16 +22,18 @@ struct BackgroundSessionTests {
 
     /// As soon as whoever had it before has let go of it.
     private func session(_ delegate: (any URLSessionDelegate)?) async throws -> URLSession {
-        while true {
-            let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
-            if session.background?.folder != nil { return session }
-            await Task.yield()
+        var session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+        await until {
+            if session.background?.folder != nil { return true }
+            session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+            return false
         }
+        return session
     }
 
     private var names: [String] { StoreFile.names(in: base.path + "/background/id-test").sorted() }
 
-    private func isEmpty() async { while names != ["lock"] { await Task.yield() } }
+    private func isEmpty() async { await until { names == ["lock"] } }
 
     /// What a process that is gone has left.
     private func leave(_ change: (inout BackgroundRecord, BackgroundFolder) throws -> Void) throws {
@@ -141,7 +143,7 @@ struct BackgroundSessionTests {
             session.downloadTask(with: try url("file:///etc/hosts")),
         ]
         for task in tasks { task.resume() }
-        while tasks.contains(where: { $0.state != .completed }) { await Task.yield() }
+        await until { tasks.allSatisfy { $0.state == .completed } }
         for task in tasks { #expect(task.error is URLError) }
         #expect(names == ["lock"])
         session.invalidateAndCancel()
@@ -303,7 +305,7 @@ struct BackgroundSessionTests {
             let deaf = try await session(nil)
             let task = deaf.downloadTask(with: try url(server.url("/file")))
             task.resume()
-            while task.state != .completed { await Task.yield() }
+            await until { task.state == .completed }
         }
         let recorder = BackgroundRecorder()
         let session = try await session(recorder)

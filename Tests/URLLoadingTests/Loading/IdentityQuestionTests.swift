@@ -1,3 +1,4 @@
+import HTTPEngine
 import Synchronization
 import TLS
 import TestServer
@@ -87,6 +88,35 @@ struct IdentityQuestionTests {
         defer { session.invalidateAndCancel() }
         let (data, _) = try await session.data(from: try url(server.secureURL("/")))
         #expect(data == Data("ok".utf8))
+    }
+
+    @Test(
+        "a session without a delegate shows what is stored, and one without stores nothing",
+        arguments: [true, false]
+    )
+    func storedWithoutDelegate(hasStore: Bool) async throws {
+        let server = try server()
+        let configuration = URLSessionConfiguration.isolated
+        let storage = URLCredentialStorage()
+        let space = URLProtectionSpace(
+            host: "localhost",
+            port: Int(server.port),
+            protocol: "https",
+            realm: nil,
+            authenticationMethod: NSURLAuthenticationMethodClientCertificate
+        )
+        storage.setDefaultCredential(try credential, for: space)
+        configuration.urlCredentialStorage = hasStore ? storage : nil
+        let security = SessionSecurity(SessionSettings(configuration), asksDelegate: false)
+        let context = try security.context()
+        #expect((context?.configuration.identityDecision == .asks) == hasStore)
+        let session = URLSession(configuration: configuration)
+        let asked = Mutex<IdentityAnswer?>(nil)
+        let request = IdentityRequest(name: try ServerName("localhost"), authorities: [])
+        let origin = try Origin(scheme: .https, host: "localhost", port: server.port)
+        IdentityQuestion.choice(of: session)(request, origin) { answer in asked.withLock { $0 = answer } }
+        let isShown = if case .show = asked.withLock({ $0 }) { true } else { false }
+        #expect(isShown == hasStore)
     }
 
     @Test("nothing to show, what cannot be shown, and a cancel are errors about the certificate", arguments: 0..<3)

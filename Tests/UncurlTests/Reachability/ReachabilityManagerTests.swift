@@ -47,43 +47,43 @@ struct ReachabilityManagerTests {
     private func mend() throws { try namespace.ip("link", "set", "v1", "up") }
 
     @Test("R1, R3: unknown until the start, then the state soon, and each change once")
-    func general() throws {
+    func general() async throws {
         let manager = manager()
         let seen = Sightings<ReachabilityStatus>()
         let observation = manager.observe { seen.add($0) }
         #expect(manager.status == .unknown && !manager.isReachable)
         try manager.start()
-        #expect(seen.wait { $0 == [.notReachable] })
+        #expect(await seen.wait { $0 == [.notReachable] })
         try connect()
-        #expect(seen.wait { $0.last == .reachable(.wired) })
+        #expect(await seen.wait { $0.last == .reachable(.wired) })
         #expect(manager.status == .reachable(.wired) && manager.isReachable)
         try cut()
-        #expect(seen.wait { $0.last == .notReachable })
+        #expect(await seen.wait { $0.last == .notReachable })
         try mend()
-        #expect(seen.wait { $0.count == 4 })
+        #expect(await seen.wait { $0.count == 4 })
         try namespace.ip("link", "del", "v0")
-        #expect(seen.wait { $0.count == 5 })
+        #expect(await seen.wait { $0.count == 5 })
         let (yes, no) = (ReachabilityStatus.reachable(.wired), ReachabilityStatus.notReachable)
         #expect(seen.all == [no, yes, no, yes, no])
         observation.cancel()
     }
 
     @Test("A22: twenty changes arrive in order, none twice, whatever else happens to the network")
-    func ordered() throws {
+    func ordered() async throws {
         try connect()
         let manager = manager()
         let seen = Sightings<ReachabilityStatus>()
         let observation = manager.observe { seen.add($0) }
         try manager.start()
         for round in 1...10 {
-            #expect(seen.wait { $0.count == 2 * round - 1 })
+            #expect(await seen.wait { $0.count == 2 * round - 1 })
             // No change of the status, though of the network.
             try namespace.ip("addr", "add", "10.9.1.\(round)/24", "dev", "v0")
             try cut()
-            #expect(seen.wait { $0.count == 2 * round })
+            #expect(await seen.wait { $0.count == 2 * round })
             try mend()
         }
-        #expect(seen.wait { $0.count == 21 })
+        #expect(await seen.wait { $0.count == 21 })
         for (index, status) in seen.all.enumerated() {
             #expect(status == (index % 2 == 0 ? .reachable(.wired) : .notReachable))
         }
@@ -91,7 +91,7 @@ struct ReachabilityManagerTests {
     }
 
     @Test("R4: on the queue that was chosen, observers first and then the notification, with the original's names")
-    func delivery() throws {
+    func delivery() async throws {
         let queue = DispatchQueue(label: "chosen")
         let key = DispatchSpecificKey<Bool>()
         queue.setSpecific(key: key, value: true)
@@ -108,32 +108,32 @@ struct ReachabilityManagerTests {
             seen.add("notification \(number ?? -9) \(status == .notReachable)")
         }
         try manager.start()
-        #expect(seen.wait { $0.count == 2 })
+        #expect(await seen.wait { $0.count == 2 })
         #expect(seen.all == ["observer 0 true", "notification 0 true"])
         center.removeObserver(token)
         observation.cancel()
     }
 
     @Test("D23: without a queue given, nothing is told on the main one")
-    func notMain() throws {
+    func notMain() async throws {
         let manager = manager()
         let seen = Sightings<Bool>()
         let observation = manager.observe { _ in seen.add(Thread.isMainThread) }
         try manager.start()
-        #expect(seen.wait { $0 == [false] })
+        #expect(await seen.wait { $0 == [false] })
         observation.cancel()
     }
 
     @Test("R3: a start stops first and tells the state anew; after a stop nothing is told")
-    func restarts() throws {
+    func restarts() async throws {
         let queue = DispatchQueue(label: "restarts")
         let manager = manager(queue: queue)
         let seen = Sightings<ReachabilityStatus>()
         let observation = manager.observe { seen.add($0) }
         try manager.start()
-        #expect(seen.wait { $0 == [.notReachable] })
+        #expect(await seen.wait { $0 == [.notReachable] })
         try manager.start()
-        #expect(seen.wait { $0 == [.notReachable, .notReachable] })
+        #expect(await seen.wait { $0 == [.notReachable, .notReachable] })
         // What is queued when it is stopped is dropped.
         queue.suspend()
         try connect()
@@ -141,7 +141,7 @@ struct ReachabilityManagerTests {
         let arrived = Sightings<ReachabilityStatus>()
         let watching = other.observe { arrived.add($0) }
         try other.start()
-        #expect(arrived.wait { $0.last == .reachable(.wired) })
+        #expect(await arrived.wait { $0.last == .reachable(.wired) })
         manager.stop()
         queue.resume()
         queue.sync {}
@@ -153,12 +153,13 @@ struct ReachabilityManagerTests {
     @Test(
         "D6: after its token is cancelled or gone an observer is not called, and cancelling waits for a call elsewhere"
     )
-    func tokens() throws {
+    func tokens() async throws {
         let manager = manager()
         let seen = Sightings<String>()
-        let (inside, go) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let inside = Sightings<Void>()
+        let go = DispatchSemaphore(value: 0)
         let slow = manager.observe { _ in
-            inside.signal()
+            inside.add(())
             go.wait()
             seen.add("slow")
         }
@@ -172,13 +173,13 @@ struct ReachabilityManagerTests {
         }
         itself.withLock { $0 = own }
         try manager.start()
-        inside.wait()
+        #expect(await inside.wait { $0.count == 1 })
         DispatchQueue.global().async {
             slow.cancel()
             seen.add("cancelled")
         }
         go.signal()
-        #expect(seen.wait { $0.count == 3 })
+        #expect(await seen.wait { $0.count == 3 })
         #expect(
             seen.all.firstIndex(of: "slow").map { first in
                 seen.all.firstIndex(of: "cancelled").map { first < $0 } ?? false
@@ -187,32 +188,37 @@ struct ReachabilityManagerTests {
         let last = Sightings<ReachabilityStatus>()
         let end = manager.observe { last.add($0) }
         try connect()
-        #expect(last.wait { $0.last == .reachable(.wired) })
+        #expect(await last.wait { $0.last == .reachable(.wired) })
         #expect(!seen.all.contains("dropped") && seen.all.count { $0 == "own" } == 1 && seen.all.count == 3)
         itself.withLock { $0 = nil }
         end.cancel()
     }
 
     @Test("a manager that is dropped stops, and observers hold nothing of it")
-    func dropped() throws {
+    func dropped() async throws {
         weak var gone: ReachabilityManager?
         let seen = Sightings<ReachabilityStatus>()
         var observation: ReachabilityObservation?
+        var statuses: AsyncStream<ReachabilityStatus>?
         do {
             let manager = manager()
             gone = manager
             observation = manager.observe { seen.add($0) }
             try manager.start()
-            #expect(seen.wait { $0.count == 1 })
+            #expect(await seen.wait { $0.count == 1 })
+            statuses = manager.statuses
         }
-        #expect(Sightings<Void>.eventually { gone == nil })
+        #expect(await Sightings<Void>.eventually { gone == nil })
+        var last: ReachabilityStatus?
+        for await status in try #require(statuses) { last = status }
+        #expect(last == .notReachable, "a sequence ends with its manager")
         try connect()
         #expect(seen.all.count == 1)
         withExtendedLifetime(observation) {}
     }
 
     @Test("R2, R5: a host can be reached while there is a route to one of its addresses, by a link that runs")
-    func host() throws {
+    func host() async throws {
         let near = manager(.host("near.test"))
         let numeric = manager(.host("10.9.0.9"))
         let far = manager(.host("192.0.2.1"))
@@ -222,18 +228,19 @@ struct ReachabilityManagerTests {
             pair.0.observe { [log = pair.1] in log.add($0) }
         }
         for one in [near, numeric, far, nobody] { try one.start() }
-        for log in seen { #expect(log.wait { $0 == [.notReachable] }) }
+        for log in seen { #expect(await log.wait { $0 == [.notReachable] }) }
         try namespace.addPair("v0", "v1")
         try namespace.ip("addr", "add", "10.9.0.1/24", "dev", "v0")
-        #expect(seen[0].wait { $0.last == .reachable(.wired) } && seen[1].wait { $0.last == .reachable(.wired) })
+        #expect(await seen[0].wait { $0.last == .reachable(.wired) })
+        #expect(await seen[1].wait { $0.last == .reachable(.wired) })
         #expect(far.status == .notReachable)
         try namespace.ip("route", "add", "default", "via", "10.9.0.2")
-        #expect(seen[2].wait { $0.last == .reachable(.wired) })
+        #expect(await seen[2].wait { $0.last == .reachable(.wired) })
         try namespace.ip("route", "add", "unreachable", "192.0.2.0/24")
         try cut()
-        for log in seen[..<3] { #expect(log.wait { $0.last == .notReachable }) }
+        for log in seen[..<3] { #expect(await log.wait { $0.last == .notReachable }) }
         try mend()
-        #expect(seen[0].wait { $0.last == .reachable(.wired) })
+        #expect(await seen[0].wait { $0.last == .reachable(.wired) })
         #expect(far.status == .notReachable && nobody.status == .notReachable && seen[3].all.count == 1)
         withExtendedLifetime(observations) {}
     }
@@ -257,11 +264,11 @@ struct ReachabilityManagerTests {
     }
 
     @Test("where the kernel may not be asked, that is told as such and the status stays unknown")
-    func forbidden() throws {
+    func forbidden() async throws {
         let watch = NetworkWatch(resolver: Resolver()) { () throws(Errno) in throw .accessDenied }
         let manager = ReachabilityManager(.anybody, watch: watch, queue: nil, center: NotificationCenter())
         try manager.start()
-        #expect(Sightings<Void>.eventually { manager.failure != nil })
+        #expect(await Sightings<Void>.eventually { manager.failure != nil })
         #expect(manager.status == .unknown && manager.failure?.description.contains("EACCES") == true)
     }
 
@@ -278,25 +285,13 @@ struct ReachabilityManagerTests {
     }
 
     @Test("R2, R6: the real network of this machine can be asked too, and nothing is told unless it is")
-    func real() throws {
+    func real() async throws {
         let manager = ReachabilityManager(host: "127.0.0.1")
         let seen = Sightings<ReachabilityStatus>()
         let observation = manager.observe { seen.add($0) }
         #expect(manager.status == .unknown)
         try manager.start()
-        #expect(seen.wait { $0 == [.reachable(.wired)] })
+        #expect(await seen.wait { $0 == [.reachable(.wired)] })
         observation.cancel()
-    }
-}
-
-extension Sightings {
-    /// For what another thread does in its own time and signals to nobody.
-    static func eventually(_ condition: () -> Bool) -> Bool {
-        let limit = ContinuousClock.now + .seconds(60)
-        while !condition() {
-            if ContinuousClock.now > limit { return false }
-            sched_yield()
-        }
-        return true
     }
 }

@@ -1,0 +1,51 @@
+internal import Foundation
+internal import HTTPEngine
+
+/// What a handshake asks of a session's user, about the server's certificate or one of ours: the session's delegate is asked, or else that
+/// of a task which waits for the server.
+enum ConnectionQuestion {
+    typealias Reply = (disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?)
+
+    /// Asks on the delegate queue.
+    static func put(
+        _ place: ProtectionSpace,
+        proposing credential: URLCredential?,
+        to session: URLSession,
+        about origin: Origin,
+        _ reply: Answer<Reply>
+    ) {
+        let challenge = URLAuthenticationChallenge(
+            protectionSpace: URLProtectionSpace(place),
+            proposedCredential: credential,
+            previousFailureCount: 0,
+            failureResponse: nil,
+            error: nil,
+            sender: ChallengeSender { reply.give($0.reply) }
+        )
+        session.delegateQueue.addOperation {
+            let mark = UnansweredMark()
+            UnansweredMark.$current.withValue(mark) {
+                session.delegate?.urlSession(session, didReceive: challenge) { disposition, credential in
+                    if mark.isSet {
+                        askTask(session, origin, challenge, reply)
+                    } else {
+                        reply.give((disposition, credential))
+                    }
+                }
+            }
+        }
+    }
+
+    /// The session's delegate has no such method: the task's is asked.
+    private static func askTask(
+        _ session: URLSession,
+        _ origin: Origin,
+        _ challenge: URLAuthenticationChallenge,
+        _ reply: Answer<Reply>
+    ) {
+        guard let task = session.task(waitingFor: origin), let delegate = task.delegate ?? session.delegates.task else {
+            return reply.give((.performDefaultHandling, nil))
+        }
+        delegate.urlSession(session, task: task, didReceive: challenge) { reply.give(($0, $1)) }
+    }
+}

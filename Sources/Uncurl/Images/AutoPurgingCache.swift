@@ -1,0 +1,136 @@
+internal import Synchronization
+
+/// Values in memory, each at a cost, up to a capacity. Beyond it the least recently used go, oldest first, until what is left costs no more
+/// than a preferred amount: so it does not purge with every addition.
+///
+/// Nothing here waits, or calls anybody with its lock held. Any thread.
+///
+/// ```swift
+/// let cache = AutoPurgingCache<URL, Data>(capacity: 50 << 20, preferredAfterPurge: 30 << 20) { $0.count }
+/// ```
+public final class AutoPurgingCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    /// 100 MiB: some 25 photographs as large as a screen.
+    public static var defaultCapacity: Int { 100 << 20 }
+    public static var defaultPreferredAfterPurge: Int { 60 << 20 }
+
+    private struct Entry {
+        let value: Value
+        let cost: Int
+        /// When it was last asked for or added; no two are the same.
+        var used: UInt64
+    }
+
+    private struct State {
+        var entries: [Key: Entry] = [:]
+        var usage = 0
+        var moment: UInt64 = 0
+
+        mutating func tick() -> UInt64 {
+            moment += 1
+            return moment
+        }
+    }
+
+    public let capacity: Int
+    public let preferredAfterPurge: Int
+    private let state = Mutex(State())
+    private let cost: @Sendable (Value) -> Int
+    private let admits: @Sendable (Key, Value) -> Bool
+
+    /// - Parameters:
+    ///   - preferredAfterPurge: counts as the capacity where it is more.
+    ///   - admits: whether a value may be kept; called on the thread that adds it.
+    ///   - cost: in any unit that the capacity is in; less than nothing counts as nothing.
+    public init(
+        capacity: Int = defaultCapacity,
+        preferredAfterPurge: Int = defaultPreferredAfterPurge,
+        admits: @escaping @Sendable (Key, Value) -> Bool = { _, _ in true },
+        cost: @escaping @Sendable (Value) -> Int
+    ) {
+        // Half of what an integer holds: what is kept and one value more are never too much to add up.
+        self.capacity = min(max(0, capacity), Int.max / 2)
+        self.preferredAfterPurge = max(0, min(preferredAfterPurge, self.capacity))
+        self.admits = admits
+        self.cost = cost
+    }
+
+    /// What all values cost together.
+    public var usage: Int { state.withLock { $0.usage } }
+
+    public var count: Int { state.withLock { $0.entries.count } }
+
+    /// Keeps a value in place of what was kept before under this key.
+    ///
+    /// - Returns: whether it is kept: not what ``init(capacity:preferredAfterPurge:admits:cost:)`` vetoes, and not what alone costs more than
+    ///   the capacity. What was kept before is gone in any case: it is not the key's value any more.
+    @discardableResult
+    public func add(_ value: Value, for key: Key) -> Bool {
+        let cost = max(0, cost(value))
+        guard cost <= capacity, admits(key, value) else {
+            remove(key)
+            return false
+        }
+        // What goes may run code of the user's as it ends.
+        let gone = state.withLock { state -> [Entry] in
+            var gone = [state.entries.updateValue(Entry(value: value, cost: cost, used: state.tick()), forKey: key)]
+                .compactMap(\.self)
+            for entry in gone { state.usage -= entry.cost }
+            state.usage += cost
+            if state.usage > capacity { gone += Self.purge(&state, to: preferredAfterPurge, sparing: key) }
+            return gone
+        }
+        _ = consume gone
+        return true
+    }
+
+    /// The value, which counts as used now.
+    public func value(for key: Key) -> Value? {
+        state.withLock { state in
+            guard var entry = state.entries[key] else { return nil }
+            entry.used = state.tick()
+            state.entries[key] = entry
+            return entry.value
+        }
+    }
+
+    /// - Returns: whether there was one.
+    @discardableResult
+    public func remove(_ key: Key) -> Bool {
+        let gone = state.withLock { state in
+            let entry = state.entries.removeValue(forKey: key)
+            state.usage -= entry?.cost ?? 0
+            return entry
+        }
+        return gone != nil
+    }
+
+    /// - Returns: whether there was any.
+    @discardableResult
+    public func removeAll() -> Bool {
+        let gone = state.withLock { state in
+            let entries = state.entries
+            state.entries = [:]
+            state.usage = 0
+            return entries
+        }
+        return !gone.isEmpty
+    }
+
+    /// For whoever hears that memory runs short: the least recently used go until the rest costs no more than `amount`.
+    public func purge(to amount: Int) {
+        let gone = state.withLock { Self.purge(&$0, to: max(0, amount), sparing: nil) }
+        _ = consume gone
+    }
+
+    /// - Parameter sparing: what has just been added is the last to go, and fits.
+    private static func purge(_ state: inout State, to amount: Int, sparing: Key?) -> [Entry] {
+        var gone: [Entry] = []
+        for (key, entry) in state.entries.sorted(by: { $0.value.used < $1.value.used }) {
+            guard state.usage > amount, key != sparing else { break }
+            state.entries[key] = nil
+            state.usage -= entry.cost
+            gone.append(entry)
+        }
+        return gone
+    }
+}

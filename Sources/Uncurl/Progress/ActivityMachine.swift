@@ -1,0 +1,69 @@
+/// When people should see that something is loaded: not for short bursts, and without flicker between two.
+///
+///     inactive ──begins──▶ delaying start ──1 s, still busy──▶ active ──ends──▶ delaying end
+///        ▲                      │ 1 s, idle                      ▲                  │  │
+///        ├──────────────────────┘                                └──────begins──────┘  │
+///        └──────────────────────────────0.17 s, still idle─────────────────────────────┘
+///
+/// While the start is delayed, comings and goings change nothing: what counts is what is there when the time is up.
+struct ActivityMachine {
+    enum State: Hashable, Sendable {
+        case inactive
+        case delayingStart
+        case active
+        case delayingEnd
+    }
+
+    /// What the owner is to do.
+    enum Effect: Hashable {
+        /// In place of the one before.
+        case armStart
+        case armEnd
+        case disarm
+        case show(Bool)
+    }
+
+    private(set) var state = State.inactive
+
+    mutating func changed(isBusy: Bool) -> [Effect] {
+        switch (state, isBusy) {
+        case (.inactive, true):
+            state = .delayingStart
+            return [.armStart]
+        case (.active, false):
+            state = .delayingEnd
+            return [.armEnd]
+        case (.delayingEnd, true):
+            state = .active
+            return [.disarm]
+        case (.inactive, false), (.delayingStart, _), (.active, true), (.delayingEnd, false): return []
+        }
+    }
+
+    /// The armed time is up.
+    mutating func timeIsUp(isBusy: Bool) -> [Effect] {
+        switch (state, isBusy) {
+        case (.delayingStart, true):
+            state = .active
+            return [.show(true)]
+        case (.delayingStart, false):
+            state = .inactive
+            return []
+        case (.delayingEnd, _):
+            state = .inactive
+            return [.show(false)]
+        case (.inactive, _), (.active, _): return []
+        }
+    }
+
+    /// Nobody wants to know any more.
+    mutating func disable() -> [Effect] {
+        let former = state
+        state = .inactive
+        switch former {
+        case .inactive: return []
+        case .delayingStart: return [.disarm]
+        case .active, .delayingEnd: return [.disarm, .show(false)]
+        }
+    }
+}

@@ -1,0 +1,71 @@
+/// Writes what is to be seen of one transfer, from its first look to its last.
+struct ProgressPainter {
+    private let output: TerminalOutput
+    private let watch: Stopwatch
+    private var line: ProgressLine
+    private var rate = ProgressSpeed()
+    /// On a terminal: whether a line stands there without its end.
+    private var isOpen = false
+    /// Elsewhere: what was written last.
+    private var tenth: Int?
+    private var lastWritten: Duration?
+
+    init(label: String, output: TerminalOutput, clock: any Clock<Duration>) {
+        self.output = output
+        watch = Stopwatch(clock)
+        line = ProgressLine(label: label)
+    }
+
+    /// - Returns: whether it was the last.
+    mutating func paint(_ snapshot: TerminalProgressBar.Snapshot) -> Bool {
+        let now = watch.elapsed
+        line.completed = snapshot.completed
+        line.total = snapshot.total
+        line.turn += 1
+        if snapshot.phase == .paused {
+            // The pause is not part of the speed.
+            rate = ProgressSpeed()
+        } else {
+            rate.note(snapshot.completed, at: now / .seconds(1))
+        }
+        line.rate = rate.value
+        line.remaining = snapshot.total.flatMap { rate.remaining($0 - snapshot.completed) }
+        line.phase =
+            switch snapshot.phase {
+            case .running: .running
+            case .paused: .paused
+            case .completed: .completed
+            case .failed(let words): .failed(words)
+            }
+        let isLast = line.phase != .running && line.phase != .paused
+        if output.isTerminal { overwrite(isLast) } else { append(isLast, now) }
+        return isLast
+    }
+
+    /// Nothing more follows, though it has not ended.
+    mutating func leave() {
+        if isOpen { output.write("\n") }
+        isOpen = false
+    }
+
+    private mutating func overwrite(_ isLast: Bool) {
+        // Back to the line's beginning; then what an older, longer line left is erased (ECMA-48, EL).
+        output.write("\r" + line.text(width: output.width()) + "\u{1B}[K" + (isLast ? "\n" : ""))
+        isOpen = !isLast
+    }
+
+    /// At the beginning, at each tenth or after a while, and at the end.
+    private mutating func append(_ isLast: Bool, _ now: Duration) {
+        let current = line.percent.map { $0 / 10 }
+        let isDue =
+            switch (current, tenth, lastWritten) {
+            case (_, _, nil): true
+            case (let current?, let tenth?, _): current > tenth
+            case (.some, nil, _): true
+            case (nil, _, let last?): now - last >= TerminalProgressBar.lineInterval
+            }
+        guard isDue || isLast else { return }
+        (tenth, lastWritten) = (current, now)
+        output.write(line.text(width: output.width()) + "\n")
+    }
+}

@@ -1,0 +1,43 @@
+internal import Glibc
+
+/// Where a ``TerminalProgressBar`` writes.
+public struct TerminalOutput: Sendable {
+    /// Whether a line may be written over. In files and pipes each is written once, and few.
+    public let isTerminal: Bool
+    /// In columns; asked before each line.
+    public let width: @Sendable () -> Int
+    public let write: @Sendable (String) -> Void
+
+    public init(
+        isTerminal: Bool,
+        width: @escaping @Sendable () -> Int = { 80 },
+        write: @escaping @Sendable (String) -> Void
+    ) {
+        self.isTerminal = isTerminal
+        self.width = width
+        self.write = write
+    }
+
+    /// Standard error: what a program is for goes to its standard output.
+    public static let standardError = TerminalOutput(descriptor: STDERR_FILENO)
+    public static let standardOutput = TerminalOutput(descriptor: STDOUT_FILENO)
+
+    private init(descriptor: CInt) {
+        // A terminal that cannot write over a line says so.
+        let name = unsafe getenv("TERM").map { unsafe String(cString: $0) }
+        self.init(isTerminal: isatty(descriptor) == 1 && name != "dumb") {
+            var size = winsize()
+            let isKnown = unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+            return isKnown ? Int(size.ws_col) : 80
+        } write: { text in
+            var rest = Array(text.utf8)[...]
+            while !rest.isEmpty {
+                let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+                if count < 0, errno == EINTR { continue }
+                // Nobody can be told that nothing can be told.
+                guard count > 0 else { return }
+                rest = rest.dropFirst(count)
+            }
+        }
+    }
+}

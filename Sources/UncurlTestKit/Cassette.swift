@@ -1,0 +1,288 @@
+internal import Synchronization
+public import Uncurl
+
+/// Real exchanges, recorded once into a file and replayed from it: tests that know the server's answers and need no server.
+///
+/// ```swift
+/// let cassette = try Cassette(file: URL(fileURLWithPath: "Fixtures/users.har"))
+/// cassette.install(in: configuration)
+/// …
+/// try cassette.finish()
+/// ```
+///
+/// The file is an HTTP Archive (HAR 1.2), which browsers export too. Where it is not there, the first run records it; from then on nothing
+/// touches the network, and a request that was not recorded fails. Each exchange is replayed once, in the order of its kind. Any thread.
+public final class Cassette: Sendable {
+    public enum Mode: Hashable, Sendable {
+        /// Replays if the file is there, records otherwise.
+        case automatic
+        case replay
+        /// Anew, in place of what was recorded.
+        case record
+    }
+
+    /// What of two requests must be the same.
+    public enum Part: Hashable, Sendable {
+        case method
+        /// With its query, in any order.
+        case url
+        /// Without its query.
+        case path
+        case body
+        case header(String)
+    }
+
+    /// Fields that carry secrets, whose values do not come into files.
+    public static let secretFields: Set<String> = ["Authorization", "Cookie", "Proxy-Authorization", "Set-Cookie"]
+
+    private struct State {
+        var entries: [HAR.Entry]
+        var isUsed: [Bool]
+        var unmatched: [StubbedRequest] = []
+    }
+
+    private enum Source {
+        case replay
+        case record(URLSession)
+    }
+
+    private let file: URL
+    private let parts: Set<Part>
+    private let secrets: Set<String>
+    private let source: Source
+    private let state: Mutex<State>
+    let clock: any Clock<Duration> = ContinuousClock()
+
+    /// - Parameters:
+    ///   - matching: what of a request must be as recorded.
+    ///   - secrets: fields whose values are left out of the file.
+    ///   - session: what records; nil for one of its own. It must not follow redirects, or they are not recorded each.
+    /// - Throws: where the file is needed and cannot be read.
+    public init(
+        file: URL,
+        mode: Mode = .automatic,
+        matching: Set<Part> = [.method, .url],
+        secrets: Set<String> = secretFields,
+        session: URLSession? = nil
+    ) throws(CassetteError) {
+        self.file = file
+        parts = matching
+        self.secrets = Set(secrets.map { $0.lowercased() })
+        let isThere = FileManager.default.fileExists(atPath: file.path)
+        if mode == .record || (mode == .automatic && !isThere) {
+            source = .record(session ?? Self.recorder())
+            state = Mutex(State(entries: [], isUsed: []))
+        } else {
+            let entries: [HAR.Entry]
+            do {
+                entries = try JSONDecoder().decode(HAR.self, from: Data(contentsOf: file)).log.entries
+            } catch {
+                throw .unreadable(file, reason: "\(error)")
+            }
+            source = .replay
+            state = Mutex(State(entries: entries, isUsed: entries.map { _ in false }))
+        }
+    }
+
+    public var isRecording: Bool {
+        if case .record = source { true } else { false }
+    }
+
+    /// Makes sessions that are made with this configuration from now on be recorded, or replayed.
+    public func install(in configuration: URLSessionConfiguration) {
+        TestKitProtocol.install(self, in: configuration)
+    }
+
+    /// Requests that had not been recorded; they failed.
+    public var unmatched: [StubbedRequest] { state.withLock { $0.unmatched } }
+
+    /// Recorded exchanges that nobody asked for, as `METHOD URL`.
+    public var unused: [String] {
+        guard !isRecording else { return [] }
+        return state.withLock { state in
+            zip(state.entries, state.isUsed).compactMap { $1 ? nil : "\($0.request.method) \($0.request.url)" }
+        }
+    }
+
+    /// To be called at the end: writes what was recorded, or tells of what did not match.
+    ///
+    /// - Parameter allowsUnused: whether it is no error that something recorded was not asked for.
+    public func finish(allowsUnused: Bool = false) throws(CassetteError) {
+        switch source {
+        case .record:
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+            do {
+                let har = HAR(log: HAR.Log(entries: state.withLock { $0.entries }))
+                try encoder.encode(har).write(to: file, options: .atomic)
+            } catch {
+                throw .unwritable(file, reason: "\(error)")
+            }
+        case .replay:
+            let (unmatched, unused) = (unmatched.map(\.description), allowsUnused ? [] : unused)
+            if !unmatched.isEmpty || !unused.isEmpty { throw .mismatch(unmatched: unmatched, unused: unused) }
+        }
+    }
+
+    // MARK: Replaying
+
+    private func replay(_ request: StubbedRequest) -> [StubResponse.Step] {
+        let entry = state.withLock { state -> HAR.Entry? in
+            let index = state.entries.indices.first { !state.isUsed[$0] && isSame(state.entries[$0].request, request) }
+            guard let index else {
+                state.unmatched.append(request)
+                return nil
+            }
+            state.isUsed[index] = true
+            return state.entries[index]
+        }
+        guard let entry else {
+            let left = unused.isEmpty ? "nothing" : unused.joined(separator: "; ")
+            let words = "\(request) was not recorded in \(file.lastPathComponent); what is left there: \(left)."
+            return [.fail(URLError(.resourceUnavailable, userInfo: [NSLocalizedDescriptionKey: words]))]
+        }
+        if let failure = entry._error {
+            let facts = [NSLocalizedDescriptionKey: failure.words]
+            return [.fail(URLError(URLError.Code(rawValue: failure.code) ?? .unknown, userInfo: facts))]
+        }
+        guard let data = entry.response.content.data else {
+            let words = "The recorded content of \(request) is no base64."
+            return [.fail(URLError(.cannotDecodeContentData, userInfo: [NSLocalizedDescriptionKey: words]))]
+        }
+        var headers: [String: String] = [:]
+        for field in entry.response.headers {
+            headers[field.name] = headers[field.name].map { $0 + ", " + field.value } ?? field.value
+        }
+        return [.head(status: entry.response.status, headers: headers), .data(data)]
+    }
+
+    private func isSame(_ recorded: HAR.Request, _ request: StubbedRequest) -> Bool {
+        parts.allSatisfy { part in
+            switch part {
+            case .method: recorded.method == request.method
+            case .url: Self.ordered(recorded.url) == Self.ordered(request.url)
+            case .path: recorded.url.prefix { $0 != "?" && $0 != "#" } == request.url.prefix { $0 != "?" && $0 != "#" }
+            case .body: (recorded.postData.map(\.data) ?? Data()) == request.body
+            case .header(let name):
+                recorded.headers.first { $0.name.lowercased() == name.lowercased() }?.value
+                    == request.request.value(forHTTPHeaderField: name)
+            }
+        }
+    }
+
+    /// Without a fragment, the query's parts in order.
+    private static func ordered(_ url: String) -> [String] {
+        let parts = url.prefix { $0 != "#" }.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let query = parts.count > 1 ? parts[1].split(separator: "&").map(String.init).sorted() : []
+        return [String(parts[0])] + query
+    }
+
+    // MARK: Recording
+
+    private static func recorder() -> URLSession {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.urlCache = nil
+        return URLSession(configuration: configuration, delegate: StaysBehind(), delegateQueue: nil)
+    }
+
+    /// Follows no redirect: each answer is recorded, and the session that is tested follows.
+    private final class StaysBehind: NSObject, URLSessionTaskDelegate {
+        func urlSession(
+            _ session: URLSession,
+            task: URLSessionTask,
+            willPerformHTTPRedirection response: HTTPURLResponse,
+            newRequest request: URLRequest,
+            completionHandler: @escaping @Sendable (URLRequest?) -> Void
+        ) {
+            completionHandler(nil)
+        }
+    }
+
+    private func record(_ request: StubbedRequest, with session: URLSession) async -> [StubResponse.Step] {
+        var sent = request.request
+        sent.httpBodyStream = nil
+        sent.httpBody = request.body.isEmpty ? nil : request.body
+        let (began, start) = (Date(), ContinuousClock.now)
+        var entry = HAR.Entry(
+            startedDateTime: began.formatted(.iso8601),
+            time: 0,
+            request: archived(request),
+            response: HAR.Response(status: 0, headers: [], content: HAR.Content(Data(), mimeType: ""), bodySize: -1)
+        )
+        let steps: [StubResponse.Step]
+        do {
+            let (data, response) = try await session.data(for: sent)
+            guard let http = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
+            let headers = http.allHeaderFields.reduce(into: [String: String]()) { $0["\($1.key)"] = "\($1.value)" }
+            entry.response = HAR.Response(
+                status: http.statusCode,
+                headers: fields(headers),
+                content: HAR.Content(data, mimeType: http.mimeType ?? ""),
+                redirectURL: http.value(forHTTPHeaderField: "Location") ?? "",
+                bodySize: data.count
+            )
+            steps = [.head(status: http.statusCode, headers: headers), .data(data)]
+        } catch {
+            let code = (error as? URLError)?.code ?? .unknown
+            entry._error = HAR.Failure(code: code.rawValue, words: error.localizedDescription)
+            steps = [.fail(error)]
+        }
+        // One that the test gave up says nothing of the server.
+        if Task.isCancelled { return steps }
+        entry.time = (ContinuousClock.now - start) / .milliseconds(1)
+        entry.timings.wait = entry.time
+        state.withLock { state in
+            state.entries.append(entry)
+            state.isUsed.append(true)
+        }
+        return steps
+    }
+
+    private func archived(_ request: StubbedRequest) -> HAR.Request {
+        let type = request.request.value(forHTTPHeaderField: "Content-Type") ?? ""
+        return HAR.Request(
+            method: request.method,
+            url: request.url,
+            headers: fields(request.request.allHTTPHeaderFields ?? [:]),
+            postData: request.body.isEmpty ? nil : HAR.Content(request.body, mimeType: type),
+            bodySize: request.body.count
+        )
+    }
+
+    private func fields(_ headers: [String: String]) -> [HAR.Field] {
+        headers.sorted { $0.key < $1.key }.map { name, value in
+            HAR.Field(name: name, value: secrets.contains(name.lowercased()) ? "(left out)" : value)
+        }
+    }
+}
+
+extension Cassette: TestKitSource {
+    func takes(_ request: URLRequest) -> Bool { true }
+
+    func steps(for request: StubbedRequest) async -> [StubResponse.Step] {
+        switch source {
+        case .replay: replay(request)
+        case .record(let session): await record(request, with: session)
+        }
+    }
+}
+
+/// What is wrong with a recording.
+public enum CassetteError: Error, Sendable, Hashable, CustomStringConvertible {
+    case unreadable(URL, reason: String)
+    case unwritable(URL, reason: String)
+    /// Requests that were not recorded, and what was recorded and not asked for.
+    case mismatch(unmatched: [String], unused: [String])
+
+    public var description: String {
+        switch self {
+        case .unreadable(let file, let reason): return "\(file.path) cannot be read: \(reason)"
+        case .unwritable(let file, let reason): return "\(file.path) cannot be written: \(reason)"
+        case .mismatch(let unmatched, let unused):
+            var words: [String] = []
+            if !unmatched.isEmpty { words.append("not recorded: " + unmatched.joined(separator: "; ")) }
+            if !unused.isEmpty { words.append("not asked for: " + unused.joined(separator: "; ")) }
+            return words.joined(separator: ". ")
+        }
+    }
+}

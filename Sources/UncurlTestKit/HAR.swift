@@ -1,0 +1,97 @@
+internal import Uncurl
+
+/// HTTP Archive 1.2, as far as it is needed to write and read exchanges: what browsers and proxies export can be replayed.
+struct HAR: Codable, Sendable {
+    struct Log: Codable, Sendable {
+        var version = "1.2"
+        var creator = Creator()
+        var entries: [Entry] = []
+    }
+
+    struct Creator: Codable, Sendable {
+        var name = "Uncurl"
+        var version = "1"
+    }
+
+    struct Entry: Codable, Sendable {
+        var startedDateTime: String
+        /// In milliseconds.
+        var time: Double
+        var request: Request
+        var response: Response
+        var cache = Nothing()
+        var timings = Timings()
+        /// In place of a response: no field of the format's own has room for it.
+        var _error: Failure?
+    }
+
+    struct Nothing: Codable, Sendable {}
+
+    struct Timings: Codable, Sendable {
+        var send = 0.0
+        var wait = 0.0
+        var receive = 0.0
+    }
+
+    struct Failure: Codable, Sendable {
+        var code: Int
+        var words: String
+    }
+
+    struct Field: Codable, Sendable, Hashable {
+        var name: String
+        var value: String
+    }
+
+    struct Request: Codable, Sendable {
+        var method: String
+        var url: String
+        var httpVersion = "HTTP/1.1"
+        var cookies: [Nothing] = []
+        var headers: [Field]
+        var queryString: [Field] = []
+        var postData: Content?
+        var headersSize = -1
+        var bodySize: Int
+    }
+
+    struct Response: Codable, Sendable {
+        var status: Int
+        var statusText = ""
+        var httpVersion = "HTTP/1.1"
+        var cookies: [Nothing] = []
+        var headers: [Field]
+        var content: Content
+        var redirectURL = ""
+        var headersSize = -1
+        var bodySize: Int
+    }
+
+    struct Content: Codable, Sendable {
+        var size: Int?
+        var mimeType: String
+        var text: String?
+        /// `base64`, or nothing.
+        var encoding: String?
+
+        /// As text where it is, so that people can read and change it.
+        init(_ data: Data, mimeType: String) {
+            size = data.count
+            self.mimeType = mimeType
+            if let text = String(validating: data, as: UTF8.self) {
+                self.text = text
+            } else {
+                text = data.base64EncodedString()
+                encoding = "base64"
+            }
+        }
+
+        /// Nil for base64 that is none.
+        var data: Data? {
+            guard encoding == "base64" else { return Data((text ?? "").utf8) }
+            return Data(base64Encoded: text ?? "", options: .ignoreUnknownCharacters)
+        }
+    }
+
+    var log = Log()
+}

@@ -1,0 +1,94 @@
+public import Uncurl
+
+/// Which requests a stub is for: all its conditions must hold.
+///
+/// ```swift
+/// .get("https://api.test/users/*").header("Accept", "application/json")
+/// ```
+///
+/// A URL is compared without its query, unless the pattern has one; then with it, in any order. `*` stands for anything but a slash, `**` for
+/// anything. Scheme and host are compared whatever their case, and a pattern that begins with a slash is for any host.
+public struct RequestMatcher: Sendable {
+    private let words: String
+    private let conditions: [@Sendable (StubbedRequest) -> Bool]
+
+    private init(_ words: String, _ conditions: [@Sendable (StubbedRequest) -> Bool]) {
+        self.words = words
+        self.conditions = conditions
+    }
+
+    /// Every request.
+    public static let any = RequestMatcher("any request", [])
+
+    public static func get(_ url: String) -> RequestMatcher { method("GET", url) }
+    public static func head(_ url: String) -> RequestMatcher { method("HEAD", url) }
+    public static func post(_ url: String) -> RequestMatcher { method("POST", url) }
+    public static func put(_ url: String) -> RequestMatcher { method("PUT", url) }
+    public static func patch(_ url: String) -> RequestMatcher { method("PATCH", url) }
+    public static func delete(_ url: String) -> RequestMatcher { method("DELETE", url) }
+
+    public static func method(_ method: String, _ url: String) -> RequestMatcher {
+        let method = method.uppercased()
+        var both = RequestMatcher.url(url).adding("") { $0.method == method }
+        both = RequestMatcher("\(method) \(url)", both.conditions)
+        return both
+    }
+
+    /// With any method.
+    public static func url(_ url: String) -> RequestMatcher {
+        let pattern = URLPattern(url)
+        return RequestMatcher("any method, \(url)", [{ pattern.matches($0.url) }])
+    }
+
+    /// The field must be there with just this value.
+    public func header(_ name: String, _ value: String) -> RequestMatcher {
+        adding("\(name): \(value)") { $0.request.value(forHTTPHeaderField: name) == value }
+    }
+
+    /// The field must not be there.
+    public func withoutHeader(_ name: String) -> RequestMatcher {
+        adding("no \(name)") { $0.request.value(forHTTPHeaderField: name) == nil }
+    }
+
+    /// The request's content must be just this.
+    public func body(_ data: Data) -> RequestMatcher { adding("a body of \(data.count) bytes") { $0.body == data } }
+
+    public func body(_ text: String) -> RequestMatcher { body(Data(text.utf8)) }
+
+    /// Anything else.
+    public func `where`(_ condition: @escaping @Sendable (StubbedRequest) -> Bool) -> RequestMatcher {
+        adding("a condition", condition)
+    }
+
+    func matches(_ request: StubbedRequest) -> Bool { conditions.allSatisfy { $0(request) } }
+
+    private func adding(
+        _ more: String,
+        _ condition: @escaping @Sendable (StubbedRequest) -> Bool
+    ) -> RequestMatcher {
+        RequestMatcher(more.isEmpty ? words : words + " with " + more, conditions + [condition])
+    }
+}
+
+extension RequestMatcher: CustomStringConvertible {
+    public var description: String { words }
+}
+
+/// A request as a stub gets it.
+public struct StubbedRequest: Sendable {
+    public let request: URLRequest
+    /// Its content, wherever it came from.
+    public let body: Data
+
+    public init(_ request: URLRequest, body: Data? = nil) {
+        self.request = request
+        self.body = body ?? request.httpBody ?? Data()
+    }
+
+    public var method: String { request.httpMethod ?? "GET" }
+    public var url: String { request.url?.absoluteString ?? "" }
+}
+
+extension StubbedRequest: CustomStringConvertible {
+    public var description: String { "\(method) \(url)" }
+}

@@ -1,0 +1,118 @@
+internal import Synchronization
+public import Uncurl
+
+/// Answers for a session's requests, in place of the network.
+///
+/// ```swift
+/// let stubs = Stubs()
+/// stubs.add(.get("https://api.test/users/1"), .json(#"{"id": 1}"#))
+/// stubs.add(.post("https://api.test/users"), [.status(503), .status(201)])
+///
+/// let configuration = URLSessionConfiguration.ephemeral
+/// stubs.install(in: configuration)
+/// let manager = HTTPSessionManager(baseURL: url, configuration: configuration)
+/// …
+/// #expect(stubs.requests.map(\.method) == ["GET"] && stubs.unmatched.isEmpty)
+/// ```
+///
+/// They hold for the sessions made with that configuration and for no other: tests run side by side. The stub added last is asked first.
+/// A request that no stub is for fails, and stands in ``unmatched``. Any thread.
+public final class Stubs: Sendable {
+    /// What becomes of requests that no stub is for.
+    public enum Unmatched: Hashable, Sendable {
+        /// They fail with `URLError.resourceUnavailable`, and words that name the request and the stubs.
+        case fails
+        /// The network loads them.
+        case loads
+    }
+
+    private struct Stub {
+        let matcher: RequestMatcher
+        var responses: [StubResponse]
+        /// Whether the last one is answered again and again.
+        let repeats: Bool
+    }
+
+    private struct State {
+        var stubs: [Stub] = []
+        var requests: [StubbedRequest] = []
+        var unmatched: [StubbedRequest] = []
+    }
+
+    private let state = Mutex(State())
+    private let policy: Unmatched
+    let clock: any Clock<Duration>
+
+    /// - Parameter clock: by which delays are measured: a ``TestClock``, so that nobody waits.
+    public init(unmatched: Unmatched = .fails, clock: any Clock<Duration> = ContinuousClock()) {
+        policy = unmatched
+        self.clock = clock
+    }
+
+    /// Answers as often as it is asked.
+    public func add(_ matcher: RequestMatcher, _ response: StubResponse) {
+        state.withLock { $0.stubs.append(Stub(matcher: matcher, responses: [response], repeats: true)) }
+    }
+
+    /// Answers one after the other, each once; then this stub is for no request any more.
+    public func add(_ matcher: RequestMatcher, _ responses: [StubResponse]) {
+        state.withLock { $0.stubs.append(Stub(matcher: matcher, responses: responses, repeats: false)) }
+    }
+
+    public func removeAll() { state.withLock { $0.stubs = [] } }
+
+    /// All requests that came, in their order, those that no stub was for too.
+    public var requests: [StubbedRequest] { state.withLock { $0.requests } }
+
+    /// Those that no stub was for.
+    public var unmatched: [StubbedRequest] { state.withLock { $0.unmatched } }
+
+    /// Makes sessions that are made with this configuration from now on ask the stubs.
+    public func install(in configuration: URLSessionConfiguration) {
+        TestKitProtocol.install(self, in: configuration)
+    }
+
+    /// A new session that asks the stubs.
+    public func session(delegate: (any URLSessionDelegate)? = nil) -> URLSession {
+        let configuration = URLSessionConfiguration.ephemeral
+        install(in: configuration)
+        return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+    }
+
+    // MARK: Answering
+
+    private func take(_ request: StubbedRequest) -> StubResponse {
+        let found = state.withLock { state -> StubResponse? in
+            state.requests.append(request)
+            let index = state.stubs.lastIndex { !$0.responses.isEmpty && $0.matcher.matches(request) }
+            guard let index else {
+                state.unmatched.append(request)
+                return nil
+            }
+            if state.stubs[index].repeats { return state.stubs[index].responses.first }
+            return state.stubs[index].responses.removeFirst()
+        }
+        if let found { return found }
+        let known = state.withLock { $0.stubs.map { "\($0.matcher)\($0.responses.isEmpty ? " (used up)" : "")" } }
+        let list = known.isEmpty ? "there are none" : "there are " + known.joined(separator: "; ")
+        let words = "No stub is for \(request): \(list)."
+        return .failure(URLError(.resourceUnavailable, userInfo: [NSLocalizedDescriptionKey: words]))
+    }
+}
+
+extension Stubs: TestKitSource {
+    /// - Parameter request: without its content, which has not been read yet.
+    func takes(_ request: URLRequest) -> Bool {
+        switch policy {
+        case .fails: true
+        case .loads:
+            state.withLock { state in
+                state.stubs.contains { !$0.responses.isEmpty && $0.matcher.matches(StubbedRequest(request)) }
+            }
+        }
+    }
+
+    func steps(for request: StubbedRequest) async -> [StubResponse.Step] {
+        await take(request).steps(for: request)
+    }
+}

@@ -1,0 +1,150 @@
+internal import Synchronization
+
+/// A clock that stands still until it is told the time: retries, throttles, delays and time limits are tested without waiting, and come
+/// out the same each time.
+///
+/// ```swift
+/// let clock = TestClock()
+/// let work = Task { try await clock.sleep(for: .seconds(60)) }
+/// await clock.waitForSleepers()
+/// clock.advance(by: .seconds(60))
+/// try await work.value
+/// ```
+///
+/// Advancing wakes those whose time has come, in the order of their deadlines; what they do then, they do on their own. A test that
+/// wants them to have gone to sleep again waits for that with ``waitForSleepers(_:)``, or lets ``runToNextDeadline()`` do both.
+public final class TestClock: Clock, Sendable {
+    /// Time since the clock was made.
+    public struct Instant: InstantProtocol, CustomStringConvertible {
+        public let offset: Duration
+
+        public init(offset: Duration = .zero) { self.offset = offset }
+
+        public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        public func duration(to other: Instant) -> Duration { other.offset - offset }
+        public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+        public var description: String { "\(offset)" }
+    }
+
+    private struct Sleeper {
+        let number: UInt64
+        let deadline: Instant
+        let continuation: CheckedContinuation<Void, any Error>
+    }
+
+    private struct Waiter {
+        let number: UInt64
+        let count: Int
+        let continuation: CheckedContinuation<Void, Never>
+    }
+
+    private struct State {
+        var now = Instant()
+        var sleepers: [Sleeper] = []
+        var waiters: [Waiter] = []
+        /// Cancelled before they slept.
+        var cancelled: Set<UInt64> = []
+        var last: UInt64 = 0
+
+        mutating func number() -> UInt64 {
+            last += 1
+            return last
+        }
+    }
+
+    private let state = Mutex(State())
+
+    public init() {}
+
+    public var now: Instant { state.withLock { $0.now } }
+
+    public var minimumResolution: Duration { .zero }
+
+    /// How many sleep.
+    public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
+
+    /// When the next of those who sleep wakes; nil while nobody does.
+    public var nextDeadline: Instant? { state.withLock { $0.sleepers.map(\.deadline).min() } }
+
+    public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+        let number = state.withLock { $0.number() }
+        defer { state.withLock { state in _ = state.cancelled.remove(number) } }
+        try await withTaskCancellationHandler {
+            try Task.checkCancellation()
+            try await withCheckedThrowingContinuation { continuation in
+                enum Outcome { case asleep, cancelled, due }
+                let (outcome, ready) = state.withLock { state -> (Outcome, [Waiter]) in
+                    if state.cancelled.remove(number) != nil { return (.cancelled, []) }
+                    if deadline <= state.now { return (.due, []) }
+                    state.sleepers.append(Sleeper(number: number, deadline: deadline, continuation: continuation))
+                    let ready = state.waiters.filter { $0.count <= state.sleepers.count }
+                    state.waiters.removeAll { $0.count <= state.sleepers.count }
+                    return (.asleep, ready)
+                }
+                switch outcome {
+                case .asleep: for waiter in ready { waiter.continuation.resume() }
+                case .cancelled: continuation.resume(throwing: CancellationError())
+                case .due: continuation.resume()
+                }
+            }
+        } onCancel: {
+            let sleeper = state.withLock { state -> Sleeper? in
+                guard let index = state.sleepers.firstIndex(where: { $0.number == number }) else {
+                    state.cancelled.insert(number)
+                    return nil
+                }
+                return state.sleepers.remove(at: index)
+            }
+            sleeper?.continuation.resume(throwing: CancellationError())
+        }
+    }
+
+    /// Moves the time on, and wakes whose deadline lies in it, the earliest first.
+    public func advance(by duration: Duration) { advance(to: now.advanced(by: duration)) }
+
+    /// Moves the time on to that instant; one that has passed moves nothing.
+    public func advance(to instant: Instant) {
+        let due = state.withLock { state -> [Sleeper] in
+            state.now = max(state.now, instant)
+            let due = state.sleepers.filter { $0.deadline <= state.now }
+            state.sleepers.removeAll { $0.deadline <= state.now }
+            return due.sorted { ($0.deadline, $0.number) < ($1.deadline, $1.number) }
+        }
+        for sleeper in due { sleeper.continuation.resume() }
+    }
+
+    /// Waits until somebody sleeps, and moves the time on to the next deadline.
+    ///
+    /// - Returns: how far that was.
+    @discardableResult
+    public func runToNextDeadline() async -> Duration {
+        while true {
+            await waitForSleepers()
+            guard let next = nextDeadline else { continue }
+            let span = now.duration(to: next)
+            advance(to: next)
+            return span
+        }
+    }
+
+    /// Returns when so many sleep, at once if they do. A Swift task that is cancelled meanwhile waits no more.
+    public func waitForSleepers(_ count: Int = 1) async {
+        let number = state.withLock { $0.number() }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    if state.sleepers.count >= count || Task.isCancelled { return true }
+                    state.waiters.append(Waiter(number: number, count: count, continuation: continuation))
+                    return false
+                }
+                if isOver { continuation.resume() }
+            }
+        } onCancel: {
+            let waiter = state.withLock { state -> Waiter? in
+                guard let index = state.waiters.firstIndex(where: { $0.number == number }) else { return nil }
+                return state.waiters.remove(at: index)
+            }
+            waiter?.continuation.resume()
+        }
+    }
+}

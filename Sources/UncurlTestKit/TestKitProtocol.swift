@@ -1,0 +1,113 @@
+internal import Synchronization
+internal import Uncurl
+
+/// Who answers in place of the network.
+protocol TestKitSource: Sendable {
+    var clock: any Clock<Duration> { get }
+    func takes(_ request: URLRequest) -> Bool
+    func steps(for request: StubbedRequest) async -> [StubResponse.Step]
+}
+
+/// The loading class that asks the source of its session's configuration. The class is everybody's; the source is the configuration's own.
+final class TestKitProtocol: URLProtocol, @unchecked Sendable {
+    // `@unchecked`: an instance's methods are called one after the other; what it does later uses its client, which any thread may.
+
+    private let loading = Mutex<Task<Void, Never>?>(nil)
+
+    static func install(_ source: any TestKitSource, in configuration: URLSessionConfiguration) {
+        configuration.protocolContext = source
+        let others = (configuration.protocolClasses ?? []).filter { $0 != TestKitProtocol.self }
+        configuration.protocolClasses = [TestKitProtocol.self] + others
+    }
+
+    private static func source(of task: URLSessionTask?) -> (any TestKitSource)? {
+        task?.protocolContext as? any TestKitSource
+    }
+
+    override class func canInit(with task: URLSessionTask) -> Bool {
+        guard let source = source(of: task), let request = task.currentRequest else { return false }
+        return source.takes(request)
+    }
+
+    override func startLoading() {
+        guard let source = Self.source(of: task), let client else { return }
+        let asked = StubbedRequest(request, body: Self.body(of: request))
+        let task = Task {
+            await self.play(await source.steps(for: asked), source.clock, client)
+        }
+        loading.withLock { $0 = task }
+    }
+
+    override func stopLoading() { loading.withLock { $0 }?.cancel() }
+
+    private func play(
+        _ steps: [StubResponse.Step],
+        _ clock: any Clock<Duration>,
+        _ client: any URLProtocolClient
+    ) async {
+        for step in steps {
+            switch step {
+            case .wait(let span):
+                if span > .zero {
+                    do { try await clock.sleep(for: span) } catch { return }
+                }
+            case .head(let status, let headers):
+                guard let response = response(status, headers) else {
+                    let words = "A stub cannot have the status \(status)."
+                    let error = URLError(.badServerResponse, userInfo: [NSLocalizedDescriptionKey: words])
+                    return client.urlProtocol(self, didFailWithError: error)
+                }
+                if let next = redirect(response) {
+                    return client.urlProtocol(self, wasRedirectedTo: next, redirectResponse: response)
+                }
+                client.urlProtocol(self, didReceive: response, cacheStoragePolicy: .allowed)
+            case .data(let data): client.urlProtocol(self, didLoad: data)
+            case .fail(let error): return client.urlProtocol(self, didFailWithError: error)
+            case .hang: return
+            }
+            if Task.isCancelled { return }
+        }
+        client.urlProtocolDidFinishLoading(self)
+    }
+
+    private func response(_ status: Int, _ headers: [String: String]) -> HTTPURLResponse? {
+        guard let url = request.url else { return nil }
+        return HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: headers)
+    }
+
+    /// RFC 9110 §15.4; the session decides whether it is followed.
+    private func redirect(_ response: HTTPURLResponse) -> URLRequest? {
+        guard [301, 302, 303, 307, 308].contains(response.statusCode),
+            let place = response.value(forHTTPHeaderField: "Location"),
+            let url = URL(string: place, relativeTo: request.url)?.absoluteURL
+        else { return nil }
+        var next = request
+        next.url = url
+        let method = request.httpMethod ?? "GET"
+        let becomesGET = response.statusCode == 303 ? method != "HEAD" : method == "POST" && response.statusCode < 303
+        if becomesGET {
+            next.httpMethod = "GET"
+            next.httpBody = nil
+            for name in ["Content-Type", "Content-Length"] { next.setValue(nil, forHTTPHeaderField: name) }
+        }
+        return next
+    }
+
+    /// On the class's own queue, which may block.
+    private static func body(of request: URLRequest) -> Data? {
+        guard let stream = request.httpBodyStream else { return request.httpBody }
+        stream.open()
+        defer { stream.close() }
+        var data = Data()
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let room = buffer.count
+            let count = unsafe buffer.withUnsafeMutableBufferPointer { buffer -> Int in
+                guard let address = unsafe buffer.baseAddress else { return 0 }
+                return unsafe stream.read(address, maxLength: room)
+            }
+            guard count > 0 else { return data }
+            data.append(contentsOf: buffer[..<count])
+        }
+    }
+}

@@ -1,0 +1,56 @@
+internal import Uncurl
+
+/// A URL with wildcards.
+struct URLPattern: Sendable {
+    private let path: [Character]
+    /// Nil: not looked at.
+    private let query: [String]?
+    private let isForAnyHost: Bool
+
+    init(_ text: String) {
+        let (path, query) = Self.split(text)
+        self.query = query?.sorted()
+        isForAnyHost = path.hasPrefix("/")
+        self.path = Array(isForAnyHost ? path : Self.normalized(path))
+    }
+
+    func matches(_ url: String) -> Bool {
+        let (text, query) = Self.split(url)
+        if let wanted = self.query, wanted != (query ?? []).sorted() { return false }
+        guard isForAnyHost else { return Self.matches(path[...], Array(Self.normalized(text))[...]) }
+        // What follows the authority.
+        guard let authority = text.range(of: "://"),
+            let slash = text[authority.upperBound...].firstIndex(of: "/")
+        else { return Self.matches(path[...], ["/"]) }
+        return Self.matches(path[...], Array(text[slash...])[...])
+    }
+
+    /// Without a fragment; the query in its parts.
+    private static func split(_ text: String) -> (String, [String]?) {
+        let bare = text.prefix { $0 != "#" }
+        guard let mark = bare.firstIndex(of: "?") else { return (String(bare), nil) }
+        let query = bare[bare.index(after: mark)...]
+        return (String(bare[..<mark]), query.split(separator: "&").map(String.init))
+    }
+
+    /// Scheme and host in lower case, and a path in any case (RFC 3986 §6.2.2.1, §6.2.3).
+    private static func normalized(_ text: String) -> String {
+        guard let authority = text.range(of: "://") else { return text }
+        guard let slash = text[authority.upperBound...].firstIndex(of: "/") else { return text.lowercased() + "/" }
+        return text[..<slash].lowercased() + text[slash...]
+    }
+
+    private static func matches(_ pattern: ArraySlice<Character>, _ text: ArraySlice<Character>) -> Bool {
+        guard let star = pattern.firstIndex(of: "*") else { return pattern.elementsEqual(text) }
+        let head = pattern[..<star]
+        guard text.starts(with: head) else { return false }
+        let crossesSlashes = pattern.dropFirst(head.count + 1).first == "*"
+        let tail = pattern.dropFirst(head.count + (crossesSlashes ? 2 : 1))
+        var rest = text.dropFirst(head.count)
+        while true {
+            if matches(tail, rest) { return true }
+            guard let next = rest.first, crossesSlashes || next != "/" else { return false }
+            rest = rest.dropFirst()
+        }
+    }
+}

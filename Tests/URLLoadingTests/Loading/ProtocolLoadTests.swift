@@ -1,0 +1,226 @@
+import Foundation
+import Synchronization
+import TestServer
+import Testing
+
+@testable import URLLoading
+
+/// Loads URLs of the scheme "mock" as their paths say.
+private final class MockProtocol: URLProtocol {
+    static let stopped = Atomic(0)
+
+    override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "mock" }
+
+    override func startLoading() {
+        guard let url = request.url, let client else { return }
+        let response = HTTPURLResponse(
+            url: url,
+            statusCode: 200,
+            httpVersion: "HTTP/1.1",
+            headerFields: ["Content-Type": "text/plain"]
+        )
+        switch url.host {
+        case "text":
+            if let response { client.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed) }
+            for word in ["one ", "two ", "three"] { client.urlProtocol(self, didLoad: Data(word.utf8)) }
+            client.urlProtocolDidFinishLoading(self)
+        case "echo":
+            let body = request.httpBody ?? Data()
+            if let response { client.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed) }
+            client.urlProtocol(self, didLoad: body)
+            client.urlProtocolDidFinishLoading(self)
+        case "fail": client.urlProtocol(self, didFailWithError: CocoaError(.fileNoSuchFile))
+        case "headless": client.urlProtocolDidFinishLoading(self)
+        case "twice":
+            if let response { client.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed) }
+            client.urlProtocolDidFinishLoading(self)
+            client.urlProtocolDidFinishLoading(self)
+            client.urlProtocol(self, didFailWithError: URLError(.badURL))
+            client.urlProtocol(self, didLoad: Data("late".utf8))
+        case "dataFirst":
+            client.urlProtocol(self, didLoad: Data("early".utf8))
+            if let response { client.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed) }
+            client.urlProtocolDidFinishLoading(self)
+        case "redirect":
+            guard let next = URL(string: "mock://text/"),
+                let answer = HTTPURLResponse(
+                    url: url,
+                    statusCode: 302,
+                    httpVersion: nil,
+                    headerFields: ["Location": "mock://text/"]
+                )
+            else { return }
+            client.urlProtocol(self, wasRedirectedTo: URLRequest(url: next), redirectResponse: answer)
+        case "cached":
+            let cached = CachedURLResponse(
+                response: response
+                    ?? URLResponse(url: url, mimeType: nil, expectedContentLength: 4, textEncodingName: nil),
+                data: Data("kept".utf8)
+            )
+            client.urlProtocol(self, cachedResponseIsValid: cached)
+        case "reentrant":
+            // A session's task made from within a class's own loading.
+            let session = URLSession(configuration: Self.configuration)
+            guard let other = URL(string: "mock://text/") else { return }
+            let mine = self
+            let holder = Holder(mine)
+            session.dataTask(with: other) { data, _, error in
+                let mine = holder.instance
+                if let response {
+                    mine.client?.urlProtocol(mine, didReceive: response, cacheStoragePolicy: .notAllowed)
+                }
+                mine.client?.urlProtocol(mine, didLoad: data ?? Data())
+                mine.client?.urlProtocolDidFinishLoading(mine)
+            }.resume()
+        default: break
+        }
+    }
+
+    override func stopLoading() { Self.stopped.add(1, ordering: .relaxed) }
+
+    static var configuration: URLSessionConfiguration {
+        let configuration = URLSessionConfiguration.isolated
+        configuration.protocolClasses = [MockProtocol.self]
+        return configuration
+    }
+
+    private struct Holder: @unchecked Sendable {
+        let instance: URLProtocol
+        init(_ instance: URLProtocol) { self.instance = instance }
+    }
+}
+
+/// Takes everything, and says nothing of how.
+private final class EmptyProtocol: URLProtocol {
+    override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "empty" }
+}
+
+@Suite("URLProtocol classes", .timeLimit(.minutes(1)))
+struct ProtocolLoadTests {
+    private let session = URLSession(configuration: MockProtocol.configuration)
+
+    private func mock(_ name: String) throws -> URL { try url("mock://\(name)/") }
+
+    @Test("a data task's handler, its delegate and a function that waits get what the class tells")
+    func data() async throws {
+        let (data, response) = try await session.data(from: mock("text"))
+        #expect(data == Data("one two three".utf8) && (response as? HTTPURLResponse)?.statusCode == 200)
+        let target = try mock("text")
+        let told = await withCheckedContinuation { continuation in
+            session.dataTask(with: target) { data, _, _ in continuation.resume(returning: data) }.resume()
+        }
+        #expect(told == data)
+        let recorder = Recorder()
+        let other = URLSession(configuration: MockProtocol.configuration, delegate: recorder, delegateQueue: nil)
+        other.dataTask(with: target).resume()
+        await recorder.end()
+        #expect(recorder.events == ["created", "response 200", "data", "metrics", "end"])
+        #expect(recorder.told.data == data)
+        other.finishTasksAndInvalidate()
+    }
+
+    @Test("uploads hand their content to the class, downloads take their file from it, bytes are read from it")
+    func kinds() async throws {
+        var request = URLRequest(url: try mock("echo"))
+        request.httpMethod = "POST"
+        request.httpBody = Data("content".utf8)
+        #expect(try await session.data(for: request).0 == Data("content".utf8))
+        let (file, _) = try await session.download(from: mock("text"))
+        defer { try? FileManager.default.removeItem(at: file) }
+        #expect(try Data(contentsOf: file) == Data("one two three".utf8))
+        let (bytes, _) = try await session.bytes(from: mock("text"))
+        var all: [UInt8] = []
+        for try await byte in bytes { all.append(byte) }
+        #expect(all == Array("one two three".utf8))
+        let recorder = Recorder()
+        let other = URLSession(configuration: MockProtocol.configuration, delegate: recorder, delegateQueue: nil)
+        other.downloadTask(with: try mock("text")).resume()
+        await recorder.end()
+        #expect(recorder.events.filter { $0 != "wrote" } == ["created", "metrics", "file", "end"])
+        other.finishTasksAndInvalidate()
+    }
+
+    @Test("an upload task's own data is what the class sees")
+    func upload() async throws {
+        var request = URLRequest(url: try mock("echo"))
+        request.httpMethod = "PUT"
+        #expect(try await session.upload(for: request, from: Data("uploaded".utf8)).0 == Data("uploaded".utf8))
+    }
+
+    @Test("a redirect is followed by another instance, and asked about first")
+    func redirected() async throws {
+        #expect(try await session.data(from: mock("redirect")).0 == Data("one two three".utf8))
+        let recorder = Recorder()
+        let other = URLSession(configuration: MockProtocol.configuration, delegate: recorder, delegateQueue: nil)
+        other.dataTask(with: try mock("redirect")).resume()
+        await recorder.end()
+        #expect(recorder.events.contains("redirect 302") && recorder.told.data == Data("one two three".utf8))
+        other.finishTasksAndInvalidate()
+    }
+
+    @Test("a cached answer that is good is the answer")
+    func cached() async throws {
+        #expect(try await session.data(from: mock("cached")).0 == Data("kept".utf8))
+    }
+
+    @Test("a class's error is the task's, as a URLError with both failing URLs")
+    func failed() async throws {
+        do {
+            _ = try await session.data(from: mock("fail"))
+            Issue.record("it failed")
+        } catch let error as URLError {
+            #expect(error.userInfo[NSURLErrorFailingURLErrorKey] as? URL == (try mock("fail")))
+            #expect(error.userInfo[NSUnderlyingErrorKey] != nil)
+        }
+    }
+
+    @Test(
+        "a client that is misused harms nobody: an end without a head is an error, what comes after the end is not heard"
+    )
+    func misused() async throws {
+        await #expect(throws: URLError.self) { try await session.data(from: mock("headless")) }
+        #expect(try await session.data(from: mock("twice")).0.isEmpty)
+        _ = try? await session.data(from: mock("dataFirst"))
+        await #expect(throws: URLError.self) { try await session.data(from: url("empty://x/")) }
+    }
+
+    @Test("a class may make tasks of its own while it begins to load")
+    func reentrant() async throws {
+        #expect(try await session.data(from: mock("reentrant")).0 == Data("one two three".utf8))
+    }
+
+    @Test("a task that is cancelled stops its class")
+    func cancelled() async throws {
+        let before = MockProtocol.stopped.load(ordering: .relaxed)
+        let task = session.dataTask(with: try mock("silent"))
+        task.resume()
+        task.cancel()
+        await until { task.state == .completed }
+        #expect((task.error as? URLError)?.code == .cancelled)
+        // The class may not have been asked yet, or it is told to stop.
+        #expect(MockProtocol.stopped.load(ordering: .relaxed) >= before)
+    }
+
+    @Test("registered classes serve every session until they are unregistered; a class that takes nothing is passed by")
+    func registered() async throws {
+        final class Registered: URLProtocol {
+            override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "registered" }
+            override func startLoading() {
+                guard let url = request.url else { return }
+                let response = URLResponse(url: url, mimeType: nil, expectedContentLength: 2, textEncodingName: nil)
+                client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+                client?.urlProtocol(self, didLoad: Data("ok".utf8))
+                client?.urlProtocolDidFinishLoading(self)
+            }
+        }
+        let plain = URLSession(configuration: .isolated)
+        let target = try url("registered://x/")
+        #expect(URLProtocol.registerClass(Registered.self))
+        #expect(!URLProtocol.registerClass(NSObject.self))
+        #expect(try await plain.data(from: target).0 == Data("ok".utf8))
+        let server = try TestServer.start()
+        #expect(try await plain.data(from: try url(server.url("/bytes/10"))).0.count == 10)
+        URLProtocol.unregisterClass(Registered.self)
+        await #expect(throws: URLError.self) { try await plain.data(from: target) }
+    }
+}

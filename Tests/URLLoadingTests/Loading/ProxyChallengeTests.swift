@@ -1,0 +1,96 @@
+import Foundation
+import TestServer
+import TestSupport
+import Testing
+
+@testable import URLLoading
+
+@Suite("Proxies that ask", .timeLimit(.minutes(2)))
+struct ProxyChallengeTests {
+    private let server: TestServer
+
+    init() throws { server = try TestServer.start() }
+
+    private func proxy() async throws -> Peer {
+        try await Peer(
+            "/usr/sbin/squid",
+            configuration: """
+                http_port 127.0.0.1:PORT
+                auth_param basic program /usr/lib/squid/basic_ncsa_auth FOLDER/crypted
+                auth_param basic children 1
+                auth_param basic realm squid
+                acl known proxy_auth REQUIRED
+                http_access allow known
+                http_access deny all
+                cache deny all
+                access_log none
+                cache_log /dev/stderr
+                cache_store_log none
+                pid_filename none
+                coredump_dir FOLDER
+                shutdown_lifetime 0 seconds
+                max_filedescriptors 1024
+                """,
+            // `openssl passwd -apr1 -salt uncurl00 secret`
+            files: ["crypted": "user:$apr1$uncurl00$6Aq/3WrNnpIdUr9UShhIa0\n"],
+            ["-N", "-f", "CONFIGURATION"]
+        )
+    }
+
+    private func configuration(_ proxy: Peer) -> URLSessionConfiguration {
+        let configuration = URLSessionConfiguration.isolated
+        configuration.connectionProxyDictionary = [
+            "HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": Int(proxy.port),
+        ]
+        return configuration
+    }
+
+    private func recorder(_ passwords: [String]) -> Recorder {
+        var answers = Recorder.Answers()
+        answers.challenge = { challenge in
+            #expect(challenge.protectionSpace.isProxy() && challenge.protectionSpace.host == "127.0.0.1")
+            guard challenge.previousFailureCount < passwords.count else { return (.performDefaultHandling, nil) }
+            let password = passwords[challenge.previousFailureCount]
+            return (.useCredential, URLCredential(user: "user", password: password, persistence: .none))
+        }
+        return Recorder(answers)
+    }
+
+    @Test("the delegate is asked for the proxy's credentials, and once is enough for the session")
+    func asked() async throws {
+        let proxy = try await proxy()
+        let recorder = recorder(["secret"])
+        let session = URLSession(configuration: configuration(proxy), delegate: recorder, delegateQueue: nil)
+        for _ in 0..<2 {
+            let (data, _) = try await session.data(from: try url(server.url("/bytes/100")))
+            #expect(data.count == 100)
+        }
+        #expect(recorder.events.filter { $0.hasPrefix("challenge") }.count == 1)
+        session.invalidateAndCancel()
+    }
+
+    @Test("a wrong password is asked for again, with its number of failures")
+    func wrong() async throws {
+        let proxy = try await proxy()
+        let recorder = recorder(["wrong", "secret"])
+        let session = URLSession(configuration: configuration(proxy), delegate: recorder, delegateQueue: nil)
+        let (data, _) = try await session.data(from: try url(server.url("/bytes/100")))
+        #expect(data.count == 100)
+        #expect(recorder.events.filter { $0.hasPrefix("challenge") }.count == 2)
+        session.invalidateAndCancel()
+    }
+
+    @Test("without credentials it is an error, not the proxy's page")
+    func nobody() async throws {
+        let proxy = try await proxy()
+        let session = URLSession(configuration: configuration(proxy))
+        do {
+            _ = try await session.data(from: try url(server.url("/bytes/100")))
+            Issue.record("the proxy let it pass")
+        } catch let error as URLError {
+            #expect(error.code == .userAuthenticationRequired)
+            #expect(error.userInfo[NSURLErrorFailingURLErrorKey] != nil)
+        }
+        session.invalidateAndCancel()
+    }
+}

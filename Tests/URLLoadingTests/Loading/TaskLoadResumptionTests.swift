@@ -1,0 +1,180 @@
+import Foundation
+import TestServer
+import Testing
+
+@testable import URLLoading
+
+@Suite("Downloads that go on", .timeLimit(.minutes(2)))
+struct TaskLoadResumptionTests {
+    private static let content = Array(String(repeating: "0123456789abcdef", count: 4000).utf8)
+    private static let half = 32_000
+
+    private static func head(_ status: String, _ fields: String, _ length: Int) -> [UInt8] {
+        Array("HTTP/1.1 \(status)\r\n\(fields)Content-Length: \(length)\r\n\r\n".utf8)
+    }
+
+    /// Half of it, then the connection is gone.
+    private static func cut(_ fields: String) -> RawScript {
+        [.receive(.headEnd), .send(head("200 OK", fields, content.count) + content[..<half]), .finish]
+    }
+
+    private static func range(_ fields: String, from offset: Int = half, total: Int = content.count) -> RawScript {
+        let range = "Content-Range: bytes \(offset)-\(total - 1)/\(total)\r\n"
+        return [
+            .receive(.headEnd),
+            .send(head("206 Partial Content", fields + range, total - offset) + content[min(offset, content.count)...]),
+        ]
+    }
+
+    private static func whole(_ fields: String, _ body: [UInt8] = content) -> RawScript {
+        [.receive(.headEnd), .send(head("200 OK", fields, body.count) + body)]
+    }
+
+    /// What a download that is cut short leaves.
+    private func resumeData(_ session: URLSession, _ server: RawServer) async throws -> Data {
+        do {
+            _ = try await session.download(from: try url(server.url("/file")))
+            throw URLError(.unknown)
+        } catch let error as URLError {
+            #expect(error.code == .networkConnectionLost)
+            return try #require(error.userInfo[NSURLSessionDownloadTaskResumeData] as? Data)
+        }
+    }
+
+    private func goesOn(_ scripts: [RawScript], tag: String = "ETag: \"v1\"\r\n") async throws -> ([UInt8], RawServer) {
+        let server = try RawServer.start([Self.cut(tag)] + scripts)
+        let session = URLSession(configuration: .isolated)
+        defer { session.invalidateAndCancel() }
+        let data = try await resumeData(session, server)
+        let (file, _) = try await session.download(resumeFrom: data)
+        defer { try? FileManager.default.removeItem(at: file) }
+        return (try Array(Data(contentsOf: file)), server)
+    }
+
+    private func sent(_ server: RawServer, _ index: Int) -> String {
+        String(decoding: server.received(index), as: UTF8.self)
+    }
+
+    @Test("the rest of the same content is appended, and nothing else is asked for")
+    func appended() async throws {
+        let (bytes, server) = try await goesOn([Self.range("ETag: \"v1\"\r\n")])
+        #expect(bytes == Self.content)
+        #expect(sent(server, 1).contains("Range: bytes=\(Self.half)-\r\n"))
+        #expect(sent(server, 1).contains("If-Range: \"v1\"\r\n"))
+    }
+
+    @Test("a date serves where there is no entity tag, if it is old enough to tell")
+    func dated() async throws {
+        let date = "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\nDate: Mon, 07 Nov 1994 08:49:37 GMT\r\n"
+        let (bytes, server) = try await goesOn([Self.range(date)], tag: date)
+        #expect(bytes == Self.content)
+        #expect(sent(server, 1).contains("If-Range: Sun, 06 Nov 1994 08:49:37 GMT\r\n"))
+    }
+
+    @Test("a server that has other content by now, and one that knows no ranges, send the whole, which is taken anew")
+    func changed() async throws {
+        let other = Array(Self.content.reversed())
+        #expect(try await goesOn([Self.whole("ETag: \"v2\"\r\n", other)]).0 == other)
+        #expect(try await goesOn([Self.whole("")]).0 == Self.content)
+    }
+
+    @Test(
+        "a rest that is not ours is not appended: the whole is asked for",
+        arguments: ["another tag", "another place", "another length", "416", "416 with a page"]
+    )
+    func strange(what: String) async throws {
+        let answer: RawScript =
+            switch what {
+            case "another tag": Self.range("ETag: \"v2\"\r\n")
+            case "another place": Self.range("ETag: \"v1\"\r\n", from: Self.half + 1)
+            case "another length": Self.range("ETag: \"v1\"\r\n", total: Self.content.count + 5)
+            case "416":
+                [.receive(.headEnd), .send(Self.head("416 Range Not Satisfiable", "Content-Range: bytes */7\r\n", 0))]
+            default:
+                [
+                    .receive(.headEnd),
+                    .send(
+                        Self.head("416 Range Not Satisfiable", "Content-Range: bytes */\(Self.half)\r\n", 4)
+                            + Array("page".utf8)
+                    ),
+                ]
+            }
+        let (bytes, server) = try await goesOn([answer, Self.whole("ETag: \"v2\"\r\n")])
+        #expect(bytes == Self.content)
+        #expect(!sent(server, server.connections.count - 1).contains("If-Range"))
+    }
+
+    @Test("a date that is another one is noticed, too, where a server does not look at If-Range")
+    func anotherDate() async throws {
+        let old = "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\nDate: Mon, 07 Nov 1994 08:49:37 GMT\r\n"
+        let new = "Last-Modified: Tue, 08 Nov 1994 08:49:37 GMT\r\n"
+        let (bytes, _) = try await goesOn([Self.range(new), Self.whole(new)], tag: old)
+        #expect(bytes == Self.content)
+    }
+
+    @Test("the file that a download would go on with has gone: the whole is asked for")
+    func gone() async throws {
+        let server = try RawServer.start([
+            Self.cut("ETag: \"v1\"\r\n"), Self.range("ETag: \"v1\"\r\n"), Self.whole("ETag: \"v1\"\r\n"),
+        ])
+        let session = URLSession(configuration: .isolated)
+        let data = try await resumeData(session, server)
+        let path = try #require(ResumeData(data)?.path)
+        StoreFile.remove(path)
+        let (file, _) = try await session.download(resumeFrom: data)
+        defer { try? FileManager.default.removeItem(at: file) }
+        #expect(try Array(Data(contentsOf: file)) == Self.content)
+        session.invalidateAndCancel()
+    }
+
+    @Test(
+        "without a strong validator there is no resume data",
+        arguments: ["", "ETag: W/\"v1\"\r\n", "Accept-Ranges: none\r\nETag: \"v1\"\r\n"]
+    )
+    func weak(fields: String) async throws {
+        let server = try RawServer.start([Self.cut(fields)])
+        let session = URLSession(configuration: .isolated)
+        do {
+            _ = try await session.download(from: try url(server.url("/file")))
+            Issue.record("half of a file is no file")
+        } catch let error as URLError {
+            #expect(error.code == .networkConnectionLost)
+            #expect(error.userInfo[NSURLSessionDownloadTaskResumeData] == nil)
+        }
+        session.invalidateAndCancel()
+    }
+
+    @Test("a user's round trip: cancelled, kept, gone on with by another session; the delegate hears where it goes on")
+    func roundTrip() async throws {
+        let gate = RawGate()
+        let server = try RawServer.start([
+            [
+                .receive(.headEnd),
+                .send(Self.head("200 OK", "ETag: \"v1\"\r\n", Self.content.count) + Self.content[..<Self.half]),
+                .wait(gate),
+            ],
+            Self.range("ETag: \"v1\"\r\n"),
+        ])
+        let session = URLSession(configuration: .isolated)
+        let task = session.downloadTask(with: try url(server.url("/file")))
+        task.resume()
+        await until { task.countOfBytesReceived >= Self.half }
+        let data = await withCheckedContinuation { told in
+            task.cancel { told.resume(returning: $0) }
+        }
+        session.finishTasksAndInvalidate()
+        let recorder = Recorder()
+        let other = URLSession(configuration: .isolated, delegate: recorder, delegateQueue: nil)
+        other.downloadTask(withResumeData: try #require(data)).resume()
+        await recorder.end()
+        #expect(recorder.events.contains("resumed \(Self.half)/\(Self.content.count)"))
+        #expect(recorder.told.file.map { Array($0) } == Self.content)
+        other.finishTasksAndInvalidate()
+    }
+
+    @Test("data that is none makes a task that fails", arguments: ["", "junk", "<plist></plist>"])
+    func junk(text: String) async throws {
+        let session = URLSession(configuration: .isolated)
+        await #expect(throws: URLError.self) { try await session.download(resumeFrom: Data(text.utf8)) }
+    }
+}

@@ -1,0 +1,178 @@
+import Foundation
+import Synchronization
+import TestServer
+import Testing
+
+@testable import URLLoading
+
+@Suite("Content that is sent again", .timeLimit(.minutes(1)))
+struct UploadReplayTests {
+    private let server: TestServer
+    private let content = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+
+    init() throws { server = try TestServer.start() }
+
+    private func request(_ text: String) throws -> URLRequest {
+        var request = URLRequest(url: try url(text))
+        request.httpMethod = "POST"
+        return request
+    }
+
+    private func recorder(_ stream: @escaping @Sendable () -> InputStream?) -> Recorder {
+        var answers = Recorder.Answers()
+        answers.stream = stream
+        answers.challenge = { _ in (.useCredential, URLCredential(user: "user", password: "pass", persistence: .none)) }
+        return Recorder(answers)
+    }
+
+    /// A first answer that makes it necessary, and an echo of how much came.
+    private func peer(_ first: String) throws -> RawServer {
+        let body = RawStep.receive(.bytes(content.count))
+        let answer = RawStep.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        return try RawServer.start([
+            [.receive(.headEnd), body, .send(first), .receive(.headEnd), body, answer],
+            [.receive(.headEnd), body, answer],
+        ])
+    }
+
+    private static let redirect = "HTTP/1.1 307 Temporary Redirect\r\nLocation: /again\r\nContent-Length: 0\r\n\r\n"
+    private static let challenge =
+        "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=x\r\nContent-Length: 0\r\n\r\n"
+
+    @Test(
+        "a stream that has been read is asked for again after a redirect and a challenge",
+        arguments: [redirect, challenge]
+    )
+    func stream(first: String) async throws {
+        let peer = try peer(first)
+        let asked = Mutex(0)
+        let content = content
+        let recorder = recorder {
+            asked.withLock { $0 += 1 }
+            return InputStream(data: content)
+        }
+        let session = URLSession(configuration: .isolated, delegate: recorder, delegateQueue: nil)
+        var request = try request(peer.url("/"))
+        request.setValue("\(content.count)", forHTTPHeaderField: "Content-Length")
+        session.uploadTask(withStreamedRequest: request).resume()
+        await recorder.end()
+        #expect(recorder.told.error == nil && asked.withLock { $0 } == 2)
+        #expect(recorder.told.data == Data("ok".utf8))
+        let all = peer.connections.map(\.received).joined()
+        #expect(all.count > 2 * content.count)
+        session.finishTasksAndInvalidate()
+    }
+
+    @Test("with nobody to give another stream, it is an error of its own", arguments: [redirect, challenge])
+    func exhausted(first: String) async throws {
+        let peer = try peer(first)
+        let recorder = recorder { nil }
+        let session = URLSession(configuration: .isolated, delegate: recorder, delegateQueue: nil)
+        var request = try request(peer.url("/"))
+        request.setValue("\(content.count)", forHTTPHeaderField: "Content-Length")
+        request.httpBodyStream = InputStream(data: content)
+        session.dataTask(with: request).resume()
+        await recorder.end()
+        let error = recorder.told.error as? URLError
+        #expect(error?.code == .requestBodyStreamExhausted)
+        #expect(error?.userInfo[NSURLErrorFailingURLErrorKey] != nil && error?.userInfo[NSUnderlyingErrorKey] != nil)
+        session.finishTasksAndInvalidate()
+    }
+
+    @Test("data and files are sent again without a question", arguments: [redirect, challenge])
+    func replayed(first: String) async throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try content.write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let recorder = recorder { nil }
+        let session = URLSession(configuration: .isolated, delegate: recorder, delegateQueue: nil)
+        for isFile in [false, true] {
+            let peer = try peer(first)
+            let request = try request(peer.url("/"))
+            let (data, _) =
+                isFile
+                ? try await session.upload(for: request, fromFile: file)
+                : try await session.upload(for: request, from: content)
+            #expect(data == Data("ok".utf8))
+        }
+        #expect(!recorder.events.contains("stream"))
+        session.finishTasksAndInvalidate()
+    }
+
+    @Test("a delegate's asynchronous form gives the stream")
+    func asynchronous() async throws {
+        let delegate = AsyncDelegate(content)
+        let session = URLSession(configuration: .isolated, delegate: delegate, delegateQueue: nil)
+        session.uploadTask(withStreamedRequest: try request(server.url("/upload"))).resume()
+        await until { delegate.events.last == "end" }
+        #expect(delegate.events == ["stream", "response", "end"])
+        session.finishTasksAndInvalidate()
+    }
+
+    @Test("the asynchronous forms answer redirects, challenges, responses and storing")
+    func asynchronousForms() async throws {
+        let delegate = AsyncDelegate(content)
+        let session = URLSession(configuration: .isolated, delegate: delegate, delegateQueue: nil)
+        session.dataTask(with: try url(server.url("/redirect-to?url=/basic-auth/user/pass"))).resume()
+        await until { delegate.events.last == "end" }
+        #expect(delegate.events == ["redirect", "challenge", "response", "cache", "end"])
+        session.finishTasksAndInvalidate()
+    }
+}
+
+/// Has the asynchronous form of everything that asks.
+private final class AsyncDelegate: NSObject, URLSessionDataDelegate {
+    private let told = Mutex<[String]>([])
+    private let content: Data
+
+    init(_ content: Data) { self.content = content }
+
+    var events: [String] { told.withLock { $0 } }
+    private func note(_ event: String) { told.withLock { $0.append(event) } }
+
+    func urlSession(_ session: URLSession, needNewBodyStreamForTask task: URLSessionTask) async -> InputStream? {
+        note("stream")
+        return InputStream(data: content)
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest
+    ) async -> URLRequest? {
+        note("redirect")
+        return request
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge
+    ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
+        note("challenge")
+        return (.useCredential, URLCredential(user: "user", password: "pass", persistence: .none))
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didReceive response: URLResponse
+    ) async -> URLSession.ResponseDisposition {
+        note("response")
+        return .allow
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        willCacheResponse proposedResponse: CachedURLResponse
+    ) async -> CachedURLResponse? {
+        note("cache")
+        return nil
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        note("end")
+    }
+}

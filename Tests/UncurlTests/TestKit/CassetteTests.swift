@@ -1,0 +1,126 @@
+import Foundation
+import TestServer
+import Testing
+import Uncurl
+import UncurlTestKit
+
+@Suite("Cassettes", .timeLimit(.minutes(2)))
+final class CassetteTests {
+    private let file = FileManager.default.temporaryDirectory.appendingPathComponent("cassette-\(UUID()).har")
+
+    deinit { try? FileManager.default.removeItem(at: file) }
+
+    private func session(_ cassette: Cassette) -> URLSession {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.connectionProxyDictionary = [:]
+        cassette.install(in: configuration)
+        return URLSession(configuration: configuration)
+    }
+
+    private func url(_ text: String) -> URL { URL(string: text)! }
+
+    @Test("what a server said once is replayed without it: content, fields, redirects, failures")
+    func recordAndReplay() async throws {
+        let server = try TestServer.start()
+        let base = server.url("")
+        func run(_ session: URLSession) async throws -> [String] {
+            var seen: [String] = []
+            for path in ["/bytes/300", "/status/404", "/redirect-to?url=/bytes/5"] {
+                var request = URLRequest(url: url(base + path))
+                request.setValue("Bearer secret", forHTTPHeaderField: "Authorization")
+                let (data, response) = try await session.data(for: request)
+                let http = try #require(response as? HTTPURLResponse)
+                seen.append("\(http.statusCode) \(http.url?.path ?? "") \(data.base64EncodedString().prefix(400))")
+            }
+            var post = URLRequest(url: url(base + "/post"))
+            post.httpMethod = "POST"
+            let (data, _) = try await session.upload(for: post, from: Data("content".utf8))
+            seen.append("\(data.count)")
+            do { _ = try await session.data(from: url("http://127.0.0.1:1/")) } catch let error as URLError {
+                seen.append("\(error.code.rawValue)")
+            }
+            return seen
+        }
+        let recording = try Cassette(file: file)
+        #expect(recording.isRecording)
+        let first = try await run(session(recording))
+        try recording.finish()
+        let count = server.requestCount
+        let text = try String(contentsOf: file, encoding: .utf8)
+        #expect(!text.contains("secret") && text.contains("(left out)") && text.contains("\"version\" : \"1.2\""))
+        let replaying = try Cassette(file: file)
+        #expect(!replaying.isRecording)
+        let second = try await run(session(replaying))
+        try replaying.finish()
+        #expect(first == second && server.requestCount == count && first.count == 5)
+    }
+
+    @Test("what was not recorded fails, and the end tells of that and of what nobody asked for")
+    func mismatch() async throws {
+        try Data(Self.archive.utf8).write(to: file)
+        let cassette = try Cassette(file: file, mode: .replay)
+        let session = session(cassette)
+        #expect(try await session.data(from: url("http://a.test/x?b=2&a=1")).0 == Data("first".utf8))
+        #expect(try await session.data(from: url("http://a.test/x?a=1&b=2")).0 == Data([0, 1, 2]))
+        do {
+            _ = try await session.data(from: url("http://a.test/x?a=1&b=2"))
+            Issue.record("answered a third time")
+        } catch {
+            #expect(error.localizedDescription.contains("was not recorded in"))
+        }
+        let mismatch = CassetteError.mismatch(
+            unmatched: ["GET http://a.test/x?a=1&b=2"],
+            unused: ["DELETE http://a.test/y"]
+        )
+        #expect(throws: mismatch) { try cassette.finish() }
+        #expect("\(mismatch)" == "not recorded: GET http://a.test/x?a=1&b=2. not asked for: DELETE http://a.test/y")
+    }
+
+    @Test("what of a request must be as recorded is chosen")
+    func parts() async throws {
+        try Data(Self.archive.utf8).write(to: file)
+        let byPath = try Cassette(file: file, mode: .replay, matching: [.method, .path])
+        #expect(try await session(byPath).data(from: url("http://a.test/x?other=1")).0 == Data("first".utf8))
+        let byField = try Cassette(file: file, mode: .replay, matching: [.url, .header("Accept")])
+        var request = URLRequest(url: url("http://a.test/x?a=1&b=2"))
+        let strict = session(byField)
+        #expect(try await strict.data(for: request).0 == Data([0, 1, 2]), "without the field, as recorded")
+        await #expect(throws: URLError.self) { try await strict.data(from: url("http://a.test/x?a=1&b=2")) }
+        request.setValue("text/plain", forHTTPHeaderField: "accept")
+        #expect(try await strict.data(for: request).0 == Data("first".utf8))
+    }
+
+    @Test("a file that is no recording is an error, and so is one that is missing where it is needed")
+    func unreadable() throws {
+        #expect(throws: CassetteError.self) { try Cassette(file: file, mode: .replay) }
+        try Data("{}".utf8).write(to: file)
+        #expect(throws: CassetteError.self) { try Cassette(file: file) }
+        let nowhere = try Cassette(file: URL(fileURLWithPath: "/nowhere/x.har"), mode: .record)
+        #expect(throws: CassetteError.self) { try nowhere.finish() }
+    }
+
+    /// As a browser writes one, with more in it than is needed.
+    private static let archive = """
+        {"log": {"version": "1.2", "creator": {"name": "WebInspector", "version": "537.36"}, "pages": [], "entries": [
+          {"startedDateTime": "2026-01-01T00:00:00.000Z", "time": 12.5, "_priority": "High", "connection": "1",
+           "request": {"method": "GET", "url": "http://a.test/x?a=1&b=2", "httpVersion": "HTTP/1.1", "cookies": [],
+            "headers": [{"name": "Accept", "value": "text/plain"}], "queryString": [{"name": "a", "value": "1"}], "headersSize": -1, "bodySize": 0},
+           "response": {"status": 200, "statusText": "OK", "httpVersion": "HTTP/1.1", "cookies": [],
+            "headers": [{"name": "Content-Type", "value": "text/plain"}, {"name": "Via", "value": "a"}, {"name": "Via", "value": "b"}],
+            "content": {"size": 5, "mimeType": "text/plain", "text": "first"}, "redirectURL": "", "headersSize": -1, "bodySize": 5},
+           "cache": {}, "timings": {"send": 0, "wait": 12.5, "receive": 0, "ssl": -1}},
+          {"startedDateTime": "2026-01-01T00:00:01.000Z", "time": 1,
+           "request": {"method": "GET", "url": "http://a.test/x?b=2&a=1", "httpVersion": "HTTP/1.1", "cookies": [], "headers": [],
+            "queryString": [], "headersSize": -1, "bodySize": 0},
+           "response": {"status": 200, "statusText": "OK", "httpVersion": "HTTP/1.1", "cookies": [], "headers": [],
+            "content": {"size": 3, "mimeType": "", "text": "AAEC", "encoding": "base64"}, "redirectURL": "", "headersSize": -1, "bodySize": 3},
+           "cache": {}, "timings": {"send": 0, "wait": 1, "receive": 0}},
+          {"startedDateTime": "2026-01-01T00:00:02.000Z", "time": 1,
+           "request": {"method": "DELETE", "url": "http://a.test/y", "httpVersion": "HTTP/1.1", "cookies": [], "headers": [],
+            "queryString": [], "headersSize": -1, "bodySize": 0},
+           "response": {"status": 204, "statusText": "", "httpVersion": "HTTP/1.1", "cookies": [], "headers": [],
+            "content": {"mimeType": ""}, "redirectURL": "", "headersSize": -1, "bodySize": 0},
+           "cache": {}, "timings": {"send": 0, "wait": 1, "receive": 0}}
+        ]}}
+        """
+}

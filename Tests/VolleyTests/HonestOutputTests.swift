@@ -1,0 +1,62 @@
+import Foundation
+import TestServer
+import TestSupport
+import Testing
+
+@testable import LoadTester
+
+/// What makes a report lie, tried on volley's: short forms of the checks whose full ones are in `Tests/honesty/checks_outputs.py`. Numbers 9
+/// and 10 stand with the merges and the streams.
+@Suite(.serialized)
+struct HonestOutputTests {
+    @Test("8: bytes are the server's, to the last one")
+    func bytes() throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let ended = try volley(["--format", "json", "-n", "500", "-c", "5", server.url("/bytes/100")])
+        #expect(ended.status == 0, "\(ended.err)")
+        #expect(UInt64(ended.number("bytes", "in") ?? -1) == server.bytesSent)
+        #expect(UInt64(ended.number("bytes", "out") ?? -1) == server.bytesReceived)
+        #expect(ended.number("bytes", "in_content") == 50_000)
+    }
+
+    @Test("12: a connection a request, ended by RST, thousands of times, and no connect fails")
+    func connections() throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let ended = try volley([
+            "--format", "json", "-n", "3000", "-c", "16", "--close", "rst", server.url("/bytes/10"),
+        ])
+        #expect(ended.status == 0, "\(ended.err)")
+        #expect(ended.number("connections", "opened") == 3_000)
+        #expect(ended.number("connections", "failed") == 0)
+        #expect(server.requestCount == 3_000)
+    }
+
+    @Test("12: without RST, a run that ports will not last for is told so before it starts")
+    func ports() throws {
+        var limits = SystemLimits.usual
+        limits.timeWaitReuse = 0
+        let plan = try plan("-n", "100k", "--close", "fin", "http://127.0.0.1:1/", limits: limits)
+        #expect(plan.notes.contains { $0.contains("TIME_WAIT") && $0.contains("--close=rst") })
+    }
+
+    @Test("14: a server whose answers take a quarter longer is found slower, and the same server is not")
+    func compared() throws {
+        let reports = [TemporaryFile(), TemporaryFile()]
+        for (report, pause) in zip(reports, ["0.02", "0.025"]) {
+            let server = try TestServer.start()
+            defer { server.stop() }
+            let ended = try volley(
+                ["-d", "2s", "-c", "2", "-t", "1", "--interval", "100ms", "-q", "--format", "json=\(report.path)"]
+                    + [server.url("/delay/\(pause)")]
+            )
+            #expect(ended.status == 0, "\(ended.err)")
+        }
+        let found = try EndedProgram(built: "volley", ["compare", reports[0].path, reports[1].path])
+        #expect(found.status == 2, "\(found.out)\(found.err)")
+        #expect(found.out.contains("p50") && found.out.contains("WORSE"))
+        let same = try EndedProgram(built: "volley", ["compare", reports[0].path, reports[0].path])
+        #expect(same.status == 0, "\(same.out)")
+    }
+}
