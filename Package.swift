@@ -36,10 +36,20 @@ let package = Package(
         .executable(name: "httpbin", targets: ["httpbin"]),
         .executable(name: "fetch", targets: ["fetch"]),
     ],
+    // Adapters of Uncurl's for who has these packages; off unless asked for.
+    traits: [
+        .trait(name: "SwiftLog", description: "LoggingMonitor, for swift-log"),
+        .trait(name: "SwiftMetrics", description: "MetricsMonitor, for swift-metrics"),
+        .trait(name: "SwiftDistributedTracing", description: "TracingInterceptor, for swift-distributed-tracing"),
+    ],
     dependencies: [
         // Only the command lines use the first, and the load tester the second.
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
+        // By their traits alone.
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
     ],
     targets: [
         .target(name: "CLinux"),
@@ -61,7 +71,16 @@ let package = Package(
         ),
         .target(
             name: "Uncurl",
-            dependencies: ["URLLoading", "HTTPEngine", "WebSocket", "Reactor", "HTTP1", "TLS", "CZlib"],
+            dependencies: [
+                "URLLoading", "HTTPEngine", "WebSocket", "Reactor", "HTTP1", "TLS", "CZlib",
+                .product(name: "Logging", package: "swift-log", condition: .when(traits: ["SwiftLog"])),
+                .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["SwiftMetrics"])),
+                .product(
+                    name: "Tracing",
+                    package: "swift-distributed-tracing",
+                    condition: .when(traits: ["SwiftDistributedTracing"])
+                ),
+            ],
             swiftSettings: strict
         ),
         // FoundationXML links libxml2: a product of its own, for who wants it.
@@ -108,6 +127,31 @@ let package = Package(
             dependencies: ["LoadTester"],
             path: "Sources/Examples/LoadScenario",
             swiftSettings: strict
+        ),
+        // What the documentation's readers begin with; no products.
+        .executableTarget(
+            name: "FirstRequest",
+            dependencies: ["Uncurl", "TestServer"],
+            path: "Sources/Examples/FirstRequest",
+            swiftSettings: testing
+        ),
+        .executableTarget(
+            name: "UploadForm",
+            dependencies: ["Uncurl", "TestServer"],
+            path: "Sources/Examples/UploadForm",
+            swiftSettings: testing
+        ),
+        .executableTarget(
+            name: "ResumedDownload",
+            dependencies: ["Uncurl", "TestServer"],
+            path: "Sources/Examples/ResumedDownload",
+            swiftSettings: testing
+        ),
+        .executableTarget(
+            name: "LiveEvents",
+            dependencies: ["Uncurl", "TestServer"],
+            path: "Sources/Examples/LiveEvents",
+            swiftSettings: testing
         ),
         // For the linkage check; no product.
         .executableTarget(

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`await session.data(from:)` against FoundationNetworking and AsyncHTTPClient: CPU and allocations a request.
+"""`await session.data(from:)` against FoundationNetworking and AsyncHTTPClient, and a manager's request against a session's: CPU and allocations a request.
 
 ./dev bench session [NAMES]. One nginx on the other core, a small answer, 64 tasks and one; wrk beside them in the same run.
 """
@@ -15,7 +15,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 CLIENT_CORE, SERVER_CORE = 0, 1
 ROUNDS = 5
 # URL, tasks, requests: enough for some seconds each.
-COUNTS = {"session": (60_000, 20_000), "session on its loop": (60_000, 20_000), "ahc": (20_000, 8_000),
+COUNTS = {"session": (60_000, 20_000), "session on its loop": (60_000, 20_000), "manager": (60_000, 20_000),
+          "manager without notifications": (60_000, 20_000), "ahc": (20_000, 8_000),
           "foundation": (6_000, 2_000)}
 
 
@@ -27,10 +28,12 @@ def build(names):
     return {name: os.path.join(folder, ".build", "release", name) for name in names}
 
 
-def cost(binary, url, tasks, count, on_loop=False):
-    # By `withTaskExecutorPreference(session.taskExecutor)`, or as any task does it.
-    command = ["env", "ON_LOOP=1", binary] if on_loop else [binary]
-    output, _, _ = peers.run([*command, url, str(tasks), str(count)], CLIENT_CORE)
+# By `withTaskExecutorPreference(session.taskExecutor)`; without a notification centre; or as any program does it.
+VARIANTS = {"session on its loop": ["env", "ON_LOOP=1"], "manager without notifications": ["env", "QUIET=1"]}
+
+
+def cost(name, binary, url, tasks, count):
+    output, _, _ = peers.run([*VARIANTS.get(name, []), binary, url, str(tasks), str(count)], CLIENT_CORE)
     match = re.search(r"cpu_us ([\d.]+) wall_us ([\d.]+)", output)
     return float(match.group(1)), float(match.group(2))
 
@@ -51,8 +54,8 @@ def wrk(url, connections):
 
 
 def main():
-    wanted = sys.argv[1:] or ["session", "ahc", "foundation"]
-    binaries = build([name for name in ("session", "ahc", "foundation") if name in wanted])
+    wanted = sys.argv[1:] or ["session", "manager", "ahc", "foundation"]
+    binaries = build([name for name in ("session", "manager", "ahc", "foundation") if name in wanted])
     names = [name for name in COUNTS if name.split()[0] in binaries]
     with tempfile.TemporaryDirectory() as folder, peers.nginx(SERVER_CORE) as port:
         library = os.path.join(folder, "mallocs.so")
@@ -65,13 +68,17 @@ def main():
             for _ in range(ROUNDS):
                 wrks.append(wrk(url, tasks))
                 for name in names:
-                    one = cost(binaries[name.split()[0]], url, tasks, COUNTS[name][place], " " in name)
+                    one = cost(name, binaries[name.split()[0]], url, tasks, COUNTS[name][place])
                     costs[name].append(one[0])
             print(f"{tasks} task{'s' if tasks > 1 else ''}: wrk {peers.median(wrks):.1f} µs a request")
             ours = peers.median(costs["session"])
             for name in names:
                 median = peers.median(costs[name])
-                ratio = "" if name.startswith("session") else f", ours is {ours / median:.3f} of it"
+                ratio = f", ours is {ours / median:.3f} of it"
+                if name.startswith("manager"):
+                    ratio = f", {median / ours:.3f} of a session's"
+                elif name.startswith("session"):
+                    ratio = ""
                 print(f"  {name}: {median:.1f} µs a request ({min(costs[name]):.1f}-{max(costs[name]):.1f}){ratio}")
         for name in binaries:
             print(f"allocations a request, {name}: {mallocs(binaries[name], url, 64, library):.1f} at 64 tasks, "

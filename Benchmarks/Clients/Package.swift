@@ -16,6 +16,10 @@ let package = Package(
             name: "session",
             dependencies: ["Driver", .product(name: "URLLoading", package: "uncurl")]
         ),
+        .executableTarget(
+            name: "manager",
+            dependencies: ["Driver", .product(name: "Uncurl", package: "uncurl")]
+        ),
         // What a session must stand, one word a trial; run through trials.py.
         .executableTarget(
             name: "trials",

@@ -124,7 +124,9 @@ extension LaneDriver {
         worker.noteBytes(report)
         worker.tally.sent()
         if lane.hops == 0 { noteWait(lane, report) }
-        let latency = worker.nanoseconds(from: report.retried ? report.timings.start : sent, to: now)
+        // The limit runs from the start, and what ran into it took no less.
+        let isWhole = report.retried || failure.kind == .timeout
+        let latency = worker.nanoseconds(from: isWhole ? report.timings.start : sent, to: now)
         worker.tally.failed(failure, latency: latency, at: time, example: "\(label(request)): \(error)")
         worker.logFailure(failure, report, sent: sent, latency: latency, due: due(lane))
     }

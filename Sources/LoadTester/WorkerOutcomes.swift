@@ -80,7 +80,9 @@ extension Worker: ExchangeDelegate {
             tally.withdrew(lost)
             budget? += lost
         } else {
-            let latency = nanoseconds(from: report.retried ? report.timings.start : sent, to: loop.now)
+            // The limit runs from the start, and what ran into it took no less.
+            let isWhole = report.retried || failure.kind == .timeout
+            let latency = nanoseconds(from: isWhole ? report.timings.start : sent, to: loop.now)
             for _ in 0..<lost {
                 tally.failed(failure, latency: latency, at: now, example: "\(plan.url): \(error)")
                 logFailure(failure, report, sent: sent, latency: latency)

@@ -1,31 +1,40 @@
 public import FoundationXML
 public import Uncurl
 
-/// The octets of an XML document, and the ways to read them. A value: `XMLParser`, which is none, is made anew by
-/// whoever reads, on his own thread.
+/// An XML document, and the ways to read it. A value: `XMLParser`, which is none, is made anew by whoever reads, on
+/// his own thread.
 public struct XMLContent: Sendable, Hashable {
+    /// In UTF-8, without a declaration of another encoding.
     public let data: Data
 
-    /// In any encoding that the document tells of itself.
-    public init(_ data: Data) {
-        self.data = data
+    /// - Parameter encoding: counts before the document's own word (RFC 7303 §3). Nil: that of a byte order mark,
+    /// else the
+    ///   declared one, else UTF-8.
+    /// - Throws: ``XMLFailure``: an encoding that is not known here, or octets that are no text in it.
+    public init(_ data: Data, encoding: String.Encoding? = nil) throws(XMLFailure) {
+        let used = if let encoding { encoding } else { try Self.encoding(of: data) }
+        let answer = ReceivedResponse(response: nil, data: data)
+        // Decoded here and not by the parser, which knows encodings that nobody has looked at: what is checked below
+        // must be what is read.
+        guard let text = try? StringResponseSerializer(encoding: used).serialize(answer) else { throw .encoding }
+        self.data = Data(Self.withoutDeclaration(text).utf8)
     }
 
-    /// The charset of the content type counts before the document's own word, and a byte order mark where there is
-    /// none (RFC 7303 §3). Then the octets are brought to UTF-8, and the declaration that says otherwise is left out.
     init(_ answer: ReceivedResponse) throws {
         let content = try answer.content()
-        guard let encoding = answer.charset ?? Self.encoding(of: content), !content.isEmpty else {
-            data = content
-            return
+        do throws(XMLFailure) {
+            try self.init(content, encoding: answer.charset)
+        } catch {
+            throw SerializationFailure(.xml, answer: answer, underlying: error)
         }
-        let text = try StringResponseSerializer(encoding: encoding).serialize(answer)
-        data = Data(Self.withoutDeclaration(text).utf8)
     }
 
     /// A parser that has read nothing yet. It knows namespaces, and loads nothing from outside. Foundation's own: it
-    /// calls some documents complete that are not; ``forEachEvent(_:)`` does not.
-    public func makeParser() -> XMLParser {
+    /// calls some documents complete that are not, which ``forEachEvent(_:)`` does not.
+    ///
+    /// - Throws: ``XMLFailure``: the document has what that parser traps on, or declares entities.
+    public func makeParser() throws(XMLFailure) -> XMLParser {
+        try XMLFailure.refuse(data)
         let parser = XMLParser(data: data)
         parser.shouldProcessNamespaces = true
         parser.shouldResolveExternalEntities = false
@@ -38,10 +47,9 @@ public struct XMLContent: Sendable, Hashable {
     /// `body`
     ///   throws, which ends the reading.
     public func forEachEvent(_ body: (XMLEvent) throws -> Void) throws {
-        try XMLFailure.refuseEntities(data)
+        let parser = try makeParser()
         try withoutActuallyEscaping(body) { body in
-            let reader = XMLEventReader(body)
-            try reader.read(makeParser())
+            try XMLEventReader(body).read(parser)
         }
     }
 
@@ -52,10 +60,26 @@ public struct XMLContent: Sendable, Hashable {
         return events
     }
 
-    private static func encoding(of data: Data) -> String.Encoding? {
+    private static func encoding(of data: Data) throws(XMLFailure) -> String.Encoding {
+        if data.starts(with: [0xFF, 0xFE, 0, 0]) || data.starts(with: [0, 0, 0xFE, 0xFF]) { return .utf32 }
         if data.starts(with: [0xFE, 0xFF]) || data.starts(with: [0, 0x3C]) { return .utf16BigEndian }
         if data.starts(with: [0xFF, 0xFE]) || data.starts(with: [0x3C, 0]) { return .utf16LittleEndian }
-        return nil
+        if data.starts(with: [0xEF, 0xBB, 0xBF]) { return .utf8 }
+        guard let name = declaredEncoding(data) else { return .utf8 }
+        guard let encoding = String.Encoding(charset: name) else { throw .encoding }
+        return encoding
+    }
+
+    /// XMLDecl ::= '<?xml' VersionInfo EncodingDecl? SDDecl? S? '?>' (XML 1.0 §2.8), which is ASCII here.
+    private static func declaredEncoding(_ data: Data) -> String? {
+        // Longer ones exist in no document, and what is not found is UTF-8.
+        let start = String(decoding: data.prefix(256), as: UTF8.self)
+        guard start.hasPrefix("<?xml"), let end = start.firstRange(of: "?>") else { return nil }
+        let declaration = start[..<end.lowerBound]
+        guard let word = declaration.firstRange(of: "encoding") else { return nil }
+        let rest = declaration[word.upperBound...].drop { $0.isWhitespace || $0 == "=" }
+        guard let quote = rest.first, quote == "\"" || quote == "'" else { return nil }
+        return String(rest.dropFirst().prefix { $0 != quote })
     }
 
     private static func withoutDeclaration(_ text: String) -> Substring {

@@ -147,7 +147,7 @@ struct LoadCommand: ParsableCommand {
     @Option(
         name: [.customShort("o"), .long],
         help: ArgumentHelp(
-            "The file of the first --format without one, or a report in the form that its name ends in: .json, .html, .csv, "
+            "The file of the first --format without one that its name allows, or a report in the form that it ends in: .json, .html, .csv, "
                 + ".hlog, .hgrm, .txt; repeatable.",
             valueName: "FILE"
         )
@@ -232,6 +232,9 @@ struct LoadCommand: ParsableCommand {
             }
         case .run(let command):
             let options = try Options(command)
+            if let (goal, start) = try command.pace.search() {
+                return try SearchRun(options, goal: goal, from: start).perform()
+            }
             var run = try Run(options, limits: .read())
             return try run.perform()
         case .command(let command): return try command.perform()

@@ -22,6 +22,14 @@ struct PaceFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "Find the highest rate that keeps this, such as 'p99<20ms,errors<0.1%', by runs of -d each, beginning at --rate.",
+            valueName: "GOAL"
+        )
+    )
+    var searchMax: String?
+
+    @Option(
+        help: ArgumentHelp(
             "Without a rate: how long a connection rests after an answer; 100ms, 50ms-150ms, or exp:100ms.",
             valueName: "TIME"
         )
@@ -50,7 +58,13 @@ struct PaceFlags: ParsableArguments {
     var seed: String?
 
     /// Whether the requests have a schedule.
-    var isScheduled: Bool { rate != nil || !stage.isEmpty }
+    var isScheduled: Bool { rate != nil || !stage.isEmpty || searchMax != nil }
+
+    /// The search that is wanted, if one is, and its first rate.
+    func search() throws(UsageError) -> (SearchGoal, Rate)? {
+        guard let searchMax else { return nil }
+        return (try SearchGoal(searchMax), try Rate(rate ?? "1000", for: "--rate"))
+    }
 }
 
 extension Options {
@@ -59,7 +73,10 @@ extension Options {
         guard flags.rate == nil || flags.stage.isEmpty else {
             throw UsageError("--rate and --stage exclude each other: a stage has its rate, such as 30s@1k")
         }
-        if let text = flags.rate {
+        guard flags.searchMax == nil || flags.stage.isEmpty && requests == nil else {
+            throw UsageError("--search-max tries one rate for -d each time: leave --stage and -n out")
+        }
+        if let text = flags.rate ?? (flags.searchMax == nil ? nil : "1000") {
             let rate = try Rate(text, for: "--rate")
             // By count alone, the profile has to last as long as any run may.
             profile = LoadProfile(rate: rate, duration: duration ?? Quantity.longest)

@@ -23,6 +23,8 @@ struct RoomTests {
             "URLLoading", "Foundation", "FoundationEssentials", "Dispatch", "HTTPEngine", "HTTP1", "WebSocket",
             "Reactor",
             "TLS", "CZlib", "Glibc", "Synchronization",
+            // By package traits, off unless asked for.
+            "Logging", "Metrics", "Tracing", "Instrumentation",
         ],
         // libxml2 comes with FoundationXML: a room of its own, for who asks for it.
         "UncurlXML": ["Uncurl", "Foundation", "FoundationXML", "Synchronization"],
@@ -43,7 +45,7 @@ struct RoomTests {
             "LoadTester", "HTTPEngine", "Reactor", "TLS", "TestServer", "CLinux", "Glibc", "ArgumentParser",
         ],
         // Programs that show how a library is used; each imports what it shows.
-        "Examples": ["LoadTester"],
+        "Examples": ["LoadTester", "Uncurl", "TestServer", "Synchronization"],
     ]
 
     /// Rooms of C declarations alone.

@@ -228,6 +228,7 @@ import Testing
         for target in [
             "/bytes/-1", "/bytes/x", "/bytes/9999999999999999999999", "/range/1e3", "/delay/-1", "/delay/nan",
             "/redirect/99999", "/chunked/x/0", "/drip?numbytes=0", "/drip?code=204", "/freeze?ms=999999",
+            "/latency", "/latency?ms=-1", "/latency?from=2&to=1", "/latency?ms=10001",
             "/headers-large/99999999", "/bytes/1?seed=x", "/stream-bytes/1?chunk_size=0", "/links/0",
         ] {
             let response = ask(target)
@@ -240,6 +241,14 @@ import Testing
     func delays() {
         #expect(ask("/delay/0.25").delay == .milliseconds(250))
         #expect(ask("/delay/900").delay == .seconds(10))
+    }
+
+    @Test("a latency is fixed, or evenly spread between two ends")
+    func latency() {
+        #expect(ask("/latency?ms=2.5").delay == .microseconds(2_500))
+        #expect(ask("/latency?from=1&to=3", random: 0).delay == .milliseconds(1))
+        #expect(ask("/latency?from=1&to=3", random: .max).delay > .microseconds(2_999))
+        #expect(ask("/latency?from=1&to=3", random: 1 << 63).delay == .milliseconds(2))
     }
 
     @Test("UUIDs are version 4, and differ")

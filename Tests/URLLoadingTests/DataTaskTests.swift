@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestServer
 import Testing
 import URLLoading
@@ -81,6 +82,28 @@ struct DataTaskTests {
         session.dataTask(with: url("/bytes/5000000")).resume()
         await recorder.end()
         #expect(recorder.events == ["created", "response 200", "metrics", "end -999"])
+    }
+
+    @Test("a delegate that prefers the whole gets it at once; of an answer that breaks off it gets nothing")
+    func atOnce() async throws {
+        let pieces = Mutex<[Int]>([])
+        var answers = Recorder.Answers()
+        answers.onData = { data in pieces.withLock { $0.append(data.count) } }
+        let peer = try RawServer.start([
+            [.receive(.headEnd), .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"), .finish]
+        ])
+        for (target, isWhole) in [(url("/bytes/3000000"), true), (try #require(URL(string: peer.url("/"))), false)] {
+            let recorder = Recorder(answers)
+            let session = URLSession(configuration: .isolated, delegate: recorder, delegateQueue: nil)
+            let task = session.dataTask(with: target)
+            #expect(task.prefersIncrementalDelivery)
+            task.prefersIncrementalDelivery = false
+            task.resume()
+            await recorder.end()
+            #expect((recorder.told.error == nil) == isWhole && recorder.told.data.count == (isWhole ? 3_000_000 : 0))
+            session.finishTasksAndInvalidate()
+        }
+        #expect(pieces.withLock { $0 } == [3_000_000])
     }
 
     @Test("a task becomes a download by its disposition, and keeps its number")

@@ -37,18 +37,4 @@ struct ArrivalsTests {
         while arrivals.notice(by: Instant(nanoseconds: .max - 1)) != nil {}
         #expect(arrivals.noticed == 2)
     }
-
-    @Test("sleepers wake in the order of their time, and not before")
-    func heap() {
-        var heap = DeadlineHeap<Int>()
-        var random = RandomStream(seed: 1, stream: 0)
-        for number in (0..<200).shuffled(using: &random) {
-            heap.push(number, at: Instant(nanoseconds: Int64(number / 2)))
-        }
-        #expect(heap.pop(by: Instant(nanoseconds: -1)) == nil)
-        var woken: [Int] = []
-        while let next = heap.pop(by: Instant(nanoseconds: 49)) { woken.append(next / 2) }
-        #expect(woken == (0..<100).map { $0 / 2 })
-        #expect(heap.earliest == Instant(nanoseconds: 50))
-    }
 }

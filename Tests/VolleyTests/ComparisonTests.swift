@@ -55,11 +55,14 @@ struct ComparisonTests {
 
     @Test("ranks: equal samples prove nothing, separate ones do, and few say nothing")
     func ranks() throws {
-        let low = [1.0, 2, 3, 4, 5, 6, 7, 8]
+        // In an order without memory.
+        let low = [1.0, 8, 2, 7, 3, 6, 4, 5]
         #expect(RankTest.probability([1, 2, 3, 4], low) == nil)
         #expect(try #require(RankTest.probability(low, low)) > 0.9)
         #expect(try #require(RankTest.probability(low, low.map { $0 + 100 })) < 0.001)
         #expect(RankTest.probability([3, 3, 3, 3, 3], [3, 3, 3, 3, 3]) == 1)
+        #expect(RankTest.memory([1, -1, 1, -1, 1, -1]) == 0)
+        #expect(RankTest.memory((0..<100).map { Double($0 / 25) }) > 0.8)
         // U = 12.5 and a variance of 90, by hand.
         let shifted = try #require(RankTest.probability(low, low.map { $0 + 3 }))
         #expect(abs(shifted - 0.0452) < 0.002, "\(shifted)")

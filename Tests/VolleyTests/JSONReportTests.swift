@@ -10,6 +10,14 @@ struct JSONReportTests {
         #expect(try check.complaints(about: JSONReport.text(sampleResult("-L", "-n", "5k"))) == [])
     }
 
+    @Test("the schema's file in the documentation is what `volley schema` prints")
+    func published() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let file = root.appendingPathComponent("Sources/LoadTester/LoadTester.docc/report-schema.json")
+        #expect(try String(contentsOf: file, encoding: .utf8) == ReportSchema.text + "\n")
+    }
+
     @Test("the report of a run without a single response fits it too")
     func emptyFits() throws {
         var result = try sampleResult("-t1")

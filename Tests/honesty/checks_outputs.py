@@ -137,45 +137,24 @@ def connections(bench):
     return within(ok, f"{opened} opened, {failed} failed; tcp_tw_reuse {reuse}: {'warned' if warned else 'no warning due'}")
 
 
-class Sleeping(threading.Thread):
-    """Answers after a pause, a thread a connection: a server of known speed."""
-
-    def __init__(self, pause):
-        super().__init__(daemon=True)
-        self.pause = pause
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}/"
-        self.start()
-
-    def run(self):
-        while True:
-            connection, _ = self.listener.accept()
-            threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
-
-    def serve(self, connection):
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        with connection:
-            while connection.recv(65536):
-                time.sleep(self.pause)
-                connection.sendall(ANSWER)
-
-
 @check("14", "compare: 20 pairs of equal runs, 10 against one 5 % slower", "no difference ≥ 95 %; slower found")
 def comparisons(bench):
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, bench.server() as server:
 
-        def run(server, name):
+        def run(pause, name):
             path = f"{folder}/{name}.json"
-            subprocess.run([bench.volley, "-d", "2s", "-c", "4", "-t", "1", "--interval", "100ms", "-q", "--format", f"json={path}", server.url],
-                           check=True)
+            subprocess.run([bench.volley, "-d", "3s", "-c", "4", "-t", "1", "--interval", "100ms", "-q", "--format", f"json={path}",
+                            f"{server.url}/latency?ms={pause}"], check=True)
             return path
 
         def differs(before, after):
             return subprocess.run([bench.volley, "compare", before, after], stdout=subprocess.DEVNULL).returncode == 2
 
-        usual, slower = Sleeping(0.020), Sleeping(0.021)
-        runs = [run(usual, f"a{index}") for index in range(21)]
-        slow = [run(slower, f"b{index}") for index in range(10)]
+        runs, slow = [], []
+        for index in range(21):
+            runs.append(run(10, f"a{index}"))
+            if index < 10:
+                slow.append(run(10.5, f"b{index}"))
         false = sum(differs(before, after) for before, after in zip(runs, runs[1:]))
         found = sum(differs(before, after) for before, after in zip(runs, slow))
     return within(false <= 1 and found == 10, f"{false} of 20 equal pairs differ; {found} of 10 slower ones found")

@@ -3,7 +3,10 @@ internal import Glibc
 /// The rank test of Mann, Whitney and Wilcoxon: whether one of two samples tends to larger values, whatever their distribution.
 enum RankTest {
     /// The probability of ranks as uneven as these, or more so, where both samples are of one distribution; two-sided, by the normal
-    /// approximation with corrections for ties and continuity. nil for samples of fewer than five, of which nothing can be said.
+    /// approximation with corrections for ties, continuity and memory. nil for samples of fewer than five, of which nothing can be said.
+    ///
+    /// Samples are in the order of time. What neighbours have in common, because a machine's moods last longer than an interval, they do
+    /// not say twice: the ranks' deviation is that of as many fewer samples.
     static func probability(_ first: [Double], _ second: [Double]) -> Double? {
         let (n, m) = (Double(first.count), Double(second.count))
         guard first.count >= 5, second.count >= 5 else { return nil }
@@ -26,6 +29,17 @@ enum RankTest {
         let variance = n * m / 12 * (total + 1 - ties / (total * (total - 1)))
         guard variance > 0 else { return 1 }
         let distance = max(0, abs(rankSum - mean) - 0.5)
-        return erfc(distance / variance.squareRoot() / 2.0.squareRoot())
+        let memory = max(memory(first), memory(second))
+        let deviation = (variance * (1 + memory) / (1 - memory)).squareRoot()
+        return erfc(distance / deviation / 2.0.squareRoot())
+    }
+
+    /// The correlation of neighbours, 0 to 0.9.
+    static func memory(_ values: [Double]) -> Double {
+        let mean = values.reduce(0, +) / Double(values.count)
+        let variance = values.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
+        guard variance > 0 else { return 0 }
+        let common = zip(values, values.dropFirst()).reduce(0) { $0 + ($1.0 - mean) * ($1.1 - mean) }
+        return min(max(common / variance, 0), 0.9)
     }
 }

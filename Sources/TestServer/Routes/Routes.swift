@@ -112,6 +112,7 @@ enum Routes {
         "download": get(StreamRoutes.download),
         "drip": get(StreamRoutes.drip),
         "slow-body": get(StreamRoutes.slowBody),
+        "latency": get(StreamRoutes.latency),
         "delay": taking(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"], StreamRoutes.delay),
         "trailers": get(StreamRoutes.trailers),
         "close": get(StreamRoutes.closeDelimited),

@@ -103,6 +103,25 @@ enum StreamRoutes {
         return response
     }
 
+    /// `/latency?ms=10`, or evenly spread `/latency?from=1&to=100`: an answer after so many milliseconds, with fractions.
+    static func latency(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
+        guard rest.isEmpty else { return .notFound }
+        let names = request.argument("ms") == nil ? ("from", "to") : ("ms", "ms")
+        guard let low = milliseconds(request.argument(names.0)), let high = milliseconds(request.argument(names.1)),
+            low <= high
+        else { return .bad("ms, or from and to, are milliseconds from 0 to \(Int(RouteLimits.seconds * 1_000))") }
+        var response = RouteResponse.text("late\n")
+        let fraction = Double(request.random >> 11) / Double(1 << 53)
+        response.delay = .nanoseconds(Int64(low + (high - low) * fraction))
+        return response
+    }
+
+    /// In nanoseconds.
+    private static func milliseconds(_ text: String?) -> Double? {
+        guard let text, let value = Double(text), value >= 0, value <= RouteLimits.seconds * 1_000 else { return nil }
+        return value * 1e6
+    }
+
     /// Chunks, then a trailer section (RFC 9112 §7.1.2).
     static func trailers(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         let trailers = [Pair(name: "X-Checksum", value: "42"), Pair(name: "X-Pieces", value: "3")]

@@ -16,7 +16,8 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
     private enum State {
         case reading
         case sending(then: ServerMachine.Need)
-        case resting(TimerID?)
+        /// Until the rest of that number is over; nil: until the next turn.
+        case resting(UInt64?)
         case silent
         case lingering(TimerID, left: Int)
         case closed
@@ -43,6 +44,7 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
     private var unsentStart = 0
     private var unsentResponses = 0
     private(set) var lastActivity: Instant
+    private var rests: UInt64 = 0
     /// Where the server's table holds it.
     var index = 0
 
@@ -88,7 +90,6 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
 
     func timerFired(_ id: TimerID) {
         switch state {
-        case .resting(id): resume()
         case .lingering(id, _): close()
         case .reading, .sending, .resting, .silent, .lingering, .closed: break
         }
@@ -300,7 +301,9 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
         case .room:
             yield()
         case .time(let span):
-            state = .resting(loop.arm(at: loop.stamp().advanced(by: span), self))
+            rests &+= 1
+            state = .resting(rests)
+            server.rest(self, rests, until: loop.stamp().advanced(by: span))
             setInterest(.peerFinish)
         case .freeze(let span):
             server.freeze(span)
@@ -326,6 +329,11 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
         state = .resting(nil)
         setInterest([])
         loop.again(token)
+    }
+
+    /// A rest is over: by its number, since the connection may have had another one, or an end.
+    func rested(_ number: UInt64) {
+        if case .resting(number) = state { resume() }
     }
 
     private func resume() {
@@ -376,9 +384,8 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
     private func close() {
         switch state {
         case .closed: return
-        case .resting(let timer?): loop.cancel(timer)
         case .lingering(let timer, _): loop.cancel(timer)
-        case .reading, .sending, .resting(nil), .silent: break
+        case .reading, .sending, .resting, .silent: break
         }
         state = .closed
         if let token { loop.deregister(token) }

@@ -1,13 +1,15 @@
 internal import Reactor
 
 /// One loop's share of a ``TestServer``: its listener, its connections, its sweep. Lives on that loop.
-final class ServerLoop: TimerHandler {
+final class ServerLoop: TimerHandler, AlarmHandler {
     let loop: EventLoop
     let shared: ServerScratch
     private let allLoops: [EventLoop]
     private var listener: Listener?
     private var connections: [ServerConnection] = []
     private var sweepTimer: TimerID?
+    /// Connections whose response waits: sharper than the wheel's ticks, so that a delay is what a client measures.
+    private var resting = DeadlineHeap<(connection: ServerConnection, number: UInt64)>()
     /// Told once the server is draining and the last connection is gone.
     private var whenEmpty: (() -> Void)?
 
@@ -83,6 +85,16 @@ final class ServerLoop: TimerHandler {
         for other in allLoops where other !== loop { other.post { WallClock.sleep(span) } }
         WallClock.sleep(span)
         loop.stamp()
+    }
+
+    func rest(_ connection: ServerConnection, _ number: UInt64, until time: Instant) {
+        resting.push((connection, number), at: time)
+        loop.setAlarm(at: resting.earliest, self)
+    }
+
+    func alarmRang() {
+        while let (connection, number) = resting.pop(by: loop.now) { connection.rested(number) }
+        loop.setAlarm(at: resting.earliest, self)
     }
 
     func timerFired(_ id: TimerID) {

@@ -87,6 +87,8 @@ final class TaskLoad {
     var transaction: Transaction?
     var validation: CacheUse?
     var storing: CacheEntry?
+    /// Content for a delegate that wants all of it at once.
+    var gathered: Data?
     /// The answer is the cache's.
     var isFromCache = false
     /// The answer as it is told; nil before.
@@ -99,6 +101,8 @@ final class TaskLoad {
     var resumption: ResumeData?
     /// The file that a download goes on with, from its answer's head on.
     var resumed: DownloadFile?
+    /// What somebody who cancelled the download goes on with: it is in the error too.
+    var cancelledResumeData: Data?
 
     /// Held by those who wait in it, so it may not hold the load.
     lazy var callbacks = CallbackQueue { [handle = LoopBound(Weakly(self), on: engine.loop)] in

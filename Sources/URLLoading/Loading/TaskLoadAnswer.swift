@@ -36,6 +36,7 @@ extension TaskLoad {
     /// The response is the answer.
     func accept(_ response: URLResponse) {
         let expected = response.expectedContentLength
+        gathered = task.prefersIncrementalDelivery ? nil : Data()
         let progress = task.snapshot.withLock { snapshot in
             snapshot.response = response
             snapshot.counts.expectedToReceive = expected
@@ -113,7 +114,7 @@ extension TaskLoad {
             let data = Data(bytes)
             storing?.append(data)
             background?.note(task, content: data)
-            tellData(data)
+            if gathered == nil { tellData(data) } else { gathered?.append(data) }
         case .file(let file): write(bytes, to: file, total, expected)
         case .bytes(let channel): if !channel.append(bytes) { fallBehind() }
         case .stream(let stream): stream.receive(bytes)
@@ -145,7 +146,7 @@ extension TaskLoad {
         }
     }
 
-    private func tellData(_ data: Data) {
+    func tellData(_ data: Data) {
         guard let task = task as? URLSessionDataTask else { return }
         let hasRoom = tell(.content, weight: data.count) { session, _, delegate in
             (delegate as? any URLSessionDataDelegate)?.urlSession(session, dataTask: task, didReceive: data)
@@ -176,6 +177,7 @@ extension TaskLoad {
             phase = .loading(.stream(stream))
             return stream.answerEnded()
         }
+        if let data = gathered.take(), !data.isEmpty { tellData(data) }
         if !isStoring() { end(nil) }
     }
 }

@@ -7,13 +7,15 @@ extension TaskLoad {
     /// Ends as cancelled; tells first what can be gone on from.
     func cancel(producingResumeData tell: @escaping @Sendable (Data?) -> Void) {
         let data = resumeData()?.data
+        cancelledResumeData = data
         callbacks.add(on: session.delegateQueue) { tell(data) }
         cancel()
     }
 
     /// The failure with what can be gone on from in it.
     func withResumeData(_ failure: URLError) -> URLError {
-        guard failure.code != .cancelled, let data = resumeData()?.data else { return failure }
+        let isCancelled = failure.code == .cancelled
+        guard let data = isCancelled ? cancelledResumeData : resumeData()?.data else { return failure }
         var info = failure.userInfo
         info[NSURLSessionDownloadTaskResumeData] = data
         return URLError(failure.code, userInfo: info)

@@ -19,6 +19,7 @@ struct TaskSnapshot {
     var taskDescription: String?
     var priority = URLSessionTask.defaultPriority
     var beginDate: Date?
+    var prefersIncrementalDelivery = true
     var counts = TaskCounts()
     var expectsToSend: Int64 = -1
     var expectsToReceive: Int64 = -1

@@ -124,6 +124,13 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         }
     }
 
+    /// Whether a delegate is given content as it comes. False: all of it at once, when it is whole; until then it is held in memory, and of an
+    /// answer that breaks off nothing is given. What the task has when its answer begins counts.
+    open var prefersIncrementalDelivery: Bool {
+        get { snapshot.withLock { $0.prefersIncrementalDelivery } }
+        set { snapshot.withLock { $0.prefersIncrementalDelivery = newValue } }
+    }
+
     /// A background session's task has them in its next process too.
     private func noteSettings() { snapshot.withLock { $0.session }?.background?.noteSettings(of: self) }
 

@@ -25,11 +25,8 @@ public struct Response<Value: Sendable>: Sendable {
 
     public var statusCode: Int? { response?.statusCode }
 
-    /// For ``URLSessionManager/downloadTask(resuming:progress:destination:completion:)``: what a cut or cancelled download goes on with.
-    public var resumeData: Data? {
-        guard case .transport(let error)? = error else { return nil }
-        return error.userInfo[NSURLSessionDownloadTaskResumeData] as? Data
-    }
+    /// What a cut or cancelled download goes on with: ``HTTPSessionManager/download(resuming:to:options:)``.
+    public let resumeData: Data?
 
     /// Another value in place of this one's.
     public func map<Other: Sendable>(_ transform: (Value) throws -> Other) rethrows -> Response<Other> {
@@ -41,7 +38,8 @@ public struct Response<Value: Sendable>: Sendable {
             result: try result.map(transform),
             rejectedValue: try rejectedValue.map(transform),
             metrics: metrics,
-            retryCount: retryCount
+            retryCount: retryCount,
+            resumeData: resumeData
         )
     }
 }
@@ -57,7 +55,8 @@ extension Response {
             result: .failure(error),
             rejectedValue: rejectedValue,
             metrics: metrics,
-            retryCount: retryCount
+            retryCount: retryCount,
+            resumeData: resumeData
         )
     }
 }

@@ -42,7 +42,8 @@ struct ResponseMaking<Serializer: ResponseSerializer>: Sendable {
             result: result,
             rejectedValue: rejected,
             metrics: outcome.metrics,
-            retryCount: retryCount
+            retryCount: retryCount,
+            resumeData: outcome.error?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data
         )
     }
 
@@ -74,7 +75,8 @@ struct ResponseMaking<Serializer: ResponseSerializer>: Sendable {
             result: .failure(error),
             rejectedValue: nil,
             metrics: nil,
-            retryCount: retryCount
+            retryCount: retryCount,
+            resumeData: nil
         )
     }
 }

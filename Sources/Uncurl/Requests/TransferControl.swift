@@ -67,7 +67,12 @@ public final class TransferControl: Sendable {
         }
         guard isFirst else { return }
         watchers.tell(.cancelled)
-        task?.cancel()
+        // A download leaves what it can be gone on with.
+        if let download = task as? URLSessionDownloadTask {
+            download.cancel(byProducingResumeData: { _ in })
+        } else {
+            task?.cancel()
+        }
         waiting?.cancel()
         for begin in begins { begin.resume() }
     }

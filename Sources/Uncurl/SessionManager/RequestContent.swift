@@ -45,10 +45,10 @@ extension URLRequest {
 }
 
 extension HTTPHeaders {
-    /// RFC 9110 §5.1, §5.5: a name is a token, and a value holds neither CR nor LF nor NUL.
+    /// RFC 9110 §5.1, §5.5: a name is a token, and a value holds no control but the tab.
     static func isValid(_ field: Field) -> Bool {
         !field.name.isEmpty && field.name.utf8.allSatisfy(\.isTokenOctet)
-            && field.value.utf8.allSatisfy { $0 != 0x0D && $0 != 0x0A && $0 != 0 }
+            && field.value.utf8.allSatisfy { ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }
     }
 }
 

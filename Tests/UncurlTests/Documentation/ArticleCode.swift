@@ -22,8 +22,7 @@ enum ArticleCode {
         let response = await manager.response(to: HTTPRequest("users/1"), serializer: .json)
         switch response.result {
         case .success(let document): print(document)
-        case .failure(.validation(let failure)):
-            print("status \(failure.status ?? 0):", response.rejectedValue ?? "no document")
+        case .failure(.validation(let failure)): print(failure.status ?? 0, response.rejectedValue ?? "")
         case .failure(let error): print(error)
         }
     }

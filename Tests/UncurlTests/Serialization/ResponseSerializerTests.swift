@@ -146,6 +146,56 @@ struct ResponseSerializerTests {
         }
     }
 
+    @Test("S8: a list's text is UTF-8, or what its mark says; a number of other octets is a failure and no trap")
+    func propertyListText() throws {
+        let list = "<plist version=\"1.0\"><dict><key>é</key><integer>7</integer></dict></plist>"
+        let decodable = DecodableResponseSerializer([String: Int].self, decoder: PropertyListDecoder())
+        for data in [Data(list.utf8), Data([0xEF, 0xBB, 0xBF]) + Data(list.utf8), list.data(using: .utf16) ?? Data()] {
+            #expect(try PropertyListResponseSerializer().serialize(answer(data))["é"]?.int64 == 7)
+            #expect(try decodable.serialize(answer(data)) == ["é": 7])
+        }
+        var broken = Data(list.utf8)
+        let place = try #require(broken.firstIndex(of: UInt8(ascii: "7")))
+        broken.replaceSubrange(place...place, with: [0xFB, 0x38])
+        #expect(throws: SerializationFailure.self) { try decodable.serialize(answer(broken)) }
+        #expect(throws: SerializationFailure.self) { try PropertyListResponseSerializer().serialize(answer(broken)) }
+    }
+
+    @Test("S8: binary lists that Foundation would trap on, or follow for ever, are failures")
+    func hostileBinaryLists() {
+        func list(_ objects: [[UInt8]], top: UInt8 = 0) -> Data {
+            var data = Data("bplist00".utf8)
+            var table: [UInt8] = []
+            for object in objects {
+                table.append(UInt8(data.count))
+                data += object
+            }
+            let start = UInt8(data.count)
+            let trailer: [UInt8] = [0, 0, 0, 0, 0, 0, 1, 1]
+            let numbers: [UInt8] = [UInt8(objects.count), top, start].flatMap { [0, 0, 0, 0, 0, 0, 0, $0] }
+            return data + table + trailer + numbers
+        }
+        func read(_ data: Data) -> PropertyListValue? { try? PropertyListResponseSerializer().serialize(answer(data)) }
+        #expect(read(list([[0xA2, 1, 2], [0x10, 7], [0x51, 0x78]])) == .array([.integer(7), .string("x")]))
+        #expect(read(list([[0xD1, 1, 2], [0x51, 0x78], [0x09]])) == .dictionary(["x": .bool(true)]))
+        // Itself, a set, a UID, a key that is no string, references and offsets to nowhere.
+        let others: [Data] = [
+            list([[0xA1, 0]]), list([[0xC1, 1], [0x09]]), list([[0x80, 1]]), list([[0xD1, 1, 1], [0x09]]),
+            list([[0xA1, 9]]), list([[0x5F, 0x13, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]]),
+            list([[0x09]], top: 1),
+            list([[0xAF, 0x13, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]]), list([[0x1F]]), list([[0x2F]]),
+            list([[0x6F, 0x13, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]]),
+        ]
+        for data in others {
+            #expect(read(data) == nil)
+            let decodable = DecodableResponseSerializer([String].self, decoder: PropertyListDecoder())
+            #expect(decodable.outcome(of: answer(data, type: "application/x-plist")).serializationFailure != nil)
+        }
+        // Each array twice the one before it: two to the thirtieth in a hundred octets.
+        let doubling = (0..<30).map { [0xA2, UInt8($0 + 1), UInt8($0 + 1)] } + [[0x09]]
+        #expect(read(list(doubling)) == nil)
+    }
+
     @Test("values are decoded by a decoder, whose content types count; what does not fit is told")
     func decodable() throws {
         let json = DecodableResponseSerializer(User.self)
@@ -173,6 +223,20 @@ struct ResponseSerializerTests {
             try DecodableResponseSerializer(Date.self, decoder: decoder).serialize(answer("0")).timeIntervalSince1970
                 == 0
         )
+    }
+
+    @Test("S11: a copy has all properties, and neither side's changes reach the other")
+    func copies() throws {
+        var json = JSONResponseSerializer(removesNulls: true, emptyContent: .whereThereIsNone)
+        json.validation.statusCodes = [404]
+        json.preprocessor = .withoutScriptGuard
+        let copy = json
+        json.removesNulls = false
+        json.validation.statusCodes = nil
+        json.preprocessor = .passthrough
+        #expect(try copy.serialize(answer(")]}',[null]")) == [])
+        #expect(copy.validation.failure(of: answer("1", status: 200, type: "text/json")) != nil)
+        #expect(throws: SerializationFailure.self) { try copy.serialize(answer("")) }
     }
 
     private enum Content: Equatable {
@@ -229,7 +293,8 @@ struct ResponseSerializerTests {
         let image = try ImageResponseSerializer().serialize(received)
         #expect(image.width == 21 && image.data.count == 1 << 33)
         #expect(try DataResponseSerializer().serialize(received).count == 1 << 33)
-        // Other tests run at the same time; a sixteenth of the file is far from them and from what reading would take.
+        // Other tests run at the same time; a sixteenth of the file is far from them and from what reading would
+        // take.
         #expect(try Self.residentKiB() - before < 1 << 19)
         try FileManager.default.removeItem(at: url)
         #expect(image.data[14] == 40)

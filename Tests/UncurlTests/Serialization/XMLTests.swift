@@ -32,7 +32,7 @@ struct XMLTests {
         let outcome = XMLParserResponseSerializer().outcome(of: answer("no xml", type: "text/xml"))
         #expect(outcome.error == nil)
         let content = try #require(outcome.value)
-        #expect(!content.makeParser().parse())
+        #expect(try !content.makeParser().parse())
         #expect(throws: XMLFailure.self) { try content.events() }
     }
 
@@ -121,6 +121,22 @@ struct XMLTests {
         }
         #expect(throws: Never.self) { try XMLContent(Data("<!DOCTYPE html><html/>".utf8)).events() }
         #expect(throws: Never.self) { try XMLContent(Data("<a><![CDATA[<!ENTITY]]></a>".utf8)).events() }
+    }
+
+    @Test(
+        "a processing instruction without content is refused: Foundation's parser would trap; others are read",
+        arguments: ["<a><?p?></a>", "<?p?><a/>", "<a/><?pq?>", "<a><?xml?></a>", "<a><??></a>"]
+    )
+    func emptyInstruction(text: String) throws {
+        let failure = #expect(throws: XMLFailure.self) { try XMLContent(Data(text.utf8)).events() }
+        #expect(failure == .emptyInstruction)
+        #expect(throws: XMLFailure.self) { try XMLContent(Data(text.utf8)).makeParser() }
+        let wide = text.data(using: .utf16) ?? Data()
+        #expect(throws: XMLFailure.self) { try XMLContent(wide).makeParser() }
+        let declared = Data("<?xml version='1.0' encoding='UTF-7'?>+ADw-a+AD4-+ADw-?p?+AD4-+ADw-/a+AD4-".utf8)
+        #expect(throws: XMLFailure.encoding) { try XMLContent(declared) }
+        let instructions = try XMLContent(Data("<a><?p ?><?q x?></a>".utf8)).events().count
+        #expect(instructions == 4)
     }
 
     @Test("trees end at 256 levels, events do not")

@@ -50,7 +50,15 @@ extension PropertyListDecoder: ContentDecoder {
         from content: Data,
         charset: String.Encoding?
     ) throws -> Value {
-        try decode(type, from: content)
+        guard BinaryPropertyList.isOne(content) else {
+            return try decode(type, from: TextEncoding.propertyList(content))
+        }
+        // Read and written anew: Foundation's reader follows a list that holds itself for ever.
+        let object = try BinaryPropertyList.value(of: content).foundationObject
+        return try decode(
+            type,
+            from: PropertyListSerialization.data(fromPropertyList: object, format: .binary, options: 0)
+        )
     }
 
     /// A subclass, whose additions nobody here knows, is taken as it is.

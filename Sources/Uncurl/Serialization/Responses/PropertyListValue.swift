@@ -15,7 +15,12 @@ public indirect enum PropertyListValue: Sendable, Hashable {
 
     /// Reads any format.
     public init(reading data: Data) throws {
-        let object = try unsafe PropertyListSerialization.propertyList(from: data, options: [], format: nil)
+        if BinaryPropertyList.isOne(data) {
+            self = try BinaryPropertyList.value(of: data)
+            return
+        }
+        let text = try TextEncoding.propertyList(data)
+        let object = try unsafe PropertyListSerialization.propertyList(from: text, options: [], format: nil)
         self = try Self(object, depth: 0)
     }
 

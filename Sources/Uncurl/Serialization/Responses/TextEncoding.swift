@@ -1,8 +1,7 @@
-internal import Foundation
+public import Foundation
 
 /// Which encoding octets are in, and their text.
 enum TextEncoding {
-    /// - Parameter charset: an IANA name, in any case.
     static func named(_ charset: String) -> String.Encoding? {
         encodings[charset.lowercased().trimmingCharacters(in: CharacterSet(charactersIn: " \t\"'"))]
     }
@@ -31,6 +30,13 @@ enum TextEncoding {
         // Its octets are ASCII, whatever they mean.
         if charset == .iso2022JP { return charset }
         return isUTF8(data) ? .utf8 : charset
+    }
+
+    /// A property list that is text, in UTF-8: by its mark, else as it is. Foundation's decoder traps on numbers with
+    /// octets in them that are no UTF-8.
+    static func propertyList(_ data: Data) throws -> Data {
+        guard let text = text(data, marked(data) ?? .utf8) else { throw CocoaError(.propertyListReadCorrupt) }
+        return Data(text.utf8)
     }
 
     static func withoutMark(_ data: Data) -> Data {
@@ -115,4 +121,12 @@ enum TextEncoding {
     ]
 
     private static func known(_ number: UInt) -> String.Encoding { String.Encoding(rawValue: 0x8000_0000 | number) }
+}
+
+extension String.Encoding {
+    /// The encoding that a charset parameter names, in any case; nil for one that is not known here.
+    public init?(charset: String) {
+        guard let encoding = TextEncoding.named(charset) else { return nil }
+        self = encoding
+    }
 }

@@ -1,13 +1,13 @@
-import Reactor
-
 /// Who is to be woken when: a binary heap, the earliest on top.
-struct DeadlineHeap<Element> {
+package struct DeadlineHeap<Element> {
     private var entries: [(time: Instant, element: Element)] = []
 
-    var isEmpty: Bool { entries.isEmpty }
-    var earliest: Instant { entries.first?.time ?? .never }
+    package init() {}
 
-    mutating func push(_ element: Element, at time: Instant) {
+    package var isEmpty: Bool { entries.isEmpty }
+    package var earliest: Instant { entries.first?.time ?? .never }
+
+    package mutating func push(_ element: Element, at time: Instant) {
         entries.append((time, element))
         var child = entries.count - 1
         while child > 0 {
@@ -19,7 +19,7 @@ struct DeadlineHeap<Element> {
     }
 
     /// The earliest, if its time has come by `now`.
-    mutating func pop(by now: Instant) -> Element? {
+    package mutating func pop(by now: Instant) -> Element? {
         guard let first = entries.first, first.time <= now else { return nil }
         entries.swapAt(0, entries.count - 1)
         entries.removeLast()

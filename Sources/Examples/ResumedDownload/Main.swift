@@ -1,0 +1,43 @@
+// A download that is stopped on its way and goes on where it stopped.
+// Usage: ResumedDownload [URL]. Without one it loads from a server of its own.
+import Synchronization
+import TestServer
+import Uncurl
+
+@main
+enum ResumedDownload {
+    static func main() async throws {
+        let own = CommandLine.arguments.count > 1 ? nil : try TestServer.start()
+        let url = own?.url("/range/4000000") ?? CommandLine.arguments[1]
+        let manager = HTTPSessionManager()
+        let place = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).download")
+        defer { try? FileManager.default.removeItem(at: place) }
+
+        let stop = Reins()
+        var request = HTTPRequest(url)
+        // Slow enough to be stopped.
+        request.options.throttle = Throttle(download: 4_000_000)
+        request.options.downloadProgress = { progress in
+            // Half of it is enough for a first try.
+            if (progress.fraction ?? 0) > 0.5 { stop.pull() }
+        }
+        let transfer = manager.downloadTransfer(request, to: .file(place))
+        stop.hold(transfer.control)
+        transfer.resume()
+        let first = await transfer.response
+        guard let data = first.resumeData else { return print("nothing to go on with:", first) }
+        print("stopped; \(data.count) bytes of resume data")
+
+        let rest = await manager.download(resuming: data, to: .file(place))
+        let size = try rest.result.get().resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0
+        print("all of it: \(size) bytes, by a \(rest.statusCode ?? 0)")
+    }
+}
+
+/// Stops a transfer, from whatever thread its progress is told on.
+private final class Reins: Sendable {
+    private let control = Mutex<TransferControl?>(nil)
+
+    func hold(_ transfer: TransferControl) { control.withLock { $0 = transfer } }
+    func pull() { control.withLock { $0 }?.cancel() }
+}

@@ -1,0 +1,71 @@
+/// What came of a ``LoadTest``.
+public struct LoadReport: Sendable {
+    /// Times, counted in an HdrHistogram of three significant digits.
+    public struct Latency: Sendable {
+        private let histogram: LatencyHistogram
+
+        init?(_ histogram: LatencyHistogram?) {
+            guard let histogram, !histogram.isEmpty else { return nil }
+            self.histogram = histogram
+        }
+
+        public var count: UInt64 { histogram.count }
+        public var mean: Duration { .nanoseconds(Int64(clamping: histogram.sum / max(1, histogram.count))) }
+        public var maximum: Duration { percentile(100) }
+
+        /// The time that `percent` of the requests did not exceed.
+        public func percentile(_ percent: Double) -> Duration {
+            let wanted = min(max(percent, 0), 100)
+            return .nanoseconds(Int64(clamping: histogram.summary(percentiles: [wanted])?[wanted] ?? 0))
+        }
+    }
+
+    private let result: RunResult
+
+    init(_ result: RunResult) { self.result = result }
+
+    /// Requests whose first byte was sent: ``completed`` + ``failed`` + ``inFlight``.
+    public var sent: UInt64 { result.tally.sent }
+    /// Whole responses, whatever their status.
+    public var completed: UInt64 { result.tally.completed }
+    /// Responses with a 2xx or 3xx status.
+    public var succeeded: UInt64 { result.tally.succeeded }
+    /// Responses with any other status.
+    public var httpErrors: UInt64 { result.tally.httpErrors }
+    public var failed: UInt64 { result.tally.failed }
+    /// Under way when the run stopped.
+    public var inFlight: UInt64 { result.tally.inFlight }
+    /// Connections that did not come about.
+    public var connectionsFailed: UInt64 { result.tally.connectionsFailed }
+    /// With a rate: due, and never sent.
+    public var unsent: UInt64 { result.tally.schedule?.unsent ?? 0 }
+    public var redirects: UInt64 { result.tally.redirects }
+    /// Responses by status.
+    public var statuses: [Int: UInt64] {
+        let tally = result.tally
+        return Dictionary(
+            uniqueKeysWithValues: tally.statuses.indices.filter { tally.statuses[$0] > 0 }.map {
+                ($0, tally.statuses[$0])
+            }
+        )
+    }
+    /// The measured part.
+    public var measured: Duration { .nanoseconds(Int64(clamping: result.measured)) }
+    public var successesPerSecond: Double { result.perSecond(result.tally.succeeded - result.tally.drainedSuccesses) }
+
+    /// From the first byte sent to the last received, of successes.
+    public var raw: Latency? { Latency(result.tally.success) }
+    /// With a rate: from the instant a request was due, stalls included. The honest one.
+    public var corrected: Latency? { Latency(result.tally.schedule?.corrected) }
+    /// With a rate: how late the load tester itself was.
+    public var sendLag: Latency? { Latency(result.tally.schedule?.lag) }
+    /// Why the load tester, and not the server, set these figures; empty: it kept up.
+    public var generatorLimits: [String] { result.generatorLimits }
+    /// As volley's exit status: 0 if all was well.
+    public var exitStatus: Int32 { result.verdict.rawValue }
+
+    /// volley's report for people.
+    public var text: String { TextReport.text(result) }
+    /// volley's report for programs; `volley --schema` describes it.
+    public var json: String { JSONReport.text(result) }
+}

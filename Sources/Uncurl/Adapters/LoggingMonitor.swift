@@ -1,0 +1,73 @@
+#if SwiftLog
+public import Dispatch
+internal import URLLoading
+public import Logging
+
+/// Writes requests to a `swift-log` logger: each end at one level, the steps on the way at another. Behind the package trait `SwiftLog`.
+///
+/// Of URLs neither user nor password is written, nor the query, which often holds secrets.
+public struct LoggingMonitor: EventMonitor {
+    public let queue = DispatchQueue(label: "Uncurl.log")
+    private let logger: Logger
+    private let endLevel: Logger.Level
+    private let stepLevel: Logger.Level
+
+    /// - Parameters:
+    ///   - ends: for requests that succeeded; one that failed is an error, one that was cancelled none.
+    ///   - steps: for all that happens on the way.
+    public init(_ logger: Logger, ends: Logger.Level = .info, steps: Logger.Level = .debug) {
+        self.logger = logger
+        endLevel = ends
+        stepLevel = steps
+    }
+
+    public func receive(_ event: TransferEvent) {
+        var facts: Logger.Metadata = ["transfer": "\(event.transfer)"]
+        switch event.kind {
+        case .began: break
+        case .built: break
+        case .adapted(let request):
+            facts["method"] = "\(request.httpMethod ?? "GET")"
+            facts["url"] = "\(request.url?.withoutSecrets ?? "")"
+            logger.log(level: stepLevel, "adapted", metadata: facts)
+        case .createdTask(let task):
+            facts["method"] = "\(task.originalRequest?.httpMethod ?? "GET")"
+            facts["url"] = "\(task.originalRequest?.url?.withoutSecrets ?? "")"
+            logger.log(level: stepLevel, "sending", metadata: facts)
+        case .suspended: logger.log(level: stepLevel, "suspended", metadata: facts)
+        case .resumed: logger.log(level: stepLevel, "resumed", metadata: facts)
+        case .cancelled: logger.log(level: stepLevel, "cancelled", metadata: facts)
+        case .completedTask, .collectedMetrics, .serialized: break
+        case .retries(let delay, let error):
+            facts["error"] = "\(error)"
+            facts["delay"] = "\(delay)"
+            logger.log(level: stepLevel, "trying again", metadata: facts)
+        case .finished(let status, let error, let retryCount):
+            facts["status"] = status.map { "\($0)" }
+            if retryCount > 0 { facts["retries"] = "\(retryCount)" }
+            if let error { facts["error"] = "\(error)" }
+            logger.log(level: level(of: error), error == nil ? "done" : "failed", metadata: facts)
+        }
+    }
+
+    private func level(of error: UncurlError?) -> Logger.Level {
+        switch error {
+        case nil: endLevel
+        case .cancelled?: stepLevel
+        default: .error
+        }
+    }
+}
+
+extension URL {
+    fileprivate var withoutSecrets: String {
+        guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return "" }
+        parts.user = nil
+        parts.password = nil
+        if parts.percentEncodedQuery != nil {
+            parts.percentEncodedQuery = "…".addingPercentEncoding(withAllowedCharacters: [])
+        }
+        return parts.string ?? ""
+    }
+}
+#endif

@@ -1,0 +1,160 @@
+internal import Foundation
+
+/// Reads a binary property list (`bplist00`): Foundation's reader traps on lists that it would not write itself.
+struct BinaryPropertyList {
+    enum Problem: Error {
+        case truncated
+        /// Sets, UIDs and what else has no place in a property list.
+        case unknownObject(UInt8)
+        case invalid(String)
+        case tooDeep
+        /// An object within itself, or shared so often that the list would be larger than any that its octets can
+        /// write.
+        case tooLarge
+    }
+
+    private let data: Data
+    private let offsetSize: Int
+    private let referenceSize: Int
+    private let count: Int
+    private let table: Int
+    /// As many values as there are octets: each stands somewhere as a reference, unless containers are shared.
+    private var budget: Int
+
+    static func isOne(_ data: Data) -> Bool { data.starts(with: "bplist".utf8) }
+
+    static func value(of data: Data) throws(Problem) -> PropertyListValue {
+        guard data.count >= 40 else { throw .truncated }
+        // The trailer: five octets unused, the sort version, two sizes, then three numbers of eight octets.
+        let start = data.count - 32
+        let sizes = (Int(data[data.startIndex + start + 6]), Int(data[data.startIndex + start + 7]))
+        var list = BinaryPropertyList(data: data, sizes: sizes)
+        let count = try list.number(at: start + 8, size: 8)
+        let top = try list.number(at: start + 16, size: 8)
+        let table = try list.number(at: start + 24, size: 8)
+        guard (1...8).contains(sizes.0), (1...8).contains(sizes.1), count > 0, top < count, table >= 8, table <= start,
+            count <= (start - table) / sizes.0
+        else { throw .invalid("trailer") }
+        list = BinaryPropertyList(data: data, sizes: sizes, count: count, table: table)
+        return try list.object(top, depth: 0)
+    }
+
+    private init(data: Data, sizes: (Int, Int), count: Int = 0, table: Int = 0) {
+        self.data = data
+        (offsetSize, referenceSize) = sizes
+        self.count = count
+        self.table = table
+        budget = data.count
+    }
+
+    /// Big-endian; what does not fit is beyond every end.
+    private func number(at place: Int, size: Int) throws(Problem) -> Int {
+        try check(place, size)
+        var value: UInt64 = 0
+        for index in 0..<size { value = value << 8 | UInt64(data[data.startIndex + place + index]) }
+        return Int(exactly: value) ?? .max
+    }
+
+    private func check(_ place: Int, _ size: Int) throws(Problem) {
+        guard place >= 0, size >= 0, place <= data.count, size <= data.count - place else { throw .truncated }
+    }
+
+    private func octets(at place: Int, _ size: Int) throws(Problem) -> Data {
+        try check(place, size)
+        return Data(data[data.startIndex + place..<data.startIndex + place + size])
+    }
+
+    private mutating func object(_ index: Int, depth: Int) throws(Problem) -> PropertyListValue {
+        guard depth <= Parameters.maximumDepth else { throw .tooDeep }
+        budget -= 1
+        guard budget >= 0 else { throw .tooLarge }
+        guard index < count else { throw .invalid("reference") }
+        let place = try number(at: table + index * offsetSize, size: offsetSize)
+        guard place < table else { throw .invalid("offset") }
+        let marker = UInt8(try number(at: place, size: 1) & 0xFF)
+        let low = Int(marker & 15)
+        switch marker >> 4 {
+        case 0x0 where low == 8 || low == 9: return .bool(low == 9)
+        case 0x1: return try integer(at: place + 1, 1 << low)
+        case 0x2: return .real(try real(at: place + 1, 1 << low))
+        case 0x3 where low == 3:
+            let seconds = try real(at: place + 1, 8)
+            guard seconds.isFinite else { throw .invalid("date") }
+            return .date(Date(timeIntervalSinceReferenceDate: seconds))
+        case 0x4:
+            let (first, size) = try length(place, low)
+            return .data(try octets(at: first, size))
+        case 0x5, 0x7:
+            let (first, size) = try length(place, low)
+            return .string(try text(octets(at: first, size), marker >> 4 == 0x5 ? .ascii : .utf8))
+        case 0x6:
+            let (first, size) = try length(place, low)
+            guard size <= data.count else { throw .truncated }
+            return .string(try text(octets(at: first, size * 2), .utf16BigEndian))
+        case 0xA:
+            let (first, size) = try length(place, low)
+            var elements: [PropertyListValue] = []
+            for reference in try references(at: first, size) {
+                elements.append(try object(reference, depth: depth + 1))
+            }
+            return .array(elements)
+        case 0xD:
+            let (first, size) = try length(place, low)
+            guard size <= data.count else { throw .truncated }
+            let names = try references(at: first, size)
+            let values = try references(at: first + size * referenceSize, size)
+            var members: [String: PropertyListValue] = [:]
+            for (name, value) in zip(names, values) {
+                guard case .string(let key) = try object(name, depth: depth + 1) else { throw .invalid("key") }
+                members[key] = try object(value, depth: depth + 1)
+            }
+            return .dictionary(members)
+        default: throw .unknownObject(marker)
+        }
+    }
+
+    /// Fifteen means that an integer follows.
+    private func length(_ place: Int, _ low: Int) throws(Problem) -> (first: Int, count: Int) {
+        guard low == 15 else { return (place + 1, low) }
+        let marker = try number(at: place + 1, size: 1)
+        guard marker >> 4 == 1, marker & 15 <= 3 else { throw .invalid("length") }
+        let size = 1 << (marker & 15)
+        return (place + 2 + size, try number(at: place + 2, size: size))
+    }
+
+    private func references(at place: Int, _ count: Int) throws(Problem) -> [Int] {
+        guard count <= data.count else { throw .truncated }
+        try check(place, count * referenceSize)
+        var references: [Int] = []
+        references.reserveCapacity(count)
+        for index in 0..<count {
+            references.append(try number(at: place + index * referenceSize, size: referenceSize))
+        }
+        return references
+    }
+
+    /// Up to four octets are without sign, eight with one; sixteen hold what is beyond 63 bits.
+    private func integer(at place: Int, _ size: Int) throws(Problem) -> PropertyListValue {
+        guard size <= 16 else { throw .invalid("integer") }
+        var value: UInt64 = 0
+        for octet in try octets(at: place, size) { value = value << 8 | UInt64(octet) }
+        if size < 8 { return .integer(Int64(truncatingIfNeeded: value)) }
+        if size == 8 || value <= Int64.max { return .integer(Int64(truncatingIfNeeded: value)) }
+        return .unsigned(value)
+    }
+
+    private func real(at place: Int, _ size: Int) throws(Problem) -> Double {
+        var bits: UInt64 = 0
+        for octet in try octets(at: place, size) { bits = bits << 8 | UInt64(octet) }
+        switch size {
+        case 4: return Double(Float(bitPattern: UInt32(truncatingIfNeeded: bits)))
+        case 8: return Double(bitPattern: bits)
+        default: throw .invalid("real")
+        }
+    }
+
+    private func text(_ octets: Data, _ encoding: String.Encoding) throws(Problem) -> String {
+        guard let text = TextEncoding.text(octets, encoding) else { throw .invalid("string") }
+        return text
+    }
+}

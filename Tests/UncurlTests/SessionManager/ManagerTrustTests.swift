@@ -1,0 +1,73 @@
+import Foundation
+import TLS
+import TestServer
+import Testing
+import Uncurl
+
+@Suite("Trust through a manager", .timeLimit(.minutes(1)))
+struct ManagerTrustTests {
+    private let made: TestCertificates.Identity
+    private let server: TestServer
+
+    init() throws {
+        made = try TestCertificates.localhost
+        server = try TestServer.start(tls: TLSServerContext(TLSServerConfiguration(made)))
+    }
+
+    private func manager(_ policy: (any ServerTrustEvaluator)?) throws -> HTTPSessionManager {
+        let manager = HTTPSessionManager(
+            baseURL: URL(string: "https://localhost:\(server.port)/"),
+            configuration: .isolated
+        )
+        if let policy { try manager.setSecurityPolicy(policy) }
+        return manager
+    }
+
+    @Test("D18, U29: the default policy refuses an unknown authority, with the host and the reason in the error")
+    func strangers() async throws {
+        let response = try await manager(nil).response(to: HTTPRequest("bytes/10"), serializer: .data)
+        guard case .trust(let failure)? = response.error else {
+            Issue.record("\(response)")
+            return
+        }
+        #expect(failure.host == "localhost")
+        #expect(!failure.words.isEmpty)
+        #expect(response.value == nil)
+    }
+
+    @Test("U7, U28: the manager's policy decides on its connections")
+    func policy() async throws {
+        var policy = SecurityPolicy()
+        policy.roots = .only(try TrustedCertificate.all(inPEM: made.authorityPEM))
+        let trusted = try manager(policy)
+        #expect(await trusted.response(to: HTTPRequest("bytes/10"), serializer: .data).value?.count == 10)
+        let closed = try manager(HostPolicies(["example.com": policy]))
+        guard case .trust(let failure)? = await closed.response(to: HTTPRequest("bytes/10"), serializer: .data).error
+        else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(failure.reason == .unknownHost)
+    }
+
+    @Test("U28: a hook is asked about trust before the policy, and may leave it to it")
+    func hooks() async throws {
+        let manager = try manager(nil)
+        let log = Log<String>()
+        manager.hooks.didReceiveChallenge = { _, _, challenge in
+            log.add(challenge.protectionSpace.authenticationMethod)
+            guard let trust = challenge.protectionSpace.serverTrust else { return .performDefaultHandling }
+            return .useCredential(URLCredential(trust: trust))
+        }
+        #expect(await manager.response(to: HTTPRequest("bytes/10"), serializer: .data).value?.count == 10)
+        #expect(log.entries == [NSURLAuthenticationMethodServerTrust])
+        let asked = try self.manager(nil)
+        asked.sessionHooks.didReceiveChallenge = { _, _ in .cancel }
+        #expect(await asked.response(to: HTTPRequest("bytes/10"), serializer: .data).error != nil)
+        asked.sessionHooks.didReceiveChallenge = { _, challenge in
+            challenge.protectionSpace.serverTrust.map { .useCredential(URLCredential(trust: $0)) }
+                ?? .performDefaultHandling
+        }
+        #expect(await asked.response(to: HTTPRequest("bytes/10"), serializer: .data).value?.count == 10)
+    }
+}

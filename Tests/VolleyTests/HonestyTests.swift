@@ -1,0 +1,169 @@
+import Foundation
+import TestServer
+import TestSupport
+import Testing
+
+@testable import LoadTester
+
+/// What makes a load tester lie, tried on volley: short forms with wide margins, for a machine with other work. `./dev honesty` runs
+/// the full ones.
+@Suite("Honesty", .serialized)
+struct HonestyTests {
+    private func file(_ text: String) -> TemporaryFile { TemporaryFile(Array(text.utf8)) }
+
+    private func histogram(_ ended: EndedProgram, _ section: String, _ name: String) throws -> [String: Any] {
+        let part = try #require(ended.report[section] as? [String: Any], "\(ended.err)\(ended.out)")
+        return try #require(part[name] as? [String: Any])
+    }
+
+    private func seconds(_ histogram: [String: Any], _ percentile: String) throws -> Double {
+        let value = histogram[percentile] ?? (histogram["percentiles"] as? [String: Any])?[percentile]
+        return Double(try #require(value as? Int)) / 1e9
+    }
+
+    /// Two seconds at 250/s; in the middle the server stands still for 400 ms.
+    private func frozen(_ connections: Int) throws -> (ended: EndedProgram, served: UInt64) {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let list = file("/bytes/10 x250\n/freeze?ms=400\n/bytes/10 x249\n")
+        let ended = try volley(
+            ["--format", "json", "-R", "250", "-d", "2s", "-t", "1", "-c", "\(connections)", "--drain", "60s"]
+                + ["--input", "urls=\(list.path)", server.url("/")]
+        )
+        #expect([0, 3].contains(ended.status), "\(ended.err)\(ended.out)")
+        return (ended, server.requestCount)
+    }
+
+    @Test("1: a stall shows in the corrected latency as long as it was, by p = S − (1−q)·T, and nearly not in the raw")
+    func stall() throws {
+        let (ended, served) = try frozen(1)
+        #expect(served == 500)
+        #expect(ended.number("requests", "completed") == 500)
+        let corrected = try histogram(ended, "schedule", "corrected")
+        // S − (1 − q) · T with S = 0.4 s and T = 2 s: 0.38 at p99, 0.2 at p90. A busy machine adds, and does not take away.
+        #expect((0.37..<0.8).contains(try seconds(corrected, "99")), "\(corrected)")
+        #expect((0.19..<0.6).contains(try seconds(corrected, "90")), "\(corrected)")
+        #expect(try seconds(corrected, "max") >= 0.4)
+        let raw = try histogram(ended, "latency", "success")
+        #expect(try seconds(raw, "99") < seconds(corrected, "99") / 2, "\(raw)")
+    }
+
+    @Test("2: the corrected latency of a stall does not depend on the number of connections")
+    func stallByConnections() throws {
+        let one = try seconds(try histogram(try frozen(1).ended, "schedule", "corrected"), "99")
+        let many = try seconds(try histogram(try frozen(64).ended, "schedule", "corrected"), "99")
+        #expect(abs(one - many) < 0.3 * max(one, many), "\(one) \(many)")
+    }
+
+    @Test("4: a server that never answers is N timeouts and a failed run, which ends by duration and timeout")
+    func neverAnswering() throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let ended = try volley(["--format", "json", "-d", "1s", "-T", "300ms", "-c", "4", server.url("/never")])
+        #expect(ended.status == 4)
+        let failed = ended.number("requests", "failed") ?? 0
+        #expect(failed >= 4)
+        let error = try #require((ended.report["errors"] as? [[String: Any]])?.first)
+        #expect(error["class"] as? String == "timeout" && error["count"] as? Int == failed)
+        #expect(try seconds(try histogram(ended, "latency", "failed"), "min") >= 0.299)
+        #expect((ended.number("run", "measured_ns") ?? .max) < 10_000_000_000)
+    }
+
+    @Test("5: a load tester that was stopped for 400 ms says so, and its latency has them")
+    func starved() throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let line = [
+            "--format", "json", "-R", "200", "-d", "2s", "-t", "1", "-c", "4", "--drain", "60s",
+            server.url("/bytes/10"),
+        ]
+        let out = TemporaryFile()
+        let process = try ChildProcess(
+            EndedProgram.built("volley"),
+            line,
+            input: .nothing,
+            output: out.path,
+            error: "/dev/null"
+        )
+        let limit = ContinuousClock.now + .seconds(60)
+        while server.requestCount < 100, ContinuousClock.now < limit { sched_yield() }
+        process.signal(SIGSTOP)
+        // The time that passes is what is tested.
+        let resume = ContinuousClock.now + .milliseconds(400)
+        while ContinuousClock.now < resume { sched_yield() }
+        process.signal(SIGCONT)
+        #expect(try process.waitForEnd() == 3)
+        let report = try #require(try JSONSerialization.jsonObject(with: Data(out.text.utf8)) as? [String: Any])
+        let schedule = try #require(report["schedule"] as? [String: Any])
+        for name in ["lag", "corrected"] {
+            let values = try #require(schedule[name] as? [String: Any])
+            #expect(try seconds(values, "max") >= 0.35, "\(name)")
+        }
+        #expect((schedule["generator_limits"] as? [String])?.isEmpty == false)
+    }
+
+    @Test("6: a known service time is what is measured, never less")
+    func serviceTime() throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let fixed = try volley(["--format", "json", "-c", "1", "-t", "1", "-n", "60", server.url("/latency?ms=10")])
+        let latency = try histogram(fixed, "latency", "success")
+        #expect(try seconds(latency, "min") >= 0.01)
+        #expect((0.01..<0.014).contains(try seconds(latency, "50")), "\(latency)")
+        let spread = try volley([
+            "--format", "json", "-c", "40", "-t", "1", "-n", "1200", server.url("/latency?from=1&to=100"),
+        ])
+        let values = try histogram(spread, "latency", "success")
+        #expect((0.08..<0.1).contains(try seconds(values, "90")), "\(values)")
+        #expect((0.04..<0.062).contains(try seconds(values, "50")), "\(values)")
+    }
+
+    @Test(
+        "7: as many requests are due as rate times time, to the last one",
+        arguments: [("10", 10), ("1000", 1_000), ("5k", 5_000)]
+    )
+    func rates(rate: String, count: Int) throws {
+        let ended = try volley(["--format", "json", "-R", rate, "-d", "1s", "-t", "2", "--drain", "60s"])
+        #expect([0, 3].contains(ended.status), "\(ended.err)")
+        #expect(ended.number("requests", "completed") == count)
+    }
+
+    /// An answer with all that may stand before, in and behind a body.
+    private static let elaborate =
+        "HTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+        + "4;x=y\r\nWiki\r\n5\r\npedia\r\n0\r\nTrailer: t\r\n\r\n"
+
+    @Test("13: an answer split at any byte, with hints, chunks and trailers, counts once", arguments: [1, 2, 3, 7, 20])
+    func split(size: Int) throws {
+        let answer = Array(Self.elaborate.utf8)
+        let server = try RawServer.start(otherwise: [.pieces(of: size), .receive(.headEnd), .send(answer), .startOver])
+        defer { server.stop() }
+        let ended = try volley(["--format", "json", "-n", "30", "-c", "3", "http://127.0.0.1:\(server.port)/"])
+        #expect(ended.status == 0, "\(ended.err)\(ended.out)")
+        #expect(ended.number("requests", "completed") == 30)
+        #expect(ended.number("statuses", "200") == 30)
+        #expect(ended.number("bytes", "in_content") == 270)
+        #expect(ended.number("bytes", "in") == 30 * answer.count)
+    }
+
+    @Test(
+        "13: what has no body has none, whatever its length field says, and answers in one segment are told apart",
+        arguments: [
+            ("HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", 1), ("GET", "HTTP/1.1 204 No\r\n\r\n", 1),
+            ("GET", "HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n", 1),
+            ("GET", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", 4),
+        ]
+    )
+    func bodiless(method: String, answer: String, pipeline: Int) throws {
+        let all = Array(String(repeating: answer, count: pipeline).utf8)
+        let heads = [RawStep](repeating: .receive(.headEnd), count: pipeline)
+        let server = try RawServer.start(otherwise: RawScript(heads + [.send(all), .startOver]))
+        defer { server.stop() }
+        let line = ["-m", method, "-n", "24", "-c", "2", "--pipeline", "\(pipeline)"]
+        let ended = try volley(["--format", "json"] + line + ["http://127.0.0.1:\(server.port)/"])
+        #expect(ended.status == 0, "\(ended.err)\(ended.out)")
+        #expect(ended.number("requests", "completed") == 24)
+        #expect(ended.number("bytes", "in_content") == (pipeline == 4 ? 48 : 0))
+        #expect(ended.number("connections", "opened") == 2)
+    }
+}

@@ -1,0 +1,102 @@
+import TestServer
+import TestSupport
+import Testing
+
+@testable import LoadTester
+
+@Suite("Search for the highest rate")
+struct SearchTests {
+    /// What a server that is good up to `most` a second makes of it.
+    private func found(
+        upTo most: Double,
+        from start: UInt64 = 1_000,
+        flaky: Set<Int> = []
+    ) -> (RateSearch.Step, trials: Int) {
+        var search = RateSearch(from: Rate(perSecond: start))
+        var trials = 0
+        while case .trial(let rate) = search.step {
+            trials += 1
+            search.record(isGood: rate.perSecond <= most && !flaky.contains(trials))
+        }
+        return (search.step, trials)
+    }
+
+    @Test(
+        "it ends within five percent below what the server can do",
+        arguments: [0.4, 3, 999, 1_000, 1_001, 7_777, 123_456]
+    )
+    func near(most: Double) {
+        let (step, trials) = found(upTo: most)
+        guard case .found(let rate) = step else {
+            Issue.record("\(step)")
+            return
+        }
+        #expect(rate.perSecond <= most && rate.perSecond * RateSearch.precision >= most * 0.999)
+        #expect(trials < 25)
+    }
+
+    @Test("a rate that is good once and bad once is not the answer")
+    func confirms() {
+        let (step, trials) = found(upTo: 1_500)
+        let (again, more) = found(upTo: 1_500, flaky: [trials])
+        guard case .found(let rate) = step, case .found(let lower) = again else {
+            Issue.record("nothing found")
+            return
+        }
+        #expect(more > trials)
+        #expect(lower < rate && lower.perSecond > rate.perSecond * 0.9)
+    }
+
+    @Test("a server that is never good is no answer, and one that always is ends too")
+    func ends() {
+        #expect(found(upTo: 0).0 == .none)
+        #expect(found(upTo: .infinity).0 != .none)
+    }
+
+    @Test("a goal is percentiles and errors")
+    func goals() throws {
+        var tally = Tally()
+        tally.schedule = ScheduleTally()
+        let goal = try SearchGoal("p99<20ms,errors<10%")
+        #expect(!goal.holds(tally))
+        for _ in 0..<100 { tally.schedule?.corrected.record(10_000_000) }
+        tally.schedule?.due = 100
+        #expect(goal.holds(tally))
+        tally.failed = 5
+        #expect(goal.holds(tally))
+        #expect(try !SearchGoal("max<20ms").holds(tally))
+        tally.failed = 11
+        #expect(!goal.holds(tally))
+        tally.failed = 0
+        tally.schedule?.corrected.record(30_000_000)
+        tally.schedule?.corrected.record(30_000_000)
+        #expect(!goal.holds(tally))
+        #expect(try SearchGoal("p50<=20ms").holds(tally))
+        tally.schedule?.unsent = 1
+        #expect(try !SearchGoal("p50<20ms").holds(tally))
+    }
+
+    @Test(
+        "what is no goal is refused",
+        arguments: ["", "p99", "p99<", "p99>20ms", "x<1ms", "p0<1ms", "p101<1ms", "errors<1", "p99<1%"]
+    )
+    func refused(text: String) {
+        #expect(throws: UsageError.self) { try SearchGoal(text) }
+    }
+
+    @Test("on the wire it finds what two connections to a server of 20 ms can do, and reports a run at that")
+    func onTheWire() throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let line = ["--search-max", "p90<150ms", "-R", "40", "-d", "400ms", "-c", "2", "-t", "1", "--drain", "60s"]
+        let ended = try volley(["--format", "json"] + line + [server.url("/latency?ms=20")])
+        #expect([0, 3].contains(ended.status), "\(ended.err)")
+        let notes = (ended.report["notes"] as? [String] ?? []).joined(separator: "\n")
+        #expect(notes.contains("the highest rate with p90<150ms is"), "\(ended.err)\(ended.out)")
+        let run = ended.report["schedule"] as? [String: Any]
+        let stage = (run?["stages"] as? [[String: Any]])?.first
+        let rate = stage?["from_per_second"] as? Double ?? 0
+        // A hundred a second, more for as long as 150 ms of queue last; less where the machine is busy.
+        #expect((5...250).contains(rate), "\(rate)")
+    }
+}
