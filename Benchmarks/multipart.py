@@ -8,6 +8,7 @@ import ssl
 import subprocess
 import sys
 import tempfile
+import time
 
 import peers
 import upload
@@ -25,6 +26,17 @@ def build():
     return os.path.join(folder, ".build", "release", "form")
 
 
+def measure(command):
+    """(CPU seconds, wall seconds, what it said)"""
+    start = time.monotonic()
+    process = subprocess.Popen(peers.pinned(upload.CLIENT_CORE) + command, stdout=subprocess.PIPE, text=True)
+    said = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    if status != 0:
+        raise SystemExit(f"{command[0]} failed: {status}")
+    return usage.ru_utime + usage.ru_stime, time.monotonic() - start, said
+
+
 def compare(form, url, authority, files):
     fields = [word for index, file in enumerate(files) for word in ("-F", f"file{index}=@{file}")]
     clients = {
@@ -34,16 +46,15 @@ def compare(form, url, authority, files):
     results = {name: [] for name in clients}
     for _ in range(ROUNDS):
         for name, command in clients.items():
-            results[name].append(upload.measure(command))
+            results[name].append(measure(command))
     for name in clients:
-        cpu, wall, begin, growth = (peers.median(column) for column in zip(*results[name]))
-        print(f"{name:>6}: {cpu / len(files):.3f} CPU-s/GiB, {len(files) / wall:.2f} GiB/s, "
-              f"{begin} KiB resident after 50 ms, {growth:+} KiB from there to the peak")
+        cpu, wall = (peers.median([result[column] for result in results[name]]) for column in (0, 1))
+        print(f"{name:>6}: {cpu / len(files):.3f} CPU-s/GiB, {len(files) / wall:.2f} GiB/s")
     ratio = peers.median([ours[0] / theirs[0] for ours, theirs in zip(results["form"], results["curl"])])
-    worst = max(result[3] for result in results["form"])
+    growth = max(int(peak) - int(before) for before, peak in (result[2].split() for result in results["form"]))
     print(f"CPU of the form to curl's: {ratio:.2f} (median of {ROUNDS} pairs of {len(files)} GiB), at most 1; "
-          f"it grew by {worst} KiB at most, {GROWTH} allowed")
-    return ratio <= 1 and worst <= GROWTH
+          f"it grew by {growth} KiB at most while it sent, {GROWTH} allowed")
+    return ratio <= 1 and growth <= GROWTH
 
 
 def main():

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """From exec to exit: the smallest program on URLLoading against one that only imports Foundation, both with shared libraries
-and both with the toolchain's linked in; fifty runs of each, alternating, and the ratio of the medians.
+and both with the toolchain's linked in; fifty runs of each, alternating, and the ratio of the medians. The first ratio may be 1.3;
+the second says what Foundation's parts with ICU cost, which a program that only imports Foundation does without.
 ./dev bench startup [ROUNDS]"""
 import os
 import re
@@ -65,7 +66,7 @@ def main():
             subprocess.run(["swiftc", "-O", "-parse-as-library", *options, source, "-o", theirs], check=True,
                            stderr=subprocess.DEVNULL)
             ratios.append(compare(name, os.path.join(peers.ROOT, ours, "release", "OneRequest"), theirs, rounds))
-    sys.exit(1 if max(ratios) > 1.3 else 0)
+    sys.exit(1 if ratios[0] > 1.3 else 0)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,19 @@ package struct ReportSink: Hashable, Sendable {
             }
         }
 
+        /// A file whose name ends so may hold it: any but one that says it is of another format.
+        func suits(_ ending: String?) -> Bool {
+            switch ending {
+            case "json"?: self == .json
+            case "html"?, "htm"?: self == .html
+            case "hlog"?: self == .hlog
+            case "hgrm"?: self == .hgrm
+            case "csv"?: self == .csv || self == .requests
+            case "txt"?: [.text, .wrk, .hgrm].contains(self)
+            case nil, .some: true
+            }
+        }
+
         static let names = allCases.map(\.rawValue).joined(separator: ", ")
     }
 
@@ -46,16 +59,21 @@ package struct ReportSink: Hashable, Sendable {
         path = parts.count == 2 ? String(parts[1]) : nil
     }
 
-    /// - Parameter outputs: files in the order of the formats that name none; what is left over has its format by its name's ending.
+    /// - Parameter outputs: files for the formats that name none, each for the first that its name's ending allows; what is left over has
+    ///   the format that its name ends in.
     package static func parse(_ formats: [String], outputs: [String] = []) throws(UsageError) -> [ReportSink] {
         guard !formats.isEmpty || !outputs.isEmpty else { return [try ReportSink("text")] }
         var sinks: [ReportSink] = []
-        var files = outputs[...]
-        for format in formats {
-            let sink = try ReportSink(format)
-            sinks.append(sink.path == nil ? ReportSink(sink.format, path: files.popFirst()) : sink)
+        for format in formats { sinks.append(try ReportSink(format)) }
+        let named = sinks.count
+        for file in outputs {
+            let ending = ending(of: file)
+            if let place = sinks[..<named].firstIndex(where: { $0.path == nil && $0.format.suits(ending) }) {
+                sinks[place] = ReportSink(sinks[place].format, path: file)
+            } else {
+                sinks.append(ReportSink(try format(of: file), path: file))
+            }
         }
-        for file in files { sinks.append(ReportSink(try format(of: file), path: file)) }
         // Files alone leave standard output to people.
         if formats.isEmpty { sinks.append(try ReportSink("text")) }
         guard sinks.count(where: { $0.path == nil }) <= 1 else {
@@ -70,9 +88,12 @@ package struct ReportSink: Hashable, Sendable {
         return sinks
     }
 
+    private static func ending(of file: String) -> String? {
+        file.split(separator: "/").last?.split(separator: ".").dropFirst().last.map { $0.lowercased() }
+    }
+
     private static func format(of file: String) throws(UsageError) -> Format {
-        let ending = file.split(separator: "/").last?.split(separator: ".").dropFirst().last.map { $0.lowercased() }
-        switch ending {
+        switch ending(of: file) {
         case "json"?: return .json
         case "html"?, "htm"?: return .html
         case "csv"?: return .csv

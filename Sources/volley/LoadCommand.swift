@@ -15,9 +15,12 @@ struct LoadCommand: ParsableCommand {
             Numbers may carry k, M or G; times us, ms, s, m or h (seconds without). Without a URL, volley starts \
             its own server and tests that.
 
-            Exit status: 0 all well; 1 the command line or the machine does not allow the run; 3 volley did not keep up with \
-            --rate or --stage; 4 requests or connections failed, or nothing was completed; 5 all answered, but some with a status other than 2xx \
-            or 3xx; 130 interrupted.
+            Exit status: 0 all well; 1 the command line or the machine does not allow the run; 2 a condition of \
+            --fail-if holds; 3 volley did not keep up with --rate or --stage; 4 requests or connections failed, or nothing was \
+            completed; 5 all answered, but some with a status other than 2xx or 3xx; 130 interrupted.
+
+            Commands by the first word, each with --help: `volley worker` works for a Locust master, `volley merge` puts the \
+            reports of a run's parts together, `volley compare` compares two reports, `volley schema` prints the JSON report's.
 
             An https server's certificate is verified unless --insecure says otherwise, and sessions are resumed unless \
             --no-resume does.
@@ -147,7 +150,7 @@ struct LoadCommand: ParsableCommand {
     @Option(
         name: [.customShort("o"), .long],
         help: ArgumentHelp(
-            "The file of the first --format without one, or a report in the form that its name ends in: .json, .html, .csv, "
+            "The file of the first --format without one that its name allows, or a report in the form that it ends in: .json, .html, .csv, "
                 + ".hlog, .hgrm, .txt; repeatable.",
             valueName: "FILE"
         )

@@ -15,6 +15,7 @@ public final class NetworkNamespace: Sendable {
     /// Why there can be none here; nil: there can.
     public static let refusal: String? = {
         guard FileManager.default.isExecutableFile(atPath: tool) else { return "iproute2 is not installed" }
+        sweep()
         do {
             let one = try NetworkNamespace()
             try one.ip("link", "add", "try0", "type", "veth", "peer", "name", "try1")
@@ -79,6 +80,15 @@ public final class NetworkNamespace: Sendable {
                 throw Failure(description: "the namespace's thread does not answer")
             }
             return value
+        }
+    }
+
+    /// Those of programs that have ended before they could take theirs away.
+    private static func sweep() {
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: "/run/netns")) ?? [] {
+            let parts = name.split(separator: "-")
+            guard parts.count == 3, parts[0] == "uncurl", let owner = pid_t(parts[1]) else { continue }
+            if kill(owner, 0) != 0, errno == ESRCH { try? run(["netns", "del", name]) }
         }
     }
 

@@ -14,6 +14,8 @@ struct ReportSinkTests {
         #expect(try named(["json", "csv"], ["a", "b"]) == ["json=a", "csv=b"])
         #expect(try named(["json=x", "csv", "text"], ["b"]) == ["json=x", "csv=b", "text=-"])
         #expect(try named(["text"], ["t", "r.html"]) == ["text=t", "html=r.html"])
+        #expect(try named(["wrk"], ["r.json"]) == ["wrk=-", "json=r.json"])
+        #expect(try named(["requests", "json"], ["o.json", "log.csv"]) == ["requests=log.csv", "json=o.json"])
         #expect(try named([], ["r.HTML", "d.j/o.json", "l.hlog", "p.hgrm", "i.csv"]).last == "text=-")
     }
 

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Foundation
+internal import HTTPEngine
 internal import Reactor
 internal import Synchronization
 
@@ -52,12 +53,23 @@ final class ProtocolLoad: @unchecked Sendable {
         // A class knows of a task's content what its request says; a redirect that made a GET of it has taken the content away.
         if !load.content.isEmpty {
             switch load.order.content {
-            case .request, .stream, .segments: break
+            case .request, .stream: break
+            case .segments(let body): request.httpBody = Self.memory(of: body)
             case .data(let data): request.httpBody = data
             case .file(let file): request.httpBodyStream = InputStream(url: file)
             }
         }
         self.request = request
+    }
+
+    /// All of it, if all of it is in memory: files and streams stay where they are, however long they are.
+    private static func memory(of body: SegmentedBody) -> Data? {
+        var data = Data()
+        for segment in body.segments {
+            guard case .bytes(let bytes) = segment else { return nil }
+            data.append(contentsOf: bytes)
+        }
+        return data
     }
 
     // MARK: On the loop

@@ -1,8 +1,8 @@
 public import Foundation
 
 extension URLSession.AsyncBytes {
-    /// The content in the pieces that it came in, for whoever cuts it himself: a hundred times cheaper than byte by byte. Of the same
-    /// reader: what one has taken the other does not get.
+    /// The content in the pieces that it came in, for whoever cuts it himself. Of the same reader: what one has taken the other does
+    /// not get.
     public var chunks: AsyncChunks { AsyncChunks(self) }
 
     public struct AsyncChunks: AsyncSequence, Sendable {

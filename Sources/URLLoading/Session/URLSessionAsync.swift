@@ -36,6 +36,15 @@ extension URLSession {
         return try await data(of: add { URLSessionUploadTask(self, $0, order) }, delegate)
     }
 
+    /// Sends what the request itself holds, as an upload task.
+    package func upload(
+        for request: URLRequest,
+        delegate: (any URLSessionTaskDelegate)?
+    ) async throws -> (Data, URLResponse) {
+        let order = TaskOrder(request, .request, .awaitedData)
+        return try await data(of: add { URLSessionUploadTask(self, $0, order) }, delegate)
+    }
+
     /// The file is the caller's, to move or to delete.
     public func download(
         for request: URLRequest,

@@ -14,7 +14,7 @@ extension URLSession {
     ) async throws -> (Data, URLResponse) {
         let request = try form.request(from: request)
         do {
-            return try await data(for: request, delegate: delegate)
+            return try await upload(for: request, delegate: delegate)
         } catch let error as URLError {
             throw MultipartFailure(error) as (any Error)? ?? error
         }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Uncurl
 
-@Suite("Multipart forms to files", .timeLimit(.minutes(1)))
+@Suite("Multipart forms to files", .timeLimit(.minutes(5)))
 struct MultipartEncodingTests {
     private let url = URL(fileURLWithPath: "/tmp/uncurl-output-\(UInt64.random(in: .min ... .max))")
 

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Uncurl
 
-@Suite("Uploading multipart forms", .timeLimit(.minutes(2)))
+@Suite("Uploading multipart forms", .timeLimit(.minutes(5)))
 struct MultipartUploadTests {
     private let session = URLSession(configuration: .isolated)
     private let file = TemporaryFile(noise(1_500_000))
@@ -96,6 +96,25 @@ struct MultipartUploadTests {
         request.httpMethod = "POST"
         let (data, _) = try await session.upload(for: request, multipart: form)
         #expect(String(decoding: data, as: UTF8.self).contains("\(try form.encoded().count)"))
+    }
+
+    @Test("want 3, P11: a replayable form goes along with the answer to a challenge")
+    func challenged() async throws {
+        let form = try mixed(200_000)
+        let whole = [UInt8](try form.encoded())
+        let challenge = """
+            HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm="x"\r\nContent-Length: 0\r\n\
+            Connection: close\r\n\r\n
+            """
+        let server = try FormServer(
+            [[.receive(.headEnd), .receive(.bytes(whole.count)), .send(challenge), .finish]],
+            otherwise: [.receive(.headEnd), .receive(.bytes(whole.count)), .send(FormServer.ok)]
+        )
+        var request = server.request
+        request.url = URL(string: server.url.absoluteString.replacingOccurrences(of: "//", with: "//user:password@"))
+        _ = try await session.upload(for: request, multipart: form)
+        #expect(server.content(0) == whole && server.content(1) == whole)
+        #expect(server.head(1).contains("\r\nAuthorization: Basic "))
     }
 
     @Test("D11: a form with a stream that is read once fails at such a redirect, with an error that says so")

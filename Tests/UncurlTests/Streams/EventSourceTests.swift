@@ -4,7 +4,7 @@ import TestServer
 import Testing
 import Uncurl
 
-@Suite("Event sources", .timeLimit(.minutes(1)))
+@Suite("Event sources", .timeLimit(.minutes(5)))
 struct EventSourceTests {
     private enum Opening: Sendable {
         case pieces([String], then: URLError?)
@@ -146,7 +146,7 @@ struct EventSourceTests {
 }
 
 /// Over real sockets, by a session of anybody's.
-@Suite("Event sources over sessions", .timeLimit(.minutes(1)))
+@Suite("Event sources over sessions", .timeLimit(.minutes(5)))
 struct EventSourceSessionTests {
     private func answer(_ status: String, _ body: String) -> RawScript {
         let head = "HTTP/1.1 \(status)\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"

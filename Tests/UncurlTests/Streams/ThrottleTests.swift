@@ -4,7 +4,7 @@ import TestServer
 import Testing
 import Uncurl
 
-@Suite("Throttled requests", .timeLimit(.minutes(2)))
+@Suite("Throttled requests", .timeLimit(.minutes(5)))
 struct ThrottleTests {
     private static let throttle = Throttle(upload: 400_000, burst: 20_000)
 

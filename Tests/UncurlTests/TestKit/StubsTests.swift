@@ -5,7 +5,7 @@ import Testing
 import Uncurl
 import UncurlTestKit
 
-/// FACADE want 12: users' code tested without sockets.
+/// Want 12: users' code tested without sockets.
 @Suite("Stubs", .timeLimit(.minutes(2)))
 struct StubsTests {
     private let stubs = Stubs()
@@ -124,6 +124,20 @@ struct StubsTests {
 
     private func status(_ answer: () async throws -> (Data, URLResponse)) async throws -> Int? {
         do { return (try await answer().1 as? HTTPURLResponse)?.statusCode } catch is URLError { return nil }
+    }
+
+    @Test("a form's parts in memory are seen, and its type")
+    func forms() async throws {
+        let part = "name=\"a\"\r\n\r\n1\r\n"
+        stubs.add(.post("/form").where { String(decoding: $0.body, as: UTF8.self).contains(part) }, .status(201))
+        var form = MultipartForm()
+        try form.append(.text("1"), name: "a")
+        var request = URLRequest(url: url("http://a.test/form"))
+        request.httpMethod = "POST"
+        let sent = form
+        #expect(try await status { try await stubs.session().upload(for: request, multipart: sent) } == 201)
+        let type = stubs.requests.first?.request.value(forHTTPHeaderField: "Content-Type")
+        #expect(type?.hasPrefix("multipart/form-data; boundary=") == true)
     }
 
     @Test("redirects are followed by the session's rules")
