@@ -53,6 +53,8 @@ struct ReadabilityTests {
         "Tests/TestSupport/OpenSSLServer.swift", "Tests/TestSupport/Peer.swift",
         // What is let go of signals nothing.
         "Tests/URLLoadingTests/DefectTests.swift",
+        // A clock on which nobody waits.
+        "Tests/UncurlTests/Support/ImmediateClock.swift",
         // Asks a clock that stands still.
         "Tests/UncurlTests/TestKit/TestClockTests.swift",
         // Kills itself at any moment of a write.
