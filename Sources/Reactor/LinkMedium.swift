@@ -36,7 +36,7 @@ public enum LinkMedium: Hashable, Sendable, CaseIterable {
     /// Nil where the file is not there, or says nothing of it. The kernel answers from memory: this does not block.
     private static func deviceType(_ name: String, _ folder: String) -> Substring? {
         guard !name.isEmpty, !name.contains("/"), name != ".", name != ".." else { return nil }
-        let number = uncurl_open_read("\(folder)/\(name)/uevent")
+        let number = unsafe uncurl_open_read("\(folder)/\(name)/uevent")
         guard number >= 0 else { return nil }
         let file = OwnedFD(taking: number)
         // The file is a few lines; one page is what sysfs gives at most.

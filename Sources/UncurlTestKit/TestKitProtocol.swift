@@ -103,7 +103,7 @@ final class TestKitProtocol: URLProtocol, @unchecked Sendable {
         while true {
             let room = buffer.count
             let count = unsafe buffer.withUnsafeMutableBufferPointer { buffer -> Int in
-                guard let address = unsafe buffer.baseAddress else { return 0 }
+                guard let address = buffer.baseAddress else { return 0 }
                 return unsafe stream.read(address, maxLength: room)
             }
             guard count > 0 else { return data }

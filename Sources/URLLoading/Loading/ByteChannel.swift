@@ -9,7 +9,7 @@ final class ByteChannel: Sendable {
     /// What waits at most, about: two of the largest reads may lie above it.
     private static let most = 256 << 10
 
-    private struct State {
+    @safe private struct State {
         var chunks: [[UInt8]] = []
         var count = 0
         var isFull = false
@@ -30,11 +30,11 @@ final class ByteChannel: Sendable {
 
     func received(_ response: URLResponse, _ load: TaskLoad) {
         let bound = LoopBound(load, on: load.engine.loop)
-        let waiter = state.withLock { state in
+        let waiter = unsafe state.withLock { state in
             state.head = response
             state.load = bound
-            defer { state.headWaiter = nil }
-            return state.headWaiter
+            defer { unsafe state.headWaiter = nil }
+            return unsafe state.headWaiter
         }
         unsafe waiter?.resume(returning: response)
     }
@@ -42,7 +42,7 @@ final class ByteChannel: Sendable {
     /// False: enough waits.
     func append(_ bytes: Span<UInt8>) -> Bool {
         let chunk = unsafe bytes.withUnsafeBufferPointer { unsafe [UInt8]($0) }
-        let (reader, hasRoom) = state.withLock { state -> (UnsafeContinuation<[UInt8]?, any Error>?, Bool) in
+        let (reader, hasRoom) = unsafe state.withLock { state -> (UnsafeContinuation<[UInt8]?, any Error>?, Bool) in
             if state.isAbandoned { return (nil, true) }
             if let reader = unsafe state.reader {
                 unsafe state.reader = nil
@@ -51,14 +51,14 @@ final class ByteChannel: Sendable {
             state.chunks.append(chunk)
             state.count += chunk.count
             if state.count >= ByteChannel.most { state.isFull = true }
-            return unsafe (nil, !state.isFull)
+            return (nil, !state.isFull)
         }
         unsafe reader?.resume(returning: chunk)
         return hasRoom
     }
 
     func end(_ failure: URLError?) {
-        let (head, reader) = state.withLock { state in
+        let (head, reader) = unsafe state.withLock { state in
             state.ending = failure.map { .failure($0) } ?? .success(())
             state.load = nil
             defer {
@@ -79,7 +79,7 @@ final class ByteChannel: Sendable {
 
     /// The head of the answer; once.
     func head() async throws -> URLResponse {
-        try await withUnsafeThrowingContinuation { continuation in
+        try await unsafe withUnsafeThrowingContinuation { continuation in
             let known = state.withLock { state -> Result<URLResponse, any Error>? in
                 if let head = state.head { return .success(head) }
                 if case .failure(let error)? = state.ending { return .failure(error) }
@@ -93,7 +93,7 @@ final class ByteChannel: Sendable {
 
     /// All that has come, or the next that comes; nil at the end. One reader at a time: a second one meanwhile gets nothing.
     func next() async throws -> [UInt8]? {
-        try await withUnsafeThrowingContinuation { continuation in
+        try await unsafe withUnsafeThrowingContinuation { continuation in
             let known = state.withLock { state -> Result<[UInt8]?, any Error>? in
                 if !state.chunks.isEmpty { return .success(take(&state)) }
                 switch state.ending {

@@ -36,7 +36,7 @@ struct ResumeData: Sendable {
 
     /// Nil for what this has not written, or somebody has changed.
     init?(_ data: Data) {
-        guard let list = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any],
+        guard let list = try? unsafe PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any],
             list[Key.version] as? Int == ResumeData.version,
             let url = (list[Key.url] as? String).flatMap({ URL(string: $0) }),
             let validator = list[Key.validator] as? String,

@@ -53,17 +53,17 @@ struct TaskEnding: Sendable {
 
     private func tell(_ report: TaskReport) {
         mark()
-        report.done(
-            TaskOutcome(
-                task: task,
-                response: response,
-                data: data,
-                file: file?.url,
-                error: failure,
-                metrics: metrics
-            )
+        let outcome = TaskOutcome(
+            task: task,
+            response: response,
+            data: data,
+            file: file?.url,
+            error: failure,
+            metrics: metrics
         )
+        // First: whoever is told finds the task gone from its session's list, and its delegate from the task.
         release()
+        report.done(outcome)
     }
 
     private func tellDelegate() {

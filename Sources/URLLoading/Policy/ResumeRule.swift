@@ -1,4 +1,4 @@
-package import Foundation
+internal import Foundation
 
 /// Whether what a server answers is the rest of what is on disk (RFC 9110 §14, §15.3.7). Anything that leaves a doubt starts over:
 /// a file of two halves is worse than a second transfer.

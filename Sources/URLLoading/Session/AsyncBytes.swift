@@ -1,4 +1,4 @@
-public import Foundation
+internal import Foundation
 
 extension URLSession {
     /// An answer's content, byte by byte, as it comes. One reader; when the last reference goes before the end, the task is

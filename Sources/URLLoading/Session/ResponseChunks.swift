@@ -1,4 +1,4 @@
-package import Foundation
+internal import Foundation
 internal import Synchronization
 
 /// An answer's content as it comes, in the pieces it comes in; the server is held while nobody reads. One reader. When the last reference

@@ -66,7 +66,7 @@ struct TaskOrder: Sendable {
 }
 
 /// A function that waits for its task's end, resumed on the session's loop.
-enum TaskContinuation: Sendable {
+@safe enum TaskContinuation: Sendable {
     case data(UnsafeContinuation<(Data, URLResponse), any Error>)
     case file(UnsafeContinuation<(URL, URLResponse), any Error>)
 }

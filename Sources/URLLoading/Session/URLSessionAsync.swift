@@ -107,7 +107,7 @@ extension URLSession {
     ) async throws -> (Data, URLResponse) {
         if let delegate { task.delegate = delegate }
         return try await withTaskCancellationHandler {
-            try await withUnsafeThrowingContinuation { continuation in
+            try await unsafe withUnsafeThrowingContinuation { continuation in
                 task.begin(waiter: unsafe .data(continuation))
             }
         } onCancel: {
@@ -121,7 +121,7 @@ extension URLSession {
     ) async throws -> (URL, URLResponse) {
         if let delegate { task.delegate = delegate }
         return try await withTaskCancellationHandler {
-            try await withUnsafeThrowingContinuation { continuation in
+            try await unsafe withUnsafeThrowingContinuation { continuation in
                 task.begin(waiter: unsafe .file(continuation))
             }
         } onCancel: {

@@ -66,7 +66,7 @@ extension URLSessionDataDelegate {
         didReceive response: URLResponse
     ) async -> URLSession.ResponseDisposition {
         guard let other = other(session) else { return .allow }
-        return await withUnsafeContinuation { continuation in
+        return await unsafe withUnsafeContinuation { continuation in
             other.urlSession(session, dataTask: dataTask, didReceive: response) {
                 unsafe continuation.resume(returning: $0)
             }
@@ -110,7 +110,7 @@ extension URLSessionDataDelegate {
         willCacheResponse proposedResponse: CachedURLResponse
     ) async -> CachedURLResponse? {
         guard let other = other(session) else { return proposedResponse }
-        return await withUnsafeContinuation { continuation in
+        return await unsafe withUnsafeContinuation { continuation in
             other.urlSession(session, dataTask: dataTask, willCacheResponse: proposedResponse) {
                 unsafe continuation.resume(returning: $0)
             }

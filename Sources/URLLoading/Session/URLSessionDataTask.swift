@@ -1,4 +1,4 @@
-public import Foundation
+internal import Foundation
 
 /// A task whose answer is told as data.
 open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {}

@@ -124,7 +124,7 @@ extension URLSessionTaskDelegate {
         willBeginDelayedRequest request: URLRequest
     ) async -> (URLSession.DelayedRequestDisposition, URLRequest?) {
         guard let other = other(session) else { return (.continueLoading, nil) }
-        return await withUnsafeContinuation { continuation in
+        return await unsafe withUnsafeContinuation { continuation in
             other.urlSession(session, task: task, willBeginDelayedRequest: request) {
                 unsafe continuation.resume(returning: ($0, $1))
             }
@@ -156,7 +156,7 @@ extension URLSessionTaskDelegate {
         newRequest request: URLRequest
     ) async -> URLRequest? {
         guard let other = other(session) else { return request }
-        return await withUnsafeContinuation { continuation in
+        return await unsafe withUnsafeContinuation { continuation in
             other.urlSession(session, task: task, willPerformHTTPRedirection: response, newRequest: request) {
                 unsafe continuation.resume(returning: $0)
             }
@@ -181,7 +181,7 @@ extension URLSessionTaskDelegate {
         didReceive challenge: URLAuthenticationChallenge
     ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
         guard let other = other(session) else { return (.performDefaultHandling, nil) }
-        return await withUnsafeContinuation { continuation in
+        return await unsafe withUnsafeContinuation { continuation in
             other.urlSession(session, task: task, didReceive: challenge) {
                 unsafe continuation.resume(returning: ($0, $1))
             }
@@ -203,7 +203,7 @@ extension URLSessionTaskDelegate {
         needNewBodyStreamForTask task: URLSessionTask
     ) async -> InputStream? {
         guard let other = other(session) else { return nil }
-        let handed = await withUnsafeContinuation { continuation in
+        let handed = await unsafe withUnsafeContinuation { continuation in
             other.urlSession(
                 session,
                 task: task,

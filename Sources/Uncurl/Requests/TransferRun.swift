@@ -81,7 +81,7 @@ struct TransferRun<Serializer: ResponseSerializer>: Sendable {
     ) async -> Response<Serializer.Value> {
         let delegate = manager.delegate(for: plan)
         let session = manager.session
-        let outcome = await withUnsafeContinuation { continuation in
+        let outcome = await unsafe withUnsafeContinuation { continuation in
             let task = manager.task(plan, delegate, collectsMetrics: settings.collectsMetrics) {
                 unsafe continuation.resume(returning: $0)
             }
@@ -114,7 +114,7 @@ struct TransferRun<Serializer: ResponseSerializer>: Sendable {
         _ session: URLSession
     ) async -> Result<URL, UncurlError> {
         let move = DownloadMove(core: manager.core, task: task)
-        return await withUnsafeContinuation { continuation in
+        return await unsafe withUnsafeContinuation { continuation in
             session.delegateQueue.addOperation {
                 unsafe continuation.resume(returning: move.run(file, outcome.response, session, destination))
             }

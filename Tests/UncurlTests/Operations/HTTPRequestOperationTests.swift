@@ -193,6 +193,18 @@ struct HTTPRequestOperationTests {
         #expect(written <= 100)
     }
 
+    @Test("O8, O9: it tells how much has come, and its content as text by the answer's charset")
+    func textAndProgress() async throws {
+        let raw = try RawServer.answering([
+            "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 7\r\n\r\nZürich"
+        ])
+        let (operation, progress) = paused(raw)
+        OperationQueue().addOperation(operation)
+        #expect(await end(operation).error == nil)
+        #expect(operation.responseString == "Zürich")
+        #expect(progress.entries.last == TransferProgress(completed: 7, total: 7))
+    }
+
     @Test("O13, O16: dependencies and the queue's width decide when an operation begins")
     func dependencies() async {
         let manager = server.manager()

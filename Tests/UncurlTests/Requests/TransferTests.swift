@@ -81,7 +81,8 @@ struct TransferTests {
         let file = try rest.result.get()
         #expect(try Data(contentsOf: file).count == 3_000_000)
         #expect(offsets.entries.count == 1)
-        #expect((offsets.entries.first ?? 0) > 0)
+        let offset = try #require(offsets.entries.first)
+        #expect(offset > 0)
     }
 
     @Test("U5, D23: a completion handler runs on the queue that was set, once, within the group")
