@@ -43,7 +43,7 @@ struct TransferTests {
         #expect(manager.tasks.isEmpty)
     }
 
-    @Test("B19: monitors hear each step in order, and the end last")
+    @Test("A8, B19: monitors hear each step in order, and the end last")
     func monitors() async {
         let manager = server.manager()
         let log = Log<String>()

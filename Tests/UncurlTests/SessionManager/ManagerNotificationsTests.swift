@@ -103,7 +103,7 @@ struct ManagerNotificationsTests {
         #expect(log.entries[0].keys.contains("com.alamofire.networking.complete.sessiontaskmetrics"))
     }
 
-    @Test("U18, U24, D9: a move is told either way, and one that fails is the response's failure")
+    @Test("U18, U24, A3, D9: a move is told either way, and one that fails is the response's failure")
     func moves() async throws {
         let tokens = observe([
             URLSessionManager.downloadTaskDidMoveFile, URLSessionManager.downloadTaskDidFailToMoveFile,
