@@ -123,7 +123,8 @@ struct ThrottleTests {
         defer { server.stop() }
         var options = EngineRequest.Options()
         options.receivingRate = Self.rate
-        options.timeouts = Timeouts(connect: nil, idle: .milliseconds(100))
+        // Shorter than the pause after one read of 64 KiB; longer than the server may take between two, by a clock that runs ahead.
+        options.timeouts = Timeouts(connect: nil, idle: .milliseconds(500))
         let request = try EngineRequest(origin: origin(server.port), target: "/bytes/1000000", options: options)
         let result = try await run(request, EngineConfiguration(), slack: 256 << 10)
         #expect(result.succeeded && result.body.count == 1_000_000, "\(String(describing: result.error))")
