@@ -17,7 +17,9 @@ extension TaskLoad {
         case .file(let file):
             file.finish(keeping: failure == nil)
             if failure == nil { ending.file = file }
-        case .none, .delegate, .bytes, .stream: break
+        // An answer that broke off ends its exchange, not its reader: what that waits for goes back to be failed.
+        case .stream(let stream): stream.stop()
+        case .none, .delegate, .bytes: break
         }
         sink = .none
         ending.streams = captured.take()

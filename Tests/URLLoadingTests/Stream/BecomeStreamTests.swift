@@ -63,10 +63,13 @@ struct BecomeStreamTests {
 
     @Test("an answer that is cut short is an error of the stream's")
     func cut() async throws {
+        // The end waits until there is a stream: one that comes before is the data task's error.
+        let gate = RawGate()
         let server = try RawServer.start([
-            [.receive(.headEnd), .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok"), .finish]
+            [.receive(.headEnd), .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok"), .wait(gate), .finish]
         ])
         let (_, recorder, stream) = try await becoming(server)
+        gate.open()
         await #expect(throws: URLError.self) { try await stream.readData(ofMinLength: 9, maxLength: 9, timeout: 10) }
         await recorder.milestone(2)
         #expect(recorder.events.last == "end -1005")
