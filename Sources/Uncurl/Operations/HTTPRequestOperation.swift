@@ -17,7 +17,6 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         var failure: OperationFailure?
         var result: Response<any Sendable>?
         var handlers: [@Sendable (Response<any Sendable>) -> Void] = []
-        var hasStarted = false
         /// What is there is no part of the server's content: the whole is asked for.
         var asksAgain = false
     }
@@ -67,7 +66,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
     // MARK: What it has come to
 
     open override var isAsynchronous: Bool { true }
-    open override var isExecuting: Bool { facts.withLock { $0.hasStarted && !$0.state.isFinished } }
+    open override var isExecuting: Bool { facts.withLock { $0.state.isExecuting } }
     open override var isFinished: Bool { facts.withLock { $0.state.isFinished } }
 
     /// Between ``pause()`` and ``resume()``.
@@ -98,22 +97,17 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
     // MARK: Control
 
     open override func start() {
-        let isFirst = facts.withLock { facts in
-            defer { facts.hasStarted = true }
-            return !facts.hasStarted && !facts.state.isFinished
-        }
-        guard isFirst else { return }
-        changing(\.isExecuting) {}
-        // One that was paused before it started waits for its resume.
-        guard !isCancelled else { return finish(cancelled) }
-        begin()
+        let begins = changing(\.isExecuting) { facts.withLock { $0.state.start() } }
+        // Its queue starts a cancelled one too, to hear that it is finished.
+        if isCancelled { return finish(cancelled) }
+        if begins { begin() }
     }
 
     /// Ends it with ``UncurlError/cancelled``: once it has started, at once; before, when its queue starts it.
     open override func cancel() {
         super.cancel()
         let (task, isOver) = facts.withLock { facts -> (URLSessionTask?, Bool) in
-            if case .paused = facts.state, facts.hasStarted { return (nil, true) }
+            if case .paused = facts.state { return (nil, true) }
             return (facts.state.task, false)
         }
         task?.cancel()
@@ -123,33 +117,11 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
     /// Closes its connection and keeps what came. ``resume()`` asks for the rest; a server whose content has changed meanwhile, or that
     /// does not serve ranges, is asked for all of it.
     public func pause() {
-        let task = facts.withLock { facts -> URLSessionTask? in
-            switch facts.state {
-            case .ready:
-                facts.state = .paused
-                return nil
-            case .executing(let task), .pausing(let task, resumes: true):
-                facts.state = .pausing(task, resumes: false)
-                return task
-            case .pausing, .paused, .finished: return nil
-            }
-        }
-        task?.cancel()
+        facts.withLock { $0.state.pause() }?.cancel()
     }
 
     public func resume() {
-        let begins = facts.withLock { facts in
-            switch facts.state {
-            case .paused:
-                facts.state = .ready
-                return facts.hasStarted
-            case .pausing(let task, resumes: false):
-                facts.state = .pausing(task, resumes: true)
-                return false
-            case .ready, .executing, .pausing, .finished: return false
-            }
-        }
-        if begins { begin() }
+        if facts.withLock({ $0.state.resume() }) { begin() }
     }
 
     // MARK: One connection
@@ -169,11 +141,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         let task = manager.task(plan, delegate, collectsMetrics: manager.collectsMetrics) { [self] outcome in
             ended(outcome, delegate)
         }
-        let isGoing = facts.withLock { facts in
-            guard case .ready = facts.state else { return false }
-            facts.state = .executing(task)
-            return true
-        }
+        let isGoing = facts.withLock { $0.state.begin(task) }
         if isGoing, !isCancelled { task.resume() } else { task.cancel() }
     }
 
@@ -215,7 +183,8 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
             guard case .pausing(_, let resumes) = facts.state, outcome.error?.code == .cancelled, facts.failure == nil,
                 !isCancelled
             else { return nil }
-            facts.state = resumes ? .ready : .paused
+            facts.state = resumes ? .beginning(pauses: false) : .paused
+            facts.asksAgain = false
             return resumes
         }
         if let goesOn { return goesOn ? begin() : () }

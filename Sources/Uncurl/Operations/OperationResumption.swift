@@ -43,7 +43,7 @@ extension HTTPRequestOperation {
         facts.withLock { facts in
             guard facts.asksAgain, !isCancelled else { return false }
             facts.asksAgain = false
-            facts.state = .ready
+            facts.state = .beginning(pauses: false)
             return true
         }
     }

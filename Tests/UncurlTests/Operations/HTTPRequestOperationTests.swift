@@ -167,6 +167,21 @@ struct HTTPRequestOperationTests {
         }
     }
 
+    @Test("O5: a resume while its queue starts it begins one task, whoever comes first; a pause then is kept")
+    func resumedWhileStarting() async {
+        let manager = server.manager()
+        let queue = OperationQueue()
+        for _ in 0..<200 {
+            let operation = operation("/bytes/3", manager)
+            operation.pause()
+            queue.addOperation(operation)
+            operation.resume()
+            operation.pause()
+            operation.resume()
+            #expect(await end(operation).data.count == 3)
+        }
+    }
+
     @Test("O6: content goes to a stream, and not to memory; the stream is closed at the end")
     func outputStream() async throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("uncurl-\(UUID().uuidString)")
