@@ -8,12 +8,11 @@ struct ResponseMaking<Serializer: ResponseSerializer>: Sendable {
     var retryCount = 0
 
     /// - Parameters:
-    ///   - challenge: why a challenge ended the task.
+    ///   - reason: what the task failed for; nil where it did not.
     ///   - moved: where a download has come to.
     func response(
         to outcome: TaskOutcome,
-        challenge: UncurlError?,
-        trust: TrustFailure?,
+        reason: UncurlError?,
         moved: Result<URL, UncurlError>?
     ) -> Response<Serializer.Value> {
         let request = outcome.task.currentRequest ?? outcome.task.originalRequest
@@ -21,8 +20,8 @@ struct ResponseMaking<Serializer: ResponseSerializer>: Sendable {
         if case .success(let place)? = moved { file = place }
         var rejected: Serializer.Value?
         let result: Result<Serializer.Value, UncurlError>
-        if let error = outcome.error {
-            result = .failure(challenge ?? UncurlError(error, trust: trust))
+        if let reason {
+            result = .failure(reason)
         } else if case .failure(let failure)? = moved {
             result = .failure(failure)
         } else {
@@ -82,17 +81,16 @@ struct ResponseMaking<Serializer: ResponseSerializer>: Sendable {
 }
 
 extension UncurlError {
-    /// - Parameter trust: what the policy said of the server, if it was asked and refused.
-    init(_ error: URLError, trust: TrustFailure?) {
+    /// - Parameter refusal: why the host was refused, if it was.
+    init(_ error: URLError, refusal: UncurlError?) {
         if let failure = MultipartFailure(error) {
             self = .multipart(failure)
             return
         }
         switch error.code {
-        case .cancelled: self = trust.map(UncurlError.trust) ?? .cancelled
-        case .serverCertificateUntrusted, .serverCertificateHasBadDate, .serverCertificateNotYetValid,
-            .serverCertificateHasUnknownRoot, .secureConnectionFailed:
-            self = trust.map(UncurlError.trust) ?? .transport(error)
+        case .cancelled: self = .cancelled
+        // What the session calls a server, or a wish of its for a certificate, that somebody here refused.
+        case .serverCertificateUntrusted, .clientCertificateRejected: self = refusal ?? .transport(error)
         case .requestBodyStreamExhausted: self = .bodyNotReplayable
         default: self = .transport(error)
         }

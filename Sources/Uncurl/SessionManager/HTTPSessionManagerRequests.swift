@@ -151,6 +151,7 @@ extension HTTPSessionManager {
             }
             return response
         }
+        run.control.carries { task.cancel() }
         return Transfer(run.control, task)
     }
 }

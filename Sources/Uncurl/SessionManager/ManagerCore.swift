@@ -28,8 +28,8 @@ final class ManagerCore: Sendable {
     private let stored: Mutex<Settings>
     /// Of the hooks, for those who ask with every event.
     private let hooked = Atomic<UInt16>(0)
-    /// Why a host was not trusted: what its tasks fail with.
-    private let distrusted = Mutex<[String: TrustFailure]>([:])
+    /// Why a host was refused when it was last asked about: what its tasks fail with.
+    private let refusals = Mutex<[String: UncurlError]>([:])
 
     /// The queue of who set none.
     let ownQueue = DispatchQueue(label: "Uncurl.completion")
@@ -69,21 +69,30 @@ final class ManagerCore: Sendable {
 
     // MARK: Trust
 
-    func judge(_ trust: URLServerTrust, _ host: String) -> TrustFailure? {
+    /// What the policy says of a server; nil: it is trusted.
+    func judge(_ trust: URLServerTrust, _ host: String) -> UncurlError? {
         let policy = stored.withLock { $0.securityPolicy }
         do throws(TrustFailure) {
             try policy.evaluate(trust, host: host)
-            distrusted.withLock { $0[host] = nil }
             return nil
         } catch {
-            distrusted.withLock { $0[host] = error }
-            return error
+            return .trust(error)
         }
     }
 
-    func failure(of host: String?) -> TrustFailure? {
+    /// - Parameter refusal: nil: the host is not refused any more.
+    func note(_ refusal: UncurlError?, of host: String) {
+        let old = refusals.withLock { refusals in
+            let old = refusals[host]
+            refusals[host] = refusal
+            return old
+        }
+        withExtendedLifetime(old) {}
+    }
+
+    func refusal(of host: String?) -> UncurlError? {
         guard let host else { return nil }
-        return distrusted.withLock { $0[host] }
+        return refusals.withLock { $0[host] }
     }
 
     // MARK: Notifications

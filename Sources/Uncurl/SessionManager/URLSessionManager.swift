@@ -42,21 +42,21 @@ open class URLSessionManager: @unchecked Sendable {
     /// Made when it is first needed, and anew after ``invalidate(cancellingTasks:resettingSession:)`` with a reset. After one without, the
     /// session that is invalid: its tasks fail.
     public var session: URLSession {
-        let (session, isNew) = life.withLock { life -> (URLSession, Bool) in
+        // What has to be done with a new one; nil for one that was there.
+        let (session, begin) = life.withLock { life -> (URLSession, (@Sendable (URLSession) -> Void)?) in
             switch life {
-            case .open(let session), .invalid(let session?): return (session, false)
+            case .open(let session), .invalid(let session?): return (session, nil)
             case .none:
                 let session = makeSession()
                 life = .open(session)
-                return (session, true)
+                return (session, { [self] in adopt($0) })
             case .invalid(nil):
                 let session = makeSession()
                 life = .invalid(session)
-                return (session, false)
+                return (session, { $0.invalidateAndCancel() })
             }
         }
-        if isNew { adopt(session) }
-        if case .invalid = life.withLock({ $0 }) { session.invalidateAndCancel() }
+        begin?(session)
         return session
     }
 
@@ -81,8 +81,10 @@ open class URLSessionManager: @unchecked Sendable {
 
     /// The tasks that have not ended, in the order they were made: a snapshot, to be had from any callback.
     public var tasks: [URLSessionTask] {
-        guard case .open(let session) = life.withLock({ $0 }) else { return [] }
-        return session.unfinishedTasks
+        switch life.withLock({ $0 }) {
+        case .open(let session), .invalid(let session?): session.unfinishedTasks
+        case .none, .invalid(nil): []
+        }
     }
 
     public var dataTasks: [URLSessionDataTask] {

@@ -65,7 +65,7 @@ struct TransferTests {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("uncurl-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         var request = HTTPRequest("range/3000000")
-        request.options.throttle = Throttle(download: 2_000_000, burst: 200_000)
+        request.options.throttle = Throttle(download: 400_000, burst: 100_000)
         let log = Log<TransferProgress>()
         request.options.downloadProgress = { log.add($0) }
         let transfer = manager.downloadTransfer(request, to: .folder(folder))
@@ -115,5 +115,90 @@ struct TransferTests {
             Issue.record("no error")
             return
         }
+    }
+
+    private struct Mine: Error {}
+
+    /// An interceptor that says when it is asked, and then takes an hour unless its Swift task is cancelled.
+    private func slow(_ asked: Log<Bool>) -> ClosureInterceptor {
+        .adapting { request, _ in
+            asked.add(true)
+            try await Task.sleep(for: .seconds(3600))
+            return request
+        }
+    }
+
+    @Test("B6, B8: a transfer that is cancelled in an adapter ends at once, as cancelled")
+    func cancelledInAdapter() async {
+        let manager = server.manager()
+        let asked = Log<Bool>()
+        manager.interceptors = [slow(asked)]
+        let transfer = manager.start(HTTPRequest("bytes/4"), serializer: .data)
+        await asked.wait(for: 1)
+        transfer.cancel()
+        guard case .cancelled? = await transfer.response.error else {
+            Issue.record("another end")
+            return
+        }
+        let waiting = Task { await manager.response(to: HTTPRequest("bytes/4"), serializer: .data) }
+        await asked.wait(for: 2)
+        waiting.cancel()
+        guard case .cancelled? = await waiting.value.error else {
+            Issue.record("another end")
+            return
+        }
+        #expect(server.requestCount == 0)
+    }
+
+    @Test("B6: a transfer that is cancelled while a retrier is asked ends as cancelled, whatever he says")
+    func cancelledInRetrier() async {
+        let manager = server.manager()
+        let control = Log<TransferControl>()
+        manager.interceptors = [
+            .retrying { _ in
+                await control.wait(for: 1)
+                control.entries.first?.cancel()
+                return .doNotRetryWithError(Mine())
+            }
+        ]
+        let transfer = manager.start(HTTPRequest("status/500"), serializer: .data)
+        control.add(transfer.control)
+        guard case .cancelled? = await transfer.response.error else {
+            Issue.record("another end")
+            return
+        }
+    }
+
+    @Test("B2: of suspending and resuming at once the last word counts: the task does as the transfer says")
+    func steering() async {
+        let manager = server.manager()
+        let created = Log<Bool>()
+        manager.hooks.didCreate = { _, _ in created.add(true) }
+        let transfer = manager.start(HTTPRequest("never"), serializer: .data)
+        await created.wait(for: 1)
+        await withTaskGroup(of: Void.self) { group in
+            for isStop in [true, false] {
+                group.addTask {
+                    for _ in 0..<2_000 { if isStop { transfer.suspend() } else { transfer.resume() } }
+                }
+            }
+        }
+        #expect(transfer.control.task?.state == (transfer.control.state == .resumed ? .running : .suspended))
+        transfer.resume()
+        #expect(transfer.control.state == .resumed)
+        #expect(transfer.control.task?.state == .running)
+        transfer.cancel()
+        _ = await transfer.response
+    }
+
+    @Test("P9: a stream that cannot be made is the reason that its request fails for")
+    func streamless() async {
+        let request = HTTPRequest(.post, "post", body: .stream(length: 3) { throw Mine() })
+        let response = await server.manager().response(to: request, serializer: .data)
+        guard case .transport(let error)? = response.error else {
+            Issue.record("\(response)")
+            return
+        }
+        #expect(error.localizedDescription.contains("Mine"), "\(error)")
     }
 }

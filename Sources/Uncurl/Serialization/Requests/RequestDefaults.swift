@@ -40,7 +40,7 @@ public struct RequestDefaults: Sendable {
     ///
     /// - Throws: ``ParameterFailure``: the user's name has a colon in it, which would end it.
     public mutating func setAuthorization(user: String, password: String) throws(ParameterFailure) {
-        guard !user.contains(":") else { throw ParameterFailure(.colonInUserName) }
+        guard !user.utf8.contains(UInt8(ascii: ":")) else { throw ParameterFailure(.colonInUserName) }
         try setHeader("Authorization", to: "Basic " + Data("\(user):\(password)".utf8).base64EncodedString())
     }
 
