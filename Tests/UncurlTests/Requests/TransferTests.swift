@@ -119,11 +119,14 @@ struct TransferTests {
 
     private struct Mine: Error {}
 
-    /// An interceptor that says when it is asked, and then takes an hour unless its Swift task is cancelled.
+    /// An interceptor that says when it is asked, and then takes for ever, unless its Swift task is cancelled.
     private func slow(_ asked: Log<Bool>) -> ClosureInterceptor {
         .adapting { request, _ in
             asked.add(true)
-            try await Task.sleep(for: .seconds(3600))
+            let (nothing, source) = AsyncStream<Void>.makeStream()
+            for await _ in nothing {}
+            source.finish()
+            try Task.checkCancellation()
             return request
         }
     }
