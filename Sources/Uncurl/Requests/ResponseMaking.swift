@@ -31,7 +31,7 @@ struct ResponseMaking<Serializer: ResponseSerializer>: Sendable {
                 data: outcome.data,
                 fileURL: file
             )
-            (result, rejected) = value(of: answer)
+            (result, rejected) = serializer.outcome(of: answer, by: validation ?? serializer.validation)
         }
         return Response(
             request: request,
@@ -44,24 +44,6 @@ struct ResponseMaking<Serializer: ResponseSerializer>: Sendable {
             retryCount: retryCount,
             resumeData: outcome.error?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data
         )
-    }
-
-    /// What a refused answer says is told as well: an error document must not be lost because of its status.
-    private func value(
-        of answer: ReceivedResponse
-    ) -> (Result<Serializer.Value, UncurlError>, rejected: Serializer.Value?) {
-        var refusal = (validation ?? serializer.validation).failure(of: answer)
-        do {
-            let value = try serializer.serialize(answer)
-            guard let refusal else { return (.success(value), nil) }
-            return (.failure(.validation(refusal)), value)
-        } catch {
-            let failure =
-                error as? SerializationFailure ?? SerializationFailure(.other, answer: answer, underlying: error)
-            guard refusal != nil else { return (.failure(.serialization(failure)), nil) }
-            refusal?.serialization = failure
-            return (refusal.map { .failure(.validation($0)) } ?? .failure(.serialization(failure)), nil)
-        }
     }
 
     /// Of a request that never became a task.

@@ -57,18 +57,9 @@ public final class TransferControl: Sendable {
     /// One for each attempt, the first one first.
     public var tasks: [URLSessionTask] { reins.withLock { $0.past + ($0.task.map { [$0] } ?? []) } }
 
-    public var uploadProgress: TransferProgress {
-        guard let task else { return TransferProgress(completed: 0, total: nil) }
-        return TransferProgress(task.countOfBytesSent, of: task.countOfBytesExpectedToSend)
-    }
+    public var uploadProgress: TransferProgress { TransferProgress(sentBy: task) }
 
-    public var downloadProgress: TransferProgress {
-        guard let task else { return TransferProgress(completed: 0, total: nil) }
-        return TransferProgress(
-            task.countOfBytesReceived,
-            of: task.response == nil ? -1 : task.countOfBytesExpectedToReceive
-        )
-    }
+    public var downloadProgress: TransferProgress { TransferProgress(receivedBy: task) }
 
     /// Ends it with ``UncurlError/cancelled``, unless it has ended. What follows is that one end.
     public func cancel() {

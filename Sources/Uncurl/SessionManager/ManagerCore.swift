@@ -4,6 +4,9 @@ internal import URLLoading
 
 /// What a manager, its session's delegate and its tasks' delegates share. It holds neither the manager nor the session, so that both can
 /// be let go of.
+///
+/// Settings are its members: one that is read is copied by itself, and what a new value replaces is let go of without the lock.
+@dynamicMemberLookup
 final class ManagerCore: Sendable {
     /// All that a user may set, copied into each task when it is made (hooks apart, which are looked up).
     struct Settings: Sendable {
@@ -45,19 +48,26 @@ final class ManagerCore: Sendable {
 
     var settings: Settings { stored.withLock { $0 } }
 
-    func change(_ change: (inout Settings) -> Void) {
-        // What is let go of may run code of the user's: never under the lock.
-        let old = stored.withLock { settings in
-            let old = settings
-            change(&settings)
-            hooked.store(Self.interests(settings).rawValue, ordering: .relaxed)
-            return old
+    subscript<Value: Sendable>(dynamicMember member: WritableKeyPath<Settings, Value>) -> Value {
+        get { stored.withLock { $0[keyPath: member] } }
+        set {
+            // What is let go of may run code of the user's: never under the lock.
+            let old = stored.withLock { settings in
+                let old = settings
+                settings[keyPath: member] = newValue
+                hooked.store(Self.interests(settings).rawValue, ordering: .relaxed)
+                return old
+            }
+            withExtendedLifetime(old) {}
         }
-        withExtendedLifetime(old) {}
     }
 
-    var hooks: TaskHooks { stored.withLock { $0.hooks } }
-    var sessionHooks: SessionHooks { stored.withLock { $0.sessionHooks } }
+    /// Asked for with every event, so not by way of a key path.
+    var hooks: TaskHooks {
+        get { stored.withLock { $0.hooks } }
+        set { self[dynamicMember: \.hooks] = newValue }
+    }
+
     var interests: TaskInterests { TaskInterests(rawValue: hooked.load(ordering: .relaxed)) }
 
     private static func interests(_ settings: Settings) -> TaskInterests {
@@ -71,7 +81,7 @@ final class ManagerCore: Sendable {
 
     /// What the policy says of a server; nil: it is trusted.
     func judge(_ trust: URLServerTrust, _ host: String) -> UncurlError? {
-        let policy = stored.withLock { $0.securityPolicy }
+        let policy = self.securityPolicy
         do throws(TrustFailure) {
             try policy.evaluate(trust, host: host)
             return nil
@@ -98,7 +108,7 @@ final class ManagerCore: Sendable {
     // MARK: Notifications
 
     func post(_ name: Notification.Name, _ object: AnyObject, _ facts: [AnyHashable: Any]? = nil) {
-        guard let center = stored.withLock({ $0.notificationCenter }) else { return }
+        guard let center = self.notificationCenter else { return }
         center.post(name: name, object: object, userInfo: facts)
     }
 }

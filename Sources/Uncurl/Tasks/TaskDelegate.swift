@@ -81,18 +81,9 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, @unchecked 
         queue?.isSuspended = false
     }
 
-    public var uploadProgress: TransferProgress {
-        guard let task else { return TransferProgress(completed: 0, total: nil) }
-        return TransferProgress(task.countOfBytesSent, of: task.countOfBytesExpectedToSend)
-    }
+    public var uploadProgress: TransferProgress { TransferProgress(sentBy: task) }
 
-    public var downloadProgress: TransferProgress {
-        guard let task else { return TransferProgress(completed: 0, total: nil) }
-        return TransferProgress(
-            task.countOfBytesReceived,
-            of: task.response == nil ? -1 : task.countOfBytesExpectedToReceive
-        )
-    }
+    public var downloadProgress: TransferProgress { TransferProgress(receivedBy: task) }
 
     // MARK: Of interest to the session
 

@@ -50,7 +50,7 @@ extension TaskDelegate: URLSessionTaskDelegate {
         if let hook = core.hooks.willPerformRedirection ?? hooks.willPerformRedirection {
             return await hook(session, task, response, request)
         }
-        guard let rule = behavior.redirects ?? core.settings.redirects else { return request }
+        guard let rule = behavior.redirects ?? core.redirects else { return request }
         return await rule.next(task, request, response)
     }
 
@@ -195,7 +195,7 @@ extension TaskDelegate: URLSessionDataDelegate {
         if let hook = core.hooks.willCacheResponse ?? hooks.willCacheResponse {
             return await hook(session, dataTask, proposedResponse)
         }
-        guard let rule = behavior.caching ?? core.settings.caching else { return proposedResponse }
+        guard let rule = behavior.caching ?? core.caching else { return proposedResponse }
         return await rule.stored(dataTask, proposedResponse)
     }
 }
