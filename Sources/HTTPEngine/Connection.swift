@@ -152,7 +152,7 @@ final class Connection: ReadinessHandler, TimerHandler {
     /// The first bytes of an answer to `exchange` are about to be read.
     func beginReading(_ exchange: Exchange) -> Reading {
         let reading = engine.readings.next
-        reading.isBulk = false
+        reading.pace = .usual
         if let request = exchange.request { reading.parser.begin(answering: request.context) }
         self.reading = reading
         return reading
@@ -166,6 +166,7 @@ final class Connection: ReadinessHandler, TimerHandler {
     /// The response is whole, and nothing of it is needed any more.
     func endReading() {
         guard let reading else { return }
+        endGathering()
         self.reading = nil
         engine.readings.keep(reading)
     }
@@ -190,6 +191,8 @@ final class Connection: ReadinessHandler, TimerHandler {
     }
 
     func timerFired(_ id: TimerID) {
+        if case .busy(let exchange) = state { gatheringTimerFired(id, exchange) }
+        guard id == timer else { return }
         timer = nil
         guard case .idle(let since) = state else { return }
         let age = loop.sinceBoot.nanoseconds(since: since)
@@ -232,6 +235,9 @@ final class Connection: ReadinessHandler, TimerHandler {
         try wire?.socket.send(file, at: offset, atMost: count)
     }
 
+    /// The socket is readable from so many bytes on.
+    func wake(for count: Int) throws(Errno) { try wire?.socket.wakeReader(for: count) }
+
     func flush(atMost count: Int = .max) throws(Errno) -> SendQueue.Progress {
         try queue.flush(atMost: count) { first, second throws(Errno) in try write(first, second) }
     }
@@ -270,7 +276,7 @@ final class Connection: ReadinessHandler, TimerHandler {
     }
 
     /// Out of memory, for epoll. The exchange hears of it next turn: not from within a call of its own.
-    private func refused(_ error: Errno) {
+    func refused(_ error: Errno) {
         refusal = error
         loop.again(token)
     }

@@ -9,7 +9,7 @@ extension Connection {
             guard passHeld(exchange, reading) else { return }
         }
         if let secure, secure.ending != nil { return secureEnded(exchange, secure) }
-        let isBulk = reading?.isBulk == true
+        let isBulk = reading.map { $0.pace != .usual } ?? false
         let buffer = isBulk ? loop.bulkBuffer : loop.readBuffer
         for _ in 0..<(isBulk ? 1 : Connection.readsPerTurn) {
             let result: Socket.Read
@@ -34,11 +34,12 @@ extension Connection {
                 if let throttle = exchange.throttle, isServing(exchange), throttle.read(count, at: loop.now) {
                     return holdReading(exchange)
                 }
+                if isBulk, let reading { gather(exchange, reading) }
                 // A short read has drained the socket. With the FIN already announced the end is read at once.
                 guard goesOn, count == buffer.capacity || peerFinished else { return }
             }
         }
-        reading?.isBulk = true
+        if !isBulk { reading?.pace = .bulk }
     }
 
     /// To the parser. False: the exchange is over, or paused with the rest held back.

@@ -8,8 +8,7 @@ final class Reading {
     /// nil: the decoder may hold back output, and the parser an end, that needs no more bytes.
     var heldContent: [UInt8]?
     var heldInput: [UInt8]?
-    /// A whole turn's reads have been full: the rest comes in large pieces.
-    var isBulk = false
+    var pace = ReadingPace.usual
 
     init(_ configuration: EngineConfiguration) {
         parser = ResponseParser(limits: configuration.limits, leniency: configuration.leniency)

@@ -161,6 +161,12 @@ public struct Socket: ~Copyable {
         try? setOption(uncurl_SOL_TCP, uncurl_TCP_KEEPCNT, 4)
     }
 
+    /// Readable from `count` bytes on, not from one: for who knows that so many will come (SO_RCVLOWAT, socket(7)). The end of
+    /// the stream, an error and a full window still count at once, and a read still takes what is there.
+    public func wakeReader(for count: Int) throws(Errno) {
+        try setOption(uncurl_SOL_SOCKET, uncurl_SO_RCVLOWAT, CInt(clamping: count))
+    }
+
     func setOption(_ level: CInt, _ name: CInt, _ value: CInt) throws(Errno) {
         _ = try callingOnce(.setsockopt) { uncurl_set_int_option(number, level, name, value) }
     }

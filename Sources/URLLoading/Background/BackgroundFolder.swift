@@ -18,6 +18,10 @@ final class BackgroundFolder: Sendable {
     private static let keptTime: Int64 = 604_800
     /// A record holds a request with its content, and an upload's answer.
     private static let mostOctets = 64 << 20
+    /// Of the request alone: what is written must be read again, whatever is added to it.
+    static let mostRequest = 32 << 20
+    /// Of tasks: what lies beyond them has not been counted to.
+    private static let numbers = 1...(1 << 48)
 
     let path: String
     /// Locked until it is closed; the kernel closes it for a process that is killed.
@@ -72,14 +76,17 @@ final class BackgroundFolder: Sendable {
             }
             if let octets = try? StoreFile.read("\(path)/\(name)", limit: BackgroundFolder.mostOctets),
                 let record = try? PropertyListDecoder().decode(BackgroundRecord.self, from: Data(octets)),
-                record.version == BackgroundRecord.version, name == "\(record.number)\(BackgroundFolder.suffix)"
+                record.version == BackgroundRecord.version, BackgroundFolder.numbers.contains(record.number),
+                name == "\(record.number)\(BackgroundFolder.suffix)"
             {
                 found.append(record)
             } else {
                 strangers.append(name)
             }
         }
-        let wanted = Set(found.flatMap { [$0.part?.path, $0.outcome?.path] }.compactMap { $0 })
+        let wanted = Set(
+            found.flatMap { [$0.part?.path, $0.outcome?.path, $0.outcome?.contentPath] }.compactMap { $0 }
+        )
         let now = Int64(Date().timeIntervalSince1970)
         for name in strangers where !wanted.contains("\(path)/\(name)") {
             let isKept = name.hasSuffix(BackgroundFolder.keptSuffix)
@@ -100,7 +107,7 @@ final class BackgroundFolder: Sendable {
 
     private func place(of number: Int) -> String { "\(path)/\(number)\(BackgroundFolder.suffix)" }
 
-    /// For a download's content; never used before, so that no record can mean another's.
+    /// For content, a download's or an answer's; never used before, so that no record can mean another's.
     func freshPart(of number: Int) -> String { "\(path)/\(number)-\(UUID().uuidString).part" }
 
     /// Puts what a download leaves for a later one where records do not count.

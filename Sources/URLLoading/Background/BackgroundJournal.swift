@@ -62,6 +62,7 @@ final class BackgroundJournal: Sendable {
             folder.remove(number)
             if let part = record.part?.path { StoreFile.remove(part) }
             if let path = record.outcome?.path { StoreFile.remove(path) }
+            if let path = record.outcome?.contentPath { StoreFile.remove(path) }
         }
     }
 

@@ -26,8 +26,10 @@ struct BackgroundRecord: Codable, Sendable {
         var resumeData: Data?
         /// Of a download: the whole content.
         var path: String?
-        /// Of an upload: the answer's content, up to ``BackgroundSession/mostContent``.
+        /// Of an upload: the answer's content, up to ``KeptAnswer/mostInMemory``.
         var content: Data?
+        /// The same where there is more of it: a file.
+        var contentPath: String?
     }
 
     static let version = 1

@@ -18,7 +18,7 @@ enum BackgroundRestoration {
         }
         task.snapshot.withLock { snapshot in
             snapshot.taskDescription = record.taskDescription
-            snapshot.priority = record.priority
+            snapshot.priority = URLSessionTask.priority(record.priority)
             snapshot.beginDate = record.beginDate
             snapshot.expectsToSend = record.expectsToSend
             snapshot.expectsToReceive = record.expectsToReceive
@@ -45,8 +45,23 @@ enum BackgroundRestoration {
         )
     }
 
+    private static func tellContent(
+        of outcome: BackgroundRecord.Outcome,
+        _ task: URLSessionDataTask,
+        _ session: URLSession
+    ) {
+        guard let delegate = (task.delegate ?? session.delegates.task) as? any URLSessionDataDelegate else { return }
+        if let content = outcome.content, !content.isEmpty {
+            delegate.urlSession(session, dataTask: task, didReceive: content)
+        }
+        guard let path = outcome.contentPath else { return }
+        KeptAnswer.read(path) { delegate.urlSession(session, dataTask: task, didReceive: $0) }
+    }
+
     /// How a task ended that an earlier process has finished and not told of.
     static func tell(_ record: BackgroundRecord, _ task: URLSessionTask, _ session: URLSession) {
+        // It has been loaded: whoever resumes it does not begin it again.
+        task.isTakenUp = true
         let outcome = record.outcome ?? BackgroundRecord.Outcome()
         let callbacks = CallbackQueue {}
         let failure = outcome.code.map { code -> URLError in
@@ -60,11 +75,8 @@ enum BackgroundRestoration {
             info[NSURLSessionDownloadTaskResumeData] = data
             return URLError(error.code, userInfo: info)
         }
-        if let dataTask = task as? URLSessionDataTask, let content = outcome.content, !content.isEmpty {
-            callbacks.add(on: session.delegateQueue) {
-                let delegate = task.delegate ?? session.delegates.task
-                (delegate as? any URLSessionDataDelegate)?.urlSession(session, dataTask: dataTask, didReceive: content)
-            }
+        if let dataTask = task as? URLSessionDataTask {
+            callbacks.add(on: session.delegateQueue) { tellContent(of: outcome, dataTask, session) }
         }
         var ending = TaskEnding(task: task, session: session, failure: failure, response: task.response)
         // One that is gone has been taken already, and its end not told.

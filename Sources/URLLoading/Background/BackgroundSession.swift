@@ -4,16 +4,13 @@ internal import Synchronization
 /// What makes a session a background session: its tasks are on disk, and outlive their process. There is no daemon: they go on when a process
 /// makes the session again.
 final class BackgroundSession: Sendable {
-    /// Of an upload's answer, so much is kept for a delegate in another process; what is longer is told as it comes, and not kept.
-    static let mostContent = 1 << 20
-
     /// Why it has no journal: another session has the identifier, or there is no place to write to.
     private let refusal: URLError?
     private let journal: BackgroundJournal?
     /// Of what an earlier process has finished, what the delegate has not heard yet.
     private let untold = Mutex<Set<Int>>([])
-    /// Of uploads under way: the answer's content so far, unless it is too long.
-    private let contents = Mutex<[Int: Data]>([:])
+    /// Of uploads under way: the answer's content so far.
+    private let answers = Mutex<[Int: KeptAnswer]>([:])
 
     /// Blocks for the disk.
     init(_ identifier: String, in base: String?) {
@@ -64,6 +61,7 @@ final class BackgroundSession: Sendable {
         case (is URLSessionUploadTask, _): return refuse(.unknown, "a background session uploads files alone")
         default: return refuse(.unknown, "a background session has download and upload tasks alone")
         }
+        if case .segments = order.content { return refuse(.unknown, "a form does not outlive its process; a file does") }
         // Resume data that was none fails as it does elsewhere.
         guard let request = order.request else { return nil }
         let scheme = url?.scheme?.lowercased()
@@ -73,6 +71,9 @@ final class BackgroundSession: Sendable {
         if case .stream = request.values.body { return refuse(.unknown, "a stream does not outlive its process") }
         guard let archived = BackgroundRecord.archive(request) else {
             return refuse(.badURL, "the request cannot be written down")
+        }
+        guard archived.count <= BackgroundFolder.mostRequest else {
+            return refuse(.dataLengthExceedsMaximum, "the request is too long to be written down; a file is not")
         }
         var record = BackgroundRecord(
             number: task.taskIdentifier,
@@ -100,11 +101,12 @@ final class BackgroundSession: Sendable {
     }
 
     /// A resumed task is on disk as one when this returns.
-    func note(_ task: URLSessionTask, _ state: BackgroundRecord.State) {
+    func noteFlow(of task: URLSessionTask) {
         journal?.change(task.taskIdentifier, waits: true) { record in
             guard record.state != .finished else { return }
-            record.state = state
-            if state == .running, record.begun == nil { record.begun = Date() }
+            // As it is by now: two threads may come here in the other order.
+            record.state = task.snapshot.withLock { $0.suspensions > 0 } ? .suspended : .running
+            if record.state == .running, record.begun == nil { record.begun = Date() }
         }
     }
 
@@ -146,7 +148,13 @@ final class BackgroundSession: Sendable {
 
     /// The answer's head has come: by what its content can be known.
     func note(_ task: URLSessionTask, _ response: HTTPURLResponse?, part: BackgroundRecord.Part?) {
-        contents.withLock { $0[task.taskIdentifier] = part == nil ? Data() : nil }
+        let isAnswer = part == nil && journal != nil
+        let before = answers.withLock { answers in
+            let before = answers.removeValue(forKey: task.taskIdentifier)
+            if isAnswer { answers[task.taskIdentifier] = KeptAnswer() }
+            return before
+        }
+        before?.drop()
         // What is written anew needs the old no more, once the record says so.
         let old = journal?.record(task.taskIdentifier)?.part?.path
         let leftover = old == part?.path ? nil : old
@@ -159,12 +167,13 @@ final class BackgroundSession: Sendable {
         }
     }
 
+    /// What the disk does not take is told as it comes, and not kept.
     func note(_ task: URLSessionTask, content: Data) {
-        contents.withLock { contents in
-            guard var data = contents.removeValue(forKey: task.taskIdentifier) else { return }
-            data.append(content)
-            if data.count <= BackgroundSession.mostContent { contents[task.taskIdentifier] = data }
+        let number = task.taskIdentifier
+        guard var answer = answers.withLock({ $0.removeValue(forKey: number) }), let folder = journal?.folder else {
+            return
         }
+        if answer.append(content, { folder.freshPart(of: number) }) { answers.withLock { $0[number] = answer } }
     }
 
     /// Writes down how the task ended, and then tells it.
@@ -178,12 +187,14 @@ final class BackgroundSession: Sendable {
         outcome.reason = (ending.failure as (any Error)?).map { ($0 as NSError).localizedDescription }
         outcome.resumeData = ending.failure?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data
         outcome.path = ending.file?.url.path
-        outcome.content = contents.withLock { $0.removeValue(forKey: number) }
+        let answer = answers.withLock { $0.removeValue(forKey: number) }
+        outcome.content = answer?.data
+        outcome.contentPath = answer?.finish()
         let response = (ending.response as? HTTPURLResponse).flatMap { BackgroundRecord.archive($0) }
         let last = outcome
         journal.later {
             // Or the record would be there before the content.
-            if let path = last.path { StoreFile.synchronize(path) }
+            for path in [last.path, last.contentPath] { if let path { StoreFile.synchronize(path) } }
         }
         let tell: @Sendable () -> Void = { ending.tell(by: callbacks) }
         journal.change(number, then: tell) { record in
@@ -197,7 +208,7 @@ final class BackgroundSession: Sendable {
     /// Everything about the task has been told. True if all that an earlier process had left has been.
     func told(_ task: URLSessionTask) -> Bool {
         let number = task.taskIdentifier
-        _ = contents.withLock { $0.removeValue(forKey: number) }
+        answers.withLock { $0.removeValue(forKey: number) }?.drop()
         journal?.remove(number)
         return untold.withLock { untold in
             guard untold.remove(number) != nil else { return false }

@@ -40,6 +40,8 @@ extension TaskLoad {
     func isTriedAgain(after error: EngineError) -> Bool {
         guard background?.record(of: task) != nil, error.mayPass else { return false }
         guard let request = order.request else { return false }
+        // An answer that has been told cannot be told again; nor is content sent twice that the server has answered.
+        if task is URLSessionUploadTask, task.response != nil { return false }
         keepForNextTry()
         (redirects, chain, sendsContent, dropsContent) = (0, RedirectChain(), true, false)
         challenges = ChallengeProgress()

@@ -9,21 +9,26 @@ enum StoreFile {
 
     /// - Parameter limit: more than that is EFBIG.
     static func read(_ path: String, limit: Int) throws(Fault) -> [UInt8] {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        if descriptor < 0 { throw Fault(code: errno) }
+        let (descriptor, size) = try opened(path)
         defer { close(descriptor) }
+        guard size <= limit else { throw Fault(code: EFBIG) }
+        return try readAll(descriptor, size)
+    }
+
+    /// Nothing else than a file may stand there, a pipe least of all: its writer would be waited for.
+    private static func opened(_ path: String) throws(Fault) -> (descriptor: CInt, size: Int) {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        if descriptor < 0 { throw Fault(code: errno) }
         var found = stat()
-        guard unsafe fstat(descriptor, &found) == 0 else { throw Fault(code: errno) }
-        // Nothing else may stand there, a pipe least of all: that would be waited for.
-        guard found.st_mode & S_IFMT == S_IFREG else { throw Fault(code: EINVAL) }
-        guard found.st_size <= limit else { throw Fault(code: EFBIG) }
-        return try readAll(descriptor, Int(found.st_size))
+        let code = unsafe fstat(descriptor, &found) == 0 ? 0 : errno
+        if code == 0, found.st_mode & S_IFMT == S_IFREG { return (descriptor, Int(found.st_size)) }
+        close(descriptor)
+        throw Fault(code: code == 0 ? EINVAL : code)
     }
 
     /// The first octets of a file, as many as there are.
     static func read(_ path: String, first count: Int) throws(Fault) -> [UInt8] {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        if descriptor < 0 { throw Fault(code: errno) }
+        let (descriptor, _) = try opened(path)
         defer { close(descriptor) }
         return try readAll(descriptor, count)
     }

@@ -31,7 +31,7 @@ struct CookieProperties {
         cookie.sameSite = policy.flatMap { Cookie.SameSite(rawValue: $0.lowercased()) }
         let maximumAge = cookie.version == 1 ? seconds : nil
         cookie.isDiscarded = flag(.discard) ?? (cookie.version == 1 && maximumAge == nil)
-        if !cookie.isDiscarded { cookie.expires = maximumAge.map { now + max(0, $0) } ?? expires }
+        if !cookie.isDiscarded { cookie.expires = maximumAge.map { min(now + max(0, $0), Self.endOfTime) } ?? expires }
         return cookie
     }
 
@@ -44,8 +44,13 @@ struct CookieProperties {
     }
 
     private var expires: Double? {
-        (properties[.expires] as? Date)?.timeIntervalSince1970 ?? string(.expires).flatMap(CookieDate.parse)
+        let time = (properties[.expires] as? Date)?.timeIntervalSince1970 ?? string(.expires).flatMap(CookieDate.parse)
+        guard let time, !time.isNaN else { return nil }
+        return min(max(time, -Self.endOfTime), Self.endOfTime)
     }
+
+    /// Seconds; some thirty million years. A file has no number for infinity, and one such date would keep all cookies off the disk.
+    private static let endOfTime = 1e15
 
     private var ports: [Int]? {
         if let numbers = properties[.port] as? [NSNumber] { return numbers.map(\.intValue) }

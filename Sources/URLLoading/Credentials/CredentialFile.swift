@@ -48,12 +48,15 @@ struct CredentialFile: Sendable {
         return table
     }
 
-    /// Makes a change to what the file holds, and gives that back. Blocks while another process does the same.
+    /// A lock is held for one writing, some milliseconds; longer only by a stopped process.
+    private static let lockLimit = Duration.seconds(1)
+
+    /// Makes a change to what the file holds, and gives that back. Blocks while another process does the same, a second at most.
     ///
-    /// - Throws: what the disk says: it may be full, or read-only.
+    /// - Throws: what the disk says: it may be full, or read-only. EBUSY: another process holds the lock.
     func update(_ change: (inout CredentialTable) -> Void) throws(StoreFile.Fault) -> CredentialTable {
         try StoreFile.makeDirectory(StoreFile.parent(of: path))
-        return try StoreFile.locked(path + ".lock") { () throws(StoreFile.Fault) in
+        return try StoreFile.locked(path + ".lock", upTo: Self.lockLimit) { () throws(StoreFile.Fault) in
             let before = read()
             var table = before
             change(&table)

@@ -8,6 +8,7 @@ internal import Synchronization
 final class ByteChannel: Sendable {
     /// What waits at most, about: two of the largest reads may lie above it.
     private static let most = 256 << 10
+    private static let together = 16 << 10
 
     @safe private struct State {
         var chunks: [[UInt8]] = []
@@ -48,7 +49,12 @@ final class ByteChannel: Sendable {
                 unsafe state.reader = nil
                 return unsafe (reader, true)
             }
-            state.chunks.append(chunk)
+            // A server decides how small pieces are: those that wait are put together.
+            if let last = state.chunks.indices.last, state.chunks[last].count + chunk.count <= ByteChannel.together {
+                state.chunks[last] += chunk
+            } else {
+                state.chunks.append(chunk)
+            }
             state.count += chunk.count
             if state.count >= ByteChannel.most { state.isFull = true }
             return (nil, !state.isFull)

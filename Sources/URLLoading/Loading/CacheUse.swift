@@ -20,6 +20,8 @@ struct CacheEntry {
     let storage: CacheStorage
     /// When the head came, in seconds since 1970.
     let received: Int64
+    /// By the word of a `URLProtocol` class, whose answer it is.
+    let ofClass: URLCache.StoragePolicy?
     private let limit: Int
     /// Of answers that are not kept in memory anyway. Nil once it has become too large.
     private var copy: Data? = Data()
@@ -27,6 +29,12 @@ struct CacheEntry {
     init(_ storage: CacheStorage, received: Int64, limit: Int) {
         self.storage = storage
         self.received = received
+        self.limit = limit
+        ofClass = nil
+    }
+
+    init(ofClass policy: URLCache.StoragePolicy, limit: Int) {
+        (storage, received, ofClass) = (.everywhere, Transaction.now, policy)
         self.limit = limit
     }
 

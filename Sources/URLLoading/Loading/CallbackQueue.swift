@@ -11,6 +11,8 @@ final class CallbackQueue: Sendable {
 
     /// Some content has to wait, or a delegate would wait for each piece; four of the largest reads.
     static let mostWeight = 1 << 20
+    /// Of a piece, besides its content: a server decides how small pieces are.
+    static let pieceWeight = 256
 
     private struct State {
         var waiting: [(weight: Int, call: Callback)] = []

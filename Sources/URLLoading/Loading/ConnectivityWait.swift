@@ -24,13 +24,13 @@ extension TaskLoad {
             }
         }
         let again = engine.loop.now.advanced(by: connectivity.next())
-        let request = request
         let timer = engine.loop.arm(
             at: again,
             Alarm { [weak self] in
                 guard let self, case .starting = phase else { return }
                 phase = .starting(nil)
-                start(request)
+                // Nothing of its content has been read: a stream serves once more.
+                transact()
             }
         )
         phase = .starting(timer)

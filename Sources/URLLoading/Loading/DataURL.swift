@@ -16,8 +16,7 @@ struct DataURL {
         if isBase64 { parts.removeLast() }
         guard let octets = DataURL.unescaped(text[text.index(after: comma)...].utf8) else { return nil }
         if isBase64 {
-            let text = String(decoding: octets, as: UTF8.self)
-            guard let data = Data(base64Encoded: DataURL.padded(text), options: .ignoreUnknownCharacters) else {
+            guard let data = Data(base64Encoded: DataURL.padded(octets), options: .ignoreUnknownCharacters) else {
                 return nil
             }
             self.data = data
@@ -39,16 +38,26 @@ struct DataURL {
                 result.append(octet)
                 continue
             }
-            let digits = String(decoding: rest.prefix(2), as: UTF8.self)
-            guard digits.utf8.count == 2, let value = UInt8(digits, radix: 16) else { return nil }
-            result.append(value)
-            rest = rest.dropFirst(2)
+            // Each by itself: a number's parser would take a sign.
+            guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {
+                return nil
+            }
+            result.append(high << 4 | low)
         }
         return result
     }
 
-    private static func padded(_ text: String) -> String {
-        let letters = text.filter { !$0.isWhitespace && $0 != "=" }
-        return letters + String(repeating: "=", count: (4 - letters.count % 4) % 4)
+    private static func digit(_ octet: UInt8) -> UInt8? {
+        switch octet {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): octet - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"): (octet | 0x20) - 0x57
+        default: nil
+        }
+    }
+
+    private static func padded(_ octets: [UInt8]) -> Data {
+        var letters = octets.filter { !" \t\n\u{C}\r=".utf8.contains($0) }
+        letters += [UInt8](repeating: UInt8(ascii: "="), count: (4 - letters.count % 4) % 4)
+        return Data(letters)
     }
 }

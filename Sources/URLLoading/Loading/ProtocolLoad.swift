@@ -27,6 +27,8 @@ final class ProtocolLoad: @unchecked Sendable {
     private let classes: [URLProtocol.Type]
     private let task: URLSessionTask
     private let request: URLRequest
+    /// Nil where the request does not want to know what is in it.
+    private let cache: URLCache?
     private let queue = DispatchQueue(label: "URLLoading.URLProtocol")
     private var instance: URLProtocol?
     private var events: [Event] = []
@@ -49,6 +51,7 @@ final class ProtocolLoad: @unchecked Sendable {
         self.load = load
         loop = load.engine.loop
         task = load.task
+        cache = load.looksIntoCache ? load.engine.settings.cache : nil
         var request = load.request
         // A class knows of a task's content what its request says; a redirect that made a GET of it has taken the content away.
         if !load.content.isEmpty {
@@ -85,7 +88,10 @@ final class ProtocolLoad: @unchecked Sendable {
                 }
             }
             let client = ProtocolClient { [weak self] event in self?.take(event) }
-            let instance = taker.init(task: task, cachedResponse: nil, client: client)
+            let canonical = taker.canonicalRequest(for: request)
+            task.currentRequest = canonical
+            let cached = cache?.cachedResponse(for: canonical)
+            let instance = taker.init(task: task, cachedResponse: cached, client: client)
             instance.task = task
             if isOver.withLock({ $0 }) { return }
             self.instance = instance

@@ -150,9 +150,12 @@ struct RequestBuilder {
 
     /// Nil for what is no limit: infinite, or zero and less, as URLSession reads them.
     static func duration(_ seconds: TimeInterval) -> Duration? {
-        guard seconds > 0, seconds < 1e9 else { return nil }
+        guard seconds > 0, seconds <= longest else { return nil }
         return .nanoseconds(Int64(seconds * 1e9))
     }
+
+    /// Thirty years: whoever says more means no limit.
+    static let longest: TimeInterval = 999_999_999
 
     private static func code(_ problem: HTTPURL.Problem) -> URLError.Code {
         switch problem {

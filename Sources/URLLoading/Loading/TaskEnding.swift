@@ -131,15 +131,25 @@ struct TaskEnding: Sendable {
 
     /// Task and session let go of each other.
     private func release(wasHeard: Bool = true) {
-        // What is let go of may run code of the user's: never under the lock.
-        let (ofSession, ofDelegate, ofWatcher) = task.snapshot.withLock { snapshot in
+        task.letGo { session.finished(task, wasHeard: wasHeard || failure?.code == .cancelled) }
+    }
+}
+
+extension URLSessionTask {
+    /// Keeps nothing alive from here on. What is let go of may run code of the user's: never under the lock, and after `then`.
+    func letGo(_ then: () -> Void = {}) {
+        let held = snapshot.withLock { snapshot in
             let held = (snapshot.session, snapshot.delegate, snapshot.watcher)
-            snapshot.session = nil
-            snapshot.delegate = nil
-            snapshot.watcher = nil
+            (snapshot.session, snapshot.delegate, snapshot.watcher) = (nil, nil, nil)
             return held
         }
-        session.finished(task, wasHeard: wasHeard || failure?.code == .cancelled)
-        withExtendedLifetime((ofSession, ofDelegate, ofWatcher)) {}
+        then()
+        withExtendedLifetime(held) {}
+    }
+
+    /// It has become another task, which goes on in its place: nothing more is told of this one.
+    func retire() {
+        state = .completed
+        letGo()
     }
 }

@@ -25,7 +25,7 @@ final class TaskLoad {
         case starting(TimerID?)
         case loading(Source)
         case asking(Question, Held)
-        case draining(ExchangeID, left: Int, then: URLRequest)
+        case draining(Drain)
         case ended
     }
 
@@ -76,6 +76,8 @@ final class TaskLoad {
     var dropsContent = false
     /// The order's stream is used up: whoever needs the content again asks for another.
     var hasReadStream = false
+    /// It was asked for after a connection that had been closed: once.
+    var hasAskedAgain = false
     var challenges = ChallengeProgress()
     /// The 101 to a request that offered to go on with another protocol.
     var switching: ResponseHead?
@@ -149,7 +151,7 @@ final class TaskLoad {
             return end(ErrorTranslation.urlError(.badURL, nil, "there is no request to send"))
         }
         guard let date = task.beginDate, date.timeIntervalSinceNow > 0 else { return start(request) }
-        let delay = RequestBuilder.duration(date.timeIntervalSinceNow) ?? .zero
+        let delay = RequestBuilder.duration(min(date.timeIntervalSinceNow, RequestBuilder.longest)) ?? .zero
         let timer = engine.loop.arm(
             at: engine.loop.now.advanced(by: delay),
             Alarm { [weak self] in
@@ -273,7 +275,9 @@ final class TaskLoad {
         deferred = nil
         switch before {
         case .loading(let source), .asking(_, .source(let source)): drop(source)
-        case .draining(let id, _, _): engine.engine.cancel(id)
+        case .draining(let drain):
+            engine.loop.cancel(drain.timer)
+            engine.engine.cancel(drain.exchange)
         case .starting(let timer): if let timer { engine.loop.cancel(timer) }
         case .new, .asking, .ended: break
         }

@@ -7,7 +7,11 @@ extension TaskLoad {
     /// A head has come; what it asks for is dealt with before the user sees it as the answer.
     func received(_ response: URLResponse, from source: Source) {
         self.response = response
-        if case .exchange = source, let http = response as? HTTPURLResponse, isIntercepted(http, source) { return }
+        switch source {
+        case .exchange: if let http = response as? HTTPURLResponse, isIntercepted(http, source) { return }
+        case .classLoad(let load): noteForCache(load)
+        case .local, .socket, .stream: break
+        }
         accept(response)
     }
 
@@ -81,6 +85,8 @@ extension TaskLoad {
     }
 
     func beginFile() {
+        // A class of the user's may tell of a second answer: what came of the first is nobody's.
+        if case .file(let old) = sink { old.finish(keeping: false) }
         if let resumed {
             sink = .file(resumed)
             return tellResumption(resumed)
@@ -129,7 +135,7 @@ extension TaskLoad {
         }
         guard involvesDelegate, let task = task as? URLSessionDownloadTask else { return }
         let count = Int64(bytes.count)
-        tell(.written) { session, _, delegate in
+        let hasRoom = tell(.written, weight: CallbackQueue.pieceWeight) { session, _, delegate in
             (delegate as? any URLSessionDownloadDelegate)?.urlSession(
                 session,
                 downloadTask: task,
@@ -138,17 +144,19 @@ extension TaskLoad {
                 totalBytesExpectedToWrite: expected
             )
         }
+        if !hasRoom { fallBehind() }
     }
 
     private func tellCount(_ total: Int64, _ expected: Int64) {
-        tell(.received) { session, task, delegate in
+        let hasRoom = tell(.received, weight: CallbackQueue.pieceWeight) { session, task, delegate in
             (delegate as? any SelectiveDelegate)?.urlSession(session, task: task, didReceive: total, of: expected)
         }
+        if !hasRoom { fallBehind() }
     }
 
     func tellData(_ data: Data) {
         guard let task = task as? URLSessionDataTask else { return }
-        let hasRoom = tell(.content, weight: data.count) { session, _, delegate in
+        let hasRoom = tell(.content, weight: CallbackQueue.pieceWeight + data.count) { session, _, delegate in
             (delegate as? any URLSessionDataDelegate)?.urlSession(session, dataTask: task, didReceive: data)
         }
         if !hasRoom { fallBehind() }

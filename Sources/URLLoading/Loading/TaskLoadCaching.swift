@@ -12,6 +12,15 @@ extension TaskLoad {
 
     // MARK: Before
 
+    /// Whether the request lets what is stored have a part in its answer.
+    var looksIntoCache: Bool {
+        switch policy {
+        case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData: false
+        case .useProtocolCachePolicy, .returnCacheDataElseLoad, .returnCacheDataDontLoad, .reloadRevalidatingCacheData:
+            true
+        }
+    }
+
     func lookIntoCache(_ url: URL) {
         validation = nil
         storing = nil
@@ -99,16 +108,24 @@ extension TaskLoad {
 
     private func serve(_ found: CachedURLResponse, age: Int64) {
         isFromCache = true
-        load(from: LocalLoad(found.served(age: age), found.data, self))
+        let response = found.served(age: age)
+        if wantsMetrics {
+            let facts = TransactionFacts(stored: response, found.data.count, since: Date())
+            transactions.append(URLSessionTaskTransactionMetrics(request, facts))
+        }
+        load(from: LocalLoad(response, found.data, self))
     }
 
     /// Brings the cache up to date behind the answer's back (RFC 5861 §3).
     private func refresh(_ found: CachedURLResponse, _ url: URL, _ conditions: [(name: String, value: String)]) {
         var builder = RequestBuilder(settings: engine.settings, request: request, url: url, content: .none)
+        guard let cache = engine.settings.cache, let place = try? builder.place() else { return }
         builder.extra = conditions
-        guard let cache = engine.settings.cache, let place = try? builder.place(),
-            let (made, fields) = try? builder.build(to: place)
-        else { return }
+        builder.proxies = engine.proxies
+        // As whoever was served: others may get other content under the same URL.
+        if let cookies = cookieField(CookieScope(place)) { builder.extra.append(("Cookie", cookies)) }
+        if let answer = try? authorization(url, place) { builder.extra.append(("Authorization", answer.value)) }
+        guard let (made, fields) = try? builder.build(to: place) else { return }
         let refresh = CacheRefresh(found, cache, CacheKey(method: "GET", url: url), fields, url)
         engine.engine.start(made, delegate: refresh)
     }
@@ -125,23 +142,16 @@ extension TaskLoad {
             let fresh = CacheValidation.freshened(stored, by: news, requested: transaction.sent, received: now)
             let question = ask()
             answered(question) { [self] held in
-                settle(held)
-                guard let fresh else {
-                    // The 304 speaks of another one than ours.
-                    engine.settings.cache?.discard(key)
-                    validation = nil
-                    return exchange(transaction.url)
-                }
-                let cached = use.cached.updated(fresh)
-                engine.settings.cache?.keep(cached, for: key)
-                serve(cached, age: cached.age)
+                settle(held) { [self] in whenRunning { [self] in confirmed(use, by: fresh, key, transaction) } }
             }
             return true
         }
         if use.mayServeStale, CacheRule.isError(response.statusCode) {
             let question = ask()
             answered(question) { [self] held in
-                settle(held)
+                phase = .starting(nil)
+                // Not waited for: a server in trouble may never send the rest.
+                if case .source(let source) = held { drop(source) }
                 serve(use.cached, age: use.cached.age)
             }
             return true
@@ -157,10 +167,16 @@ extension TaskLoad {
         return true
     }
 
-    /// What is left of an answer nobody wants.
-    private func settle(_ held: Held) {
-        phase = .starting(nil)
-        if case .source(let source) = held { drop(source) }
+    /// - Parameter fresh: nil: the 304 speaks of another one than ours.
+    private func confirmed(_ use: CacheUse, by fresh: StoredExchange?, _ key: CacheKey, _ transaction: Transaction) {
+        guard let fresh else {
+            engine.settings.cache?.discard(key)
+            validation = nil
+            return exchange(transaction.url)
+        }
+        let cached = use.cached.updated(fresh)
+        engine.settings.cache?.keep(cached, for: key)
+        serve(cached, age: cached.age)
     }
 
     /// Takes note of an answer from the network: what it makes of what is stored, and whether it is stored itself.
@@ -186,6 +202,13 @@ extension TaskLoad {
         )
         guard permitted != .forbidden, response.expectedContentLength <= cache.contentLimit else { return }
         storing = CacheEntry(permitted, received: Transaction.now, limit: cache.contentLimit)
+    }
+
+    /// Takes note of an answer of a class's, which says itself whether it may be stored.
+    func noteForCache(_ load: ProtocolLoad) {
+        storing = nil
+        guard let cache = engine.settings.cache, load.storagePolicy != .notAllowed, isStorable else { return }
+        storing = CacheEntry(ofClass: load.storagePolicy, limit: cache.contentLimit)
     }
 
     /// Answers that go to files and streams are not kept, as on Apple's platforms: they are large, and have been kept already.
@@ -217,20 +240,9 @@ extension TaskLoad {
 
     /// The answer is complete: it is stored, after a delegate has had its say. True if he is being asked.
     func isStoring() -> Bool {
-        guard let entry = storing, let cache = engine.settings.cache, let transaction,
-            let response = response as? HTTPURLResponse
-        else { return false }
+        guard let entry = storing, let cache = engine.settings.cache else { return false }
         storing = nil
-        guard let data = entry.content(of: sink) else { return false }
-        let cached = CachedURLResponse(
-            response,
-            data: data,
-            storage: entry.storage,
-            request: transaction.fields,
-            requested: transaction.sent,
-            received: entry.received
-        )
-        let key = CacheKey(method: "GET", url: transaction.url)
+        guard let data = entry.content(of: sink), let (cached, key) = proposed(entry, data) else { return false }
         guard involvesDelegate, hasListener(for: .caching), listener is any URLSessionDataDelegate,
             let dataTask = task as? URLSessionDataTask
         else {
@@ -245,6 +257,27 @@ extension TaskLoad {
             end(nil)
         }
         return true
+    }
+}
+
+extension TaskLoad {
+    /// What would be stored, and under what.
+    private func proposed(_ entry: CacheEntry, _ data: Data) -> (CachedURLResponse, CacheKey)? {
+        if let policy = entry.ofClass {
+            guard let response, let key = CacheKey(request) else { return nil }
+            let made = CachedURLResponse(response: response, data: data, storagePolicy: policy)
+            return (made.stored(for: request, at: Date()), key)
+        }
+        guard let transaction, let response = response as? HTTPURLResponse else { return nil }
+        let cached = CachedURLResponse(
+            response,
+            data: data,
+            storage: entry.storage,
+            request: transaction.fields,
+            requested: transaction.sent,
+            received: entry.received
+        )
+        return (cached, CacheKey(method: "GET", url: transaction.url))
     }
 }
 

@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Foundation
 internal import HTTP1
 internal import HTTPEngine
@@ -48,8 +49,15 @@ extension TaskLoad {
     private func store(for space: ProtectionSpace) {
         guard let credential = challenges.credential else { return }
         challenges.credential = nil
-        engine.settings.credentials?.set(credential, for: URLProtectionSpace(space))
+        guard let storage = engine.settings.credentials else { return }
+        guard credential.persistence == .permanent else {
+            return storage.set(credential, for: URLProtectionSpace(space))
+        }
+        TaskLoad.keeping.async { storage.set(credential, for: URLProtectionSpace(space)) }
     }
+
+    /// Where the disk is waited for, which a loop does not.
+    private static let keeping = DispatchQueue(label: "URLLoading.URLCredentialStorage", qos: .utility)
 
     /// True if the answer is a challenge that is being dealt with.
     func isChallenge(_ response: HTTPURLResponse) -> Bool {
@@ -59,7 +67,9 @@ extension TaskLoad {
         guard !questions.isEmpty else { return false }
         if let refused = transaction?.authorized {
             var used = challenges.authorizer ?? engine.authorizations.authorizer(for: url, refused)
-            if let question = questions.first(where: { $0.space == refused }), used?.renew(question) == true {
+            if let question = questions.first(where: { $0.space == refused }), used?.renew(question) == true,
+                challenges.mayAnswer()
+            {
                 challenges.authorizer = used
                 let held = ask()
                 answered(held) { [self] in follow(request, after: $0) }
@@ -136,6 +146,10 @@ extension TaskLoad {
         guard let words = credential.value.words, let url = request.url,
             let authorizer = Authorizer(question, words, url: url)
         else { return askNext(response) }
+        guard challenges.mayAnswer() else {
+            challenges.questions = []
+            return askNext(response)
+        }
         challenges.credential = credential
         if question.side == .proxy {
             engine.use(words, forProxyOf: url)

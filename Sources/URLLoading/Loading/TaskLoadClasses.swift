@@ -34,7 +34,10 @@ extension TaskLoad {
 
     func classRedirected(to next: URLRequest, _ response: URLResponse, _ load: ProtocolLoad) {
         guard isCurrent(load) else { return }
-        guard let http = response as? HTTPURLResponse else { return follow(next, after: .source(.classLoad(load))) }
+        guard let http = response as? HTTPURLResponse else {
+            // No redirect that a delegate could be told of; a class may send itself round in circles all the same.
+            return goOn(with: next, after: .source(.classLoad(load)))
+        }
         redirected(by: http, to: next)
     }
 

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import HTTP1
 internal import HTTPEngine
+internal import Reactor
 internal import Synchronization
 
 /// What the engine tells of the exchange under way.
@@ -14,15 +15,8 @@ extension TaskLoad: ExchangeDelegate {
 
     func exchange(_ id: ExchangeID, didReceive bytes: Span<UInt8>) {
         switch phase {
-        case .draining(id, let left, let next):
-            let rest = left - bytes.count
-            if rest >= 0 {
-                phase = .draining(id, left: rest, then: next)
-            } else {
-                phase = .starting(nil)
-                engine.engine.cancel(id)
-                start(next)
-            }
+        case .draining(let drain) where drain.exchange == id:
+            if !drained(bytes.count, of: drain) { engine.engine.cancel(id) }
         case .loading, .asking: receive(bytes)
         case .new, .starting, .draining, .ended: break
         }
@@ -55,16 +49,31 @@ extension TaskLoad: ExchangeDelegate {
     func exchange(_ id: ExchangeID, didFinish outcome: Outcome, report: ExchangeReport) {
         noteTransaction(report)
         switch phase {
-        case .draining(id, _, let next):
-            phase = .starting(nil)
-            start(next)
+        case .draining(let drain) where drain.exchange == id: drained(drain)
         case .loading(.exchange(id)), .asking(_, .source(.exchange(id))):
             switch outcome {
             case .completed: finished()
-            case .failed(let error): failed(error)
+            case .failed(let error): if !isStreamAskedAgain(after: error, report) { failed(error) }
             }
         case .new, .starting, .loading, .asking, .draining, .ended: break
         }
+    }
+
+    /// True if the server had closed a kept connection meanwhile, and the user is asked for the stream once more: what the engine sends
+    /// again by itself (RFC 9112 §9.3.1), but for content that only its owner has.
+    private func isStreamAskedAgain(after error: EngineError, _ report: ExchangeReport) -> Bool {
+        guard case .stream = content, !hasAskedAgain, report.reusedConnection, !report.retried else { return false }
+        switch error {
+        case .closedBeforeResponse(let cause), .uploadAborted(_, let cause):
+            guard cause?.isPeerClosure ?? true, report.timings.responseStart == nil else { return false }
+        default: return false
+        }
+        // RFC 9110 §9.2.2: the server may have acted on what had left.
+        guard report.bytesSent == 0 || ["PUT", "DELETE"].contains(request.values.httpMethod) else { return false }
+        hasAskedAgain = true
+        phase = .starting(nil)
+        askForStream()
+        return true
     }
 
     private func failed(_ error: EngineError) {
@@ -87,9 +96,10 @@ extension TaskLoad: ExchangeDelegate {
         // 100 and 101 concern the connection.
         guard head.status > 101, tellsPieces, hasListener(for: .informational) else { return }
         let response = HTTPURLResponse(url: url, head: head)
-        tell(.informational) { session, task, delegate in
+        let hasRoom = tell(.informational, weight: CallbackQueue.pieceWeight) { session, task, delegate in
             delegate.urlSession(session, task: task, didReceiveInformationalResponse: response)
         }
+        if !hasRoom { fallBehind() }
     }
 }
 

@@ -52,17 +52,17 @@ extension TaskLoad {
     /// Asks the user; without anybody to ask, `otherwise` is the answer, at once.
     ///
     /// - Parameters:
-    ///   - event: whoever does not hear of it is not asked.
+    ///   - event: whoever does not hear of it is not asked; nil: nobody is.
     ///   - put: on the delegate queue; gives the answer or lets go of it, which fails the task.
     ///   - act: on the loop, with what stood still meanwhile.
     func ask<Value: Sendable>(
-        _ event: TaskInterests,
+        _ event: TaskInterests?,
         otherwise: Value,
         _ put: @escaping @Sendable (URLSession, URLSessionTask, any URLSessionTaskDelegate, Answer<Value>) -> Void,
         _ act: @escaping (Value, Held) -> Void
     ) {
         let question = ask()
-        guard hasListener(for: event) else { return answered(question) { act(otherwise, $0) } }
+        guard let event, hasListener(for: event) else { return answered(question) { act(otherwise, $0) } }
         let home = LoopBound((load: self, act: act), on: engine.loop)
         let answer = Answer<Value> { value in
             home.loop.post {
@@ -73,7 +73,13 @@ extension TaskLoad {
                 }
             }
         }
-        tell(event) { session, task, delegate in put(session, task, delegate, answer) }
+        hasTold = true
+        let (session, task) = (session, task)
+        callbacks.add(on: session.delegateQueue) {
+            // Taken away while the question was on its way.
+            guard let delegate = task.delegate ?? session.delegates.task else { return answer.give(otherwise) }
+            put(session, task, delegate, answer)
+        }
     }
 
     private func unanswered() {
@@ -139,8 +145,11 @@ extension TaskLoad {
         tell(.response) { session, _, delegate in
             (delegate as? any URLSessionDataDelegate)?.urlSession(session, dataTask: dataTask, didBecome: download)
         }
+        callbacks.add(on: session.delegateQueue) { dataTask.retire() }
         replaceTask(by: download)
         beginFile()
+        // There may be no place for the file.
+        if case .ended = phase { return }
         goOn(held)
     }
 }

@@ -26,9 +26,10 @@ extension TaskLoad {
         return true
     }
 
-    /// Asks the user whether to go on with `next`; without anybody to ask, the rules' word is enough.
+    /// Asks the user whether to go on with `next`; without anybody to ask, the rules' word is enough. So it is in a background session, as on
+    /// Apple's platforms: the next process may have nobody to ask.
     func redirected(by response: HTTPURLResponse, to next: URLRequest) {
-        ask(.redirect, otherwise: Optional(next)) { session, task, delegate, answer in
+        ask(background == nil ? .redirect : nil, otherwise: Optional(next)) { session, task, delegate, answer in
             delegate.urlSession(session, task: task, willPerformHTTPRedirection: response, newRequest: next) {
                 answer.give($0)
             }
@@ -37,16 +38,27 @@ extension TaskLoad {
                 dropsContent = false
                 return deliver(response, held)
             }
-            redirects += 1
-            guard let url = answer.url, followsOn(answer, url) else {
-                let reason = "\(RedirectChain.limit) redirects, or a circle of them"
-                return end(ErrorTranslation.urlError(.httpTooManyRedirects, request.url, reason))
-            }
-            if dropsContent { sendsContent = false }
-            task.currentRequest = answer
-            challenges = ChallengeProgress()
-            follow(answer, after: held)
+            goOn(with: answer, after: held)
         }
+    }
+
+    func goOn(with next: URLRequest, after held: Held) {
+        redirects += 1
+        guard let url = next.url, followsOn(next, url) else {
+            let reason = "\(RedirectChain.limit) redirects, or a circle of them"
+            return end(ErrorTranslation.urlError(.httpTooManyRedirects, request.url, reason))
+        }
+        if dropsContent { sendsContent = bringsContent(next) }
+        task.currentRequest = next
+        challenges = ChallengeProgress()
+        follow(next, after: held)
+    }
+
+    /// Content that the user has put into the request he goes on with.
+    private func bringsContent(_ request: URLRequest) -> Bool {
+        guard case .request = order.content else { return false }
+        if case .none = request.values.body { return false }
+        return true
     }
 
     private func followsOn(_ next: URLRequest, _ url: URL) -> Bool {

@@ -106,6 +106,7 @@ extension TaskLoad {
         if let resumption = resumption { WritableFile.remove(resumption.path) }
         phase = .starting(nil)
         drop(source)
+        response = nil
         start(request)
     }
 

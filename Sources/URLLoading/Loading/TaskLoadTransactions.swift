@@ -134,23 +134,56 @@ extension TaskLoad {
         return cookies.cookieHeader(for: scope, mainDocumentURL: request.mainDocumentURL)
     }
 
-    /// A redirect or a challenge: the rest of this answer is read if it is short, so that its connection serves the next.
-    func follow(_ next: URLRequest, after held: Held) {
-        response = nil
+    /// A redirect or a challenge: another request follows on this answer.
+    func follow(_ next: URLRequest, after held: Held) { settle(held) { [self] in start(next) } }
+
+    /// Nobody wants what is left of this answer: it is read if it is short, so that its connection serves the next.
+    func settle(_ held: Held, _ next: @escaping () -> Void) {
         switch held {
         case .source(.exchange(let id)):
-            phase = .draining(id, left: TaskLoad.longestDrain, then: next)
+            let timer = engine.loop.arm(
+                at: engine.loop.now.advanced(by: Drain.limit),
+                Alarm { [weak self] in
+                    self?.engine.engine.cancel(id)
+                }
+            )
+            phase = .draining(Drain(exchange: id, timer: timer, next: next))
             engine.engine.resume(id)
         case .source(let source):
             phase = .starting(nil)
             drop(source)
-            start(next)
+            response = nil
+            next()
         case .nothing, .complete:
-            phase = .starting(nil)
-            start(next)
+            (phase, response) = (.starting(nil), nil)
+            next()
         }
     }
 
-    /// More than a redirect's page needs; reading on costs less than a new connection up to about here.
-    private static let longestDrain = 64 << 10
+    /// False: there is more than is worth reading.
+    func drained(_ count: Int, of drain: Drain) -> Bool {
+        var drain = drain
+        drain.left -= count
+        phase = .draining(drain)
+        return drain.left >= 0
+    }
+
+    /// Its exchange is over, read to its end or given up.
+    func drained(_ drain: Drain) {
+        engine.loop.cancel(drain.timer)
+        (phase, response) = (.starting(nil), nil)
+        drain.next()
+    }
+
+    /// An answer that is not the last one, on its way to its end.
+    struct Drain {
+        let exchange: ExchangeID
+        let timer: TimerID
+        let next: () -> Void
+        /// More than a redirect's page needs; reading on costs less than a new connection up to about here.
+        var left = 64 << 10
+
+        /// Of the whole: a server need not send the rest at all.
+        static let limit = Duration.seconds(1)
+    }
 }

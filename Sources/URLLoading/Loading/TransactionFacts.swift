@@ -56,6 +56,15 @@ struct TransactionFacts: Sendable {
         if let connection = report.connection { add(connection, clock) }
     }
 
+    /// An answer that was stored.
+    init(stored response: URLResponse, _ count: Int, since start: Date) {
+        self.response = response
+        fetchType = .localCache
+        (fetchStart, responseStart) = (start, start)
+        responseEnd = max(start, Date())
+        responseContentBytes = Int64(count)
+    }
+
     private mutating func add(_ connection: ConnectionRecord, _ clock: WallClock) {
         isProxy = connection.proxy != nil
         (remoteAddress, remotePort) = TransactionFacts.parts(of: connection.address)

@@ -25,6 +25,9 @@ enum ChallengeRule {
     /// How many answers to one request may be refused. People mistype, programs repeat themselves.
     static let attemptLimit = 3
 
+    /// How many answers a request may be given in all, whatever they are for: a proxy and a server with two schemes each, and their nonces.
+    static let answerLimit = 16
+
     /// The questions of a 401, the strongest first: Digest with a good hash, Digest with MD5, Basic; then what can only be
     /// asked about. Of equals the server's first (RFC 7616 §3.7). Empty for another status, and if every scheme is unknown
     /// (`Bearer` and its like): then the response is the answer, without anybody being asked.

@@ -22,7 +22,7 @@ package struct TaskInterests: OptionSet, Sendable {
     package static let written = TaskInterests(rawValue: 1 << 11)
     package static let metrics = TaskInterests(rawValue: 1 << 12)
     /// How much has come of content that is kept in memory.
-    package static let received = TaskInterests(rawValue: 1 << 14)
+    package static let received = TaskInterests(rawValue: 1 << 15)
     /// What concerns WebSockets.
     package static let socket = TaskInterests(rawValue: 1 << 13)
     /// What concerns stream tasks.

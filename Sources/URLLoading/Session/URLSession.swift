@@ -99,12 +99,14 @@ open class URLSession: NSObject, @unchecked Sendable {
             let refusal = background.adopt(task)
             task.snapshot.withLock { $0.refusal = refusal }
         }
-        let delegates = state.withLock { state -> SessionDelegates in
-            guard case .open = state.life else { return SessionDelegates(nil) }
+        let delegates = state.withLock { state -> SessionDelegates? in
+            guard case .open = state.life else { return nil }
             state.tasks[identifier] = task
             return state.delegates
         }
-        if let delegate = delegates.task, delegate.hears(of: .creation) {
+        // Nobody's: the next process must not find it.
+        if delegates == nil { _ = background?.told(task) }
+        if let delegate = delegates?.task, delegate.hears(of: .creation) {
             delegateQueue.addOperation { delegate.urlSession(self, didCreateTask: task) }
         }
         return task

@@ -27,7 +27,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     ///
     /// One session at a time has an identifier, of all processes of a user; tasks of another fail with
     /// `URLError.backgroundSessionInUseByAnotherProcess`. There are download tasks and uploads of files, of http and https; other
-    /// tasks, completion handlers and functions that wait fail. Failures of the network are none before
+    /// tasks, completion handlers and functions that wait fail. Redirects are followed without a question. Failures of the network are none before
     /// ``timeoutIntervalForResource`` has passed, counted from the first process: the load is tried again, after a quarter of a second at first and
     /// ten at last.
     open class func background(withIdentifier identifier: String) -> URLSessionConfiguration {

@@ -55,8 +55,8 @@ extension URLSessionDataDelegate {
         didReceive response: URLResponse,
         completionHandler: @Sendable @escaping (URLSession.ResponseDisposition) -> Void
     ) {
-        Task.immediate {
-            completionHandler(await self.urlSession(session, dataTask: dataTask, didReceive: response))
+        DelegateForms.answer(completionHandler) {
+            await self.urlSession(session, dataTask: dataTask, didReceive: response)
         }
     }
 
@@ -66,10 +66,8 @@ extension URLSessionDataDelegate {
         didReceive response: URLResponse
     ) async -> URLSession.ResponseDisposition {
         guard let other = other(session) else { return .allow }
-        return await unsafe withUnsafeContinuation { continuation in
-            other.urlSession(session, dataTask: dataTask, didReceive: response) {
-                unsafe continuation.resume(returning: $0)
-            }
+        return await DelegateForms.ask(otherwise: .allow) { give in
+            other.urlSession(session, dataTask: dataTask, didReceive: response, completionHandler: give)
         }
     }
 
@@ -99,8 +97,8 @@ extension URLSessionDataDelegate {
         willCacheResponse proposedResponse: CachedURLResponse,
         completionHandler: @Sendable @escaping (CachedURLResponse?) -> Void
     ) {
-        Task.immediate {
-            completionHandler(await self.urlSession(session, dataTask: dataTask, willCacheResponse: proposedResponse))
+        DelegateForms.answer(completionHandler) {
+            await self.urlSession(session, dataTask: dataTask, willCacheResponse: proposedResponse)
         }
     }
 
@@ -110,10 +108,13 @@ extension URLSessionDataDelegate {
         willCacheResponse proposedResponse: CachedURLResponse
     ) async -> CachedURLResponse? {
         guard let other = other(session) else { return proposedResponse }
-        return await unsafe withUnsafeContinuation { continuation in
-            other.urlSession(session, dataTask: dataTask, willCacheResponse: proposedResponse) {
-                unsafe continuation.resume(returning: $0)
-            }
+        return await DelegateForms.ask(otherwise: Optional(proposedResponse)) { give in
+            other.urlSession(
+                session,
+                dataTask: dataTask,
+                willCacheResponse: proposedResponse,
+                completionHandler: give
+            )
         }
     }
 }

@@ -18,7 +18,12 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     open func cancel(byProducingResumeData completionHandler: @escaping (Data?) -> Void) {
         let handler = HandedHandler(call: completionHandler)
         guard let load, state == .running || state == .suspended else { return completionHandler(nil) }
-        load.cancel { $0.cancel(producingResumeData: { handler.call($0) }) }
+        let queue = load.session.delegateQueue
+        load.cancel {
+            $0.cancel(producingResumeData: { handler.call($0) })
+        } otherwise: {
+            queue.addOperation { handler.call(nil) }
+        }
     }
 }
 

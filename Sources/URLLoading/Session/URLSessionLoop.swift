@@ -26,15 +26,23 @@ extension URLSession {
     }
 
     /// The same for a task: one that cannot be loaded at all ends here.
+    @discardableResult
     func post(
         _ call: @escaping @Sendable (SessionEngine, URLSession, URLSessionTask) -> Void,
         for task: URLSessionTask
-    ) {
-        guard has(task) else { return fail(task, "the session has been invalidated") }
+    ) -> Bool {
+        guard has(task) else {
+            fail(task, "the session has been invalidated")
+            return false
+        }
         switch parts.home {
-        case .success(let home) where home.loop.isCurrent: call(home.value, self, task)
-        case .success(let home): home.loop.post { call(home.value, self, task) }
-        case .failure(let error): fail(task, "no event loop can be had: \(error)")
+        case .success(let home) where home.loop.isCurrent:
+            call(home.value, self, task)
+            return true
+        case .success(let home): return home.loop.post { call(home.value, self, task) }
+        case .failure(let error):
+            fail(task, "no event loop can be had: \(error)")
+            return false
         }
     }
 

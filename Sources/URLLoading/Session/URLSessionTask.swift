@@ -21,6 +21,8 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     let snapshot: Mutex<TaskSnapshot>
     /// What the loader is to do; nothing for a task that no session has made.
     let order: TaskOrder?
+    /// It has, or has had, the one load of its life. Touched on its session's loop, and before anybody has the task.
+    var isTakenUp = false
 
     /// A task without a session, which never begins: for subclasses that stand in for one.
     public override init() {
@@ -42,6 +44,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
             // It watches and controls the other one.
             snapshot.progress = nil
         }
+        isTakenUp = true
     }
 
     /// Unique among the tasks of its session.
@@ -104,10 +107,13 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     open var priority: Float {
         get { snapshot.withLock { $0.priority } }
         set {
-            snapshot.withLock { $0.priority = min(max(newValue, 0), 1) }
+            snapshot.withLock { $0.priority = URLSessionTask.priority(newValue) }
             noteSettings()
         }
     }
+
+    /// What is no number asks for nothing.
+    static func priority(_ value: Float) -> Float { value.isNaN ? defaultPriority : min(max(value, 0), 1) }
 
     /// The task does not begin before, and its delegate is asked once more then. Nil: at once.
     @available(*, deprecated, message: "Not supported outside of background sessions on Apple's platforms")

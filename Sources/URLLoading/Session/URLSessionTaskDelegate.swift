@@ -112,9 +112,10 @@ extension URLSessionTaskDelegate {
         willBeginDelayedRequest request: URLRequest,
         completionHandler: @Sendable @escaping (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
     ) {
-        Task.immediate {
-            let (disposition, request) = await self.urlSession(session, task: task, willBeginDelayedRequest: request)
-            completionHandler(disposition, request)
+        DelegateForms.answer {
+            completionHandler($0.0, $0.1)
+        } by: {
+            await self.urlSession(session, task: task, willBeginDelayedRequest: request)
         }
     }
 
@@ -124,10 +125,9 @@ extension URLSessionTaskDelegate {
         willBeginDelayedRequest request: URLRequest
     ) async -> (URLSession.DelayedRequestDisposition, URLRequest?) {
         guard let other = other(session) else { return (.continueLoading, nil) }
-        return await unsafe withUnsafeContinuation { continuation in
-            other.urlSession(session, task: task, willBeginDelayedRequest: request) {
-                unsafe continuation.resume(returning: ($0, $1))
-            }
+        typealias Reply = (URLSession.DelayedRequestDisposition, URLRequest?)
+        return await DelegateForms.ask(otherwise: Reply(.continueLoading, nil)) { give in
+            other.urlSession(session, task: task, willBeginDelayedRequest: request) { give(Reply($0, $1)) }
         }
     }
 
@@ -142,10 +142,8 @@ extension URLSessionTaskDelegate {
         newRequest request: URLRequest,
         completionHandler: @Sendable @escaping (URLRequest?) -> Void
     ) {
-        Task.immediate {
-            completionHandler(
-                await self.urlSession(session, task: task, willPerformHTTPRedirection: response, newRequest: request)
-            )
+        DelegateForms.answer(completionHandler) {
+            await self.urlSession(session, task: task, willPerformHTTPRedirection: response, newRequest: request)
         }
     }
 
@@ -156,10 +154,14 @@ extension URLSessionTaskDelegate {
         newRequest request: URLRequest
     ) async -> URLRequest? {
         guard let other = other(session) else { return request }
-        return await unsafe withUnsafeContinuation { continuation in
-            other.urlSession(session, task: task, willPerformHTTPRedirection: response, newRequest: request) {
-                unsafe continuation.resume(returning: $0)
-            }
+        return await DelegateForms.ask(otherwise: Optional(request)) { give in
+            other.urlSession(
+                session,
+                task: task,
+                willPerformHTTPRedirection: response,
+                newRequest: request,
+                completionHandler: give
+            )
         }
     }
 
@@ -169,9 +171,10 @@ extension URLSessionTaskDelegate {
         didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @Sendable @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        Task.immediate {
-            let (disposition, credential) = await self.urlSession(session, task: task, didReceive: challenge)
-            completionHandler(disposition, credential)
+        DelegateForms.answer {
+            completionHandler($0.0, $0.1)
+        } by: {
+            await self.urlSession(session, task: task, didReceive: challenge)
         }
     }
 
@@ -181,10 +184,9 @@ extension URLSessionTaskDelegate {
         didReceive challenge: URLAuthenticationChallenge
     ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
         guard let other = other(session) else { return (.performDefaultHandling, nil) }
-        return await unsafe withUnsafeContinuation { continuation in
-            other.urlSession(session, task: task, didReceive: challenge) {
-                unsafe continuation.resume(returning: ($0, $1))
-            }
+        typealias Reply = (URLSession.AuthChallengeDisposition, URLCredential?)
+        return await DelegateForms.ask(otherwise: Reply(.performDefaultHandling, nil)) { give in
+            other.urlSession(session, task: task, didReceive: challenge) { give(Reply($0, $1)) }
         }
     }
 
@@ -193,8 +195,10 @@ extension URLSessionTaskDelegate {
         task: URLSessionTask,
         needNewBodyStream completionHandler: @Sendable @escaping (InputStream?) -> Void
     ) {
-        Task.immediate {
-            completionHandler(await self.urlSession(session, needNewBodyStreamForTask: task))
+        DelegateForms.answer {
+            completionHandler($0.stream)
+        } by: {
+            HandedStream(stream: await self.urlSession(session, needNewBodyStreamForTask: task))
         }
     }
 
@@ -203,14 +207,8 @@ extension URLSessionTaskDelegate {
         needNewBodyStreamForTask task: URLSessionTask
     ) async -> InputStream? {
         guard let other = other(session) else { return nil }
-        let handed = await unsafe withUnsafeContinuation { continuation in
-            other.urlSession(
-                session,
-                task: task,
-                needNewBodyStream: {
-                    unsafe continuation.resume(returning: HandedStream(stream: $0))
-                }
-            )
+        let handed = await DelegateForms.ask(otherwise: HandedStream(stream: nil)) { give in
+            other.urlSession(session, task: task, needNewBodyStream: { give(HandedStream(stream: $0)) })
         }
         return handed.stream
     }

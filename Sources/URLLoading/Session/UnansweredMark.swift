@@ -4,6 +4,8 @@ internal import Synchronization
 /// the default leaves a mark. A session's challenge then goes to the task's delegate, as documented for both.
 package final class UnansweredMark: Sendable {
     @TaskLocal package static var current: UnansweredMark?
+    /// For ``DelegateForms``: the delegate that was asked instead has let go of its handler.
+    @TaskLocal static var ofOther: UnansweredMark?
 
     private let mark = Atomic(false)
 

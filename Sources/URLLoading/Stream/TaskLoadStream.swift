@@ -60,6 +60,7 @@ extension TaskLoad {
         tell(.response) { session, _, delegate in
             (delegate as? any URLSessionDataDelegate)?.urlSession(session, dataTask: dataTask, didBecome: streamTask)
         }
+        callbacks.add(on: session.delegateQueue) { dataTask.retire() }
         replaceTask(by: streamTask)
         storing = nil
         switch held {

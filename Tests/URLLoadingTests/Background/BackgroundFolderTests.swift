@@ -37,6 +37,14 @@ struct BackgroundFolderTests {
         _ = try BackgroundFolder(for: "one", in: base.path)
     }
 
+    @Test("a number that nobody has counted to is no record's", arguments: [0, -1, Int.max, Int.min])
+    func foreignNumbers(number: Int) throws {
+        let folder = try BackgroundFolder(for: "one", in: base.path)
+        try folder.write(record(number))
+        try folder.write(record(3))
+        #expect(folder.records().map(\.number) == [3])
+    }
+
     @Test("records come back in their order; what is none goes, but for what downloads have left in this week")
     func records() throws {
         let folder = try BackgroundFolder(for: "one", in: base.path)

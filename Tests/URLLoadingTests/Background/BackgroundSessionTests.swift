@@ -186,7 +186,99 @@ struct BackgroundSessionTests {
         session.finishTasksAndInvalidate()
     }
 
+    @Test("redirects are followed without a question")
+    func redirected() async throws {
+        let server = try RawServer.start([
+            RawScript(
+                [.receive(.headEnd), .send("HTTP/1.1 302 Found\r\nLocation: /other\r\nContent-Length: 0\r\n\r\n")]
+                    + Self.whole()
+            )
+        ])
+        let recorder = BackgroundRecorder()
+        let session = try await session(recorder)
+        session.downloadTask(with: try url(server.url("/file"))).resume()
+        await recorder.events(1)
+        #expect(recorder.told == ["file \(Self.content.count)", "end", "events"])
+        session.finishTasksAndInvalidate()
+    }
+
+    @Test("what an invalidated session is asked for is not left to the next process")
+    func afterInvalidation() async throws {
+        let session = try await session(nil)
+        session.invalidateAndCancel()
+        _ = session.downloadTask(with: try url("http://127.0.0.1:9/"))
+        await isEmpty()
+    }
+
+    @Test("a request too long to be written down is refused")
+    func tooLong() async throws {
+        let session = try await session(nil)
+        var request = URLRequest(url: try url("http://127.0.0.1:9/"))
+        request.httpMethod = "POST"
+        request.httpBody = Data(count: BackgroundFolder.mostRequest + 1)
+        let task = session.downloadTask(with: request)
+        task.resume()
+        await until { task.state == .completed }
+        #expect((task.error as? URLError)?.code == .dataLengthExceedsMaximum && names == ["lock"])
+        session.invalidateAndCancel()
+    }
+
     // MARK: After another process
+
+    @Test("what has ended is not begun again by whoever resumes all tasks he finds")
+    func resumedAfterEnd() async throws {
+        let server = try RawServer.start()
+        try leave { record, folder in
+            record.request = try request(server)
+            record.state = .finished
+            let path = folder.freshPart(of: 1)
+            _ = FileManager.default.createFile(atPath: path, contents: Data("whole".utf8))
+            record.outcome = BackgroundRecord.Outcome(path: path)
+        }
+        let queue = OperationQueue()
+        queue.isSuspended = true
+        let recorder = BackgroundRecorder()
+        var made = URLSession(configuration: configuration, delegate: recorder, delegateQueue: queue)
+        await until {
+            if made.background?.folder != nil { return true }
+            made = URLSession(configuration: configuration, delegate: recorder, delegateQueue: queue)
+            return false
+        }
+        let task = try #require(await made.allTasks.first)
+        task.resume()
+        queue.isSuspended = false
+        await recorder.events(1)
+        #expect(recorder.told == ["file 5", "end", "events"] && server.connections.isEmpty)
+        await isEmpty()
+        made.invalidateAndCancel()
+    }
+
+    @Test("the answer to an upload is kept for the next process, however long it is", arguments: [1000, 3_000_000])
+    func keptAnswer(length: Int) async throws {
+        let answer = [UInt8](repeating: 0x79, count: length)
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\n"
+        let server = try RawServer.start([[.receive(.headEnd), .receive(.bytes(3)), .send(Array(head.utf8) + answer)]])
+        try base.make()
+        base.write([1, 2, 3], to: "source")
+        do {
+            let deaf = try await session(nil)
+            var request = URLRequest(url: try url(server.url("/file")))
+            request.httpMethod = "PUT"
+            let task = deaf.uploadTask(with: request, fromFile: URL(fileURLWithPath: base.path + "/source"))
+            task.resume()
+            await until { task.state == .completed }
+            #expect(task.error == nil)
+        }
+        #expect(names.contains { $0.hasSuffix(".part") } == (length > KeptAnswer.mostInMemory))
+        let recorder = BackgroundRecorder()
+        let session = try await session(recorder)
+        await recorder.events(1)
+        let text = recorder.told.filter { $0.hasPrefix("data ") }.map { $0.dropFirst("data ".count) }.joined()
+        #expect(Array(text.utf8) == answer && recorder.told.suffix(2) == ["end", "events"])
+        #expect(server.connections.count == 1)
+        await isEmpty()
+        session.invalidateAndCancel()
+    }
 
     @Test("a download goes on from the bytes on disk, if it is still the same content")
     func goesOn() async throws {

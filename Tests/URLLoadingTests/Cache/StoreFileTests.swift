@@ -30,6 +30,14 @@ struct StoreFileTests {
         }
     }
 
+    @Test("a pipe in a file's place is an error, and nobody waits for its writer")
+    func pipe() throws {
+        try folder.make()
+        #expect(mkfifo(path, 0o600) == 0)
+        #expect(throws: StoreFile.Fault(code: EINVAL)) { try StoreFile.read(path, limit: 10) }
+        #expect(throws: StoreFile.Fault(code: EINVAL)) { try StoreFile.read(path, first: 10) }
+    }
+
     @Test("the start of a file is as much as there is")
     func start() throws {
         try folder.make()

@@ -49,6 +49,25 @@ struct CookieStoreTests {
         #expect(first.all().count == 2)
     }
 
+    @Test("a date that no file can hold keeps nothing off the disk")
+    func endlessDate() throws {
+        let first = store
+        for (name, time) in [("later", Double.infinity), ("never", -.infinity), ("none", .nan)] {
+            let cookie = try #require(
+                HTTPCookie(properties: [
+                    .name: name, .value: "v", .domain: "h.test", .path: "/",
+                    .expires: Date(timeIntervalSince1970: time),
+                ])
+            )
+            #expect(!cookie.description.isEmpty)
+            _ = first.set(cookie.cookie, created: 1)
+        }
+        set(first, "other")
+        first.flush()
+        #expect(first.failure == nil)
+        #expect(Set(content(store).keys) == ["later", "other"])
+    }
+
     @Test("the file is its owner's alone, and nothing lies beside it but the lock")
     func mode() throws {
         let store = store

@@ -25,6 +25,15 @@ struct CredentialFileTests {
         #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
     }
 
+    @Test("a lock that somebody holds for ever is not waited for for ever")
+    func locked() throws {
+        try folder.make()
+        let lock = open(file.path + ".lock", O_RDWR | O_CREAT, 0o600)
+        defer { close(lock) }
+        #expect(lock >= 0 && flock(lock, LOCK_EX) == 0)
+        #expect(throws: StoreFile.Fault(code: EBUSY)) { try file.update { _ = $0.set(credential("a"), for: space) } }
+    }
+
     @Test("a change is made to what the file holds by then")
     func merging() throws {
         _ = try file.update { _ = $0.set(credential("a"), for: space) }

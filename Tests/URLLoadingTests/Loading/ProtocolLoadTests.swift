@@ -58,6 +58,21 @@ private final class MockProtocol: URLProtocol {
                 data: Data("kept".utf8)
             )
             client.urlProtocol(self, cachedResponseIsValid: cached)
+        case "canonical", "stored":
+            // Says what it was given.
+            let known = cachedResponse.map { String(decoding: $0.data, as: UTF8.self) } ?? "nothing"
+            if let response { client.urlProtocol(self, didReceive: response, cacheStoragePolicy: .allowedInMemoryOnly) }
+            client.urlProtocol(self, didLoad: Data("\(request.url?.path ?? ""), \(known)".utf8))
+            client.urlProtocolDidFinishLoading(self)
+        case "twoHeads":
+            for word in ["first", "second"] {
+                if let response { client.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed) }
+                client.urlProtocol(self, didLoad: Data(word.utf8))
+            }
+            client.urlProtocolDidFinishLoading(self)
+        case "circle":
+            let plain = URLResponse(url: url, mimeType: nil, expectedContentLength: 0, textEncodingName: nil)
+            client.urlProtocol(self, wasRedirectedTo: URLRequest(url: url), redirectResponse: plain)
         case "reentrant":
             // A session's task made from within a class's own loading.
             let session = URLSession(configuration: Self.configuration)
@@ -74,6 +89,11 @@ private final class MockProtocol: URLProtocol {
             }.resume()
         default: break
         }
+    }
+
+    override class func canonicalRequest(for request: URLRequest) -> URLRequest {
+        guard request.url?.host == "canonical", let url = URL(string: "mock://canonical/made") else { return request }
+        return URLRequest(url: url)
     }
 
     override func stopLoading() { Self.stopped.add(1, ordering: .relaxed) }
@@ -187,6 +207,32 @@ struct ProtocolLoadTests {
     @Test("a class may make tasks of its own while it begins to load")
     func reentrant() async throws {
         #expect(try await session.data(from: mock("reentrant")).0 == Data("one two three".utf8))
+    }
+
+    @Test("a class loads its canonical request, knows what is stored for it, and says whether its answer is stored")
+    func canonical() async throws {
+        #expect(try await session.data(from: mock("canonical")).0 == Data("/made, nothing".utf8))
+        let recorder = Recorder()
+        let other = URLSession(configuration: MockProtocol.configuration, delegate: recorder, delegateQueue: nil)
+        other.dataTask(with: try mock("stored")).resume()
+        await recorder.end()
+        #expect(recorder.events == ["created", "response 200", "data", "cache", "metrics", "end"])
+        #expect(try await other.data(from: mock("stored")).0 == Data("/, /, nothing".utf8))
+        let fresh = URLRequest(url: try mock("stored"), cachePolicy: .reloadIgnoringLocalCacheData)
+        #expect(try await other.data(for: fresh).0 == Data("/, nothing".utf8))
+        let text = other.configuration.urlCache?.cachedResponse(for: URLRequest(url: try mock("text")))
+        #expect(text == nil)
+        other.invalidateAndCancel()
+    }
+
+    @Test("of a class's two answers the second counts; one that redirects itself in circles is stopped")
+    func odd() async throws {
+        let (file, _) = try await session.download(from: mock("twoHeads"))
+        defer { try? FileManager.default.removeItem(at: file) }
+        #expect(try Data(contentsOf: file) == Data("second".utf8))
+        await #expect { try await session.data(from: mock("circle")) } throws: {
+            ($0 as? URLError)?.code == .httpTooManyRedirects
+        }
     }
 
     @Test("a task that is cancelled stops its class")

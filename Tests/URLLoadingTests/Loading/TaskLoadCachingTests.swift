@@ -103,6 +103,31 @@ struct TaskLoadCachingTests {
         #expect(world.requests.count == 2)
     }
 
+    @Test("a 304 leaves its connection to the next request")
+    func keepsConnection() async throws {
+        let world = try World(
+            Self.answer("one", "Cache-Control: max-age=0", "ETag: \"a\""),
+            Self.empty("304 Not Modified", "Cache-Control: max-age=60", "ETag: \"a\""),
+            Self.answer("two")
+        )
+        _ = try await world.load()
+        #expect(try await world.load().body == "one")
+        #expect(try await world.load("/b").body == "two")
+        #expect(world.server.connections.count == 1)
+    }
+
+    @Test("what brings a stale answer up to date is asked for with the user's cookies")
+    func refreshedAsUser() async throws {
+        let world = try World(
+            Self.answer("one", "Cache-Control: max-age=0, stale-while-revalidate=600", "Set-Cookie: who=me"),
+            Self.answer("two", "Cache-Control: max-age=60")
+        )
+        _ = try await world.load()
+        #expect(try await world.load().body == "one")
+        await until { world.requests.count == 2 }
+        #expect(world.requests.last?.contains("Cookie: who=me") == true)
+    }
+
     @Test("a stale answer that is no longer the one is replaced")
     func replaced() async throws {
         let world = try World(

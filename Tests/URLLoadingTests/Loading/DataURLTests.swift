@@ -1,0 +1,29 @@
+import Foundation
+import Testing
+
+@testable import URLLoading
+
+@Suite("data: URLs")
+struct DataURLTests {
+    private func read(_ text: String) throws -> String? {
+        DataURL(try url(text)).map { String(decoding: $0.data, as: UTF8.self) }
+    }
+
+    @Test("type, charset and content are read, base64 with and without its padding")
+    func content() throws {
+        #expect(try read("data:,a%20b") == "a b")
+        #expect(try read("data:text/plain;base64,YWI=") == "ab")
+        #expect(try read("data:text/plain;base64,YWI") == "ab")
+        #expect(try read("data:text/plain;base64,Y%20W%0AI%3D") == "ab")
+        let rich = try #require(DataURL(url("data:Text/HTML;charset=utf-8,x")))
+        #expect(rich.mimeType == "text/html" && rich.charset == "utf-8")
+        let bare = try #require(DataURL(url("data:,x")))
+        #expect(bare.mimeType == "text/plain" && bare.charset == "US-ASCII")
+    }
+
+    @Test("what is no base64 is refused")
+    func refused() throws {
+        #expect(try read("data:;base64,A") == nil)
+        #expect(try read("data:nothing") == nil)
+    }
+}

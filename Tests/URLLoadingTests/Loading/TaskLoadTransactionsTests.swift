@@ -1,0 +1,139 @@
+import Foundation
+import TestServer
+import Testing
+
+@testable import URLLoading
+
+/// From one request of a task to the next.
+@Suite("Transactions", .timeLimit(.minutes(2)))
+struct TaskLoadTransactionsTests {
+    private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
+    @Test("a redirect whose page never ends is followed all the same, and the metrics know its answer")
+    func endless() async throws {
+        let server = try RawServer.start([
+            [.receive(.headEnd), .send("HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 1000\r\n\r\nmoved")],
+            [.receive(.headEnd), .send(Self.ok)],
+        ])
+        let recorder = Recorder()
+        let session = URLSession(configuration: .isolated, delegate: recorder, delegateQueue: nil)
+        let start = ContinuousClock.now
+        session.dataTask(with: try url(server.url("/a"))).resume()
+        await recorder.end()
+        #expect(recorder.told.data == Data("ok".utf8) && ContinuousClock.now - start < .seconds(20))
+        let metrics = try #require(recorder.told.metrics)
+        let answers = metrics.transactionMetrics.map { ($0.response as? HTTPURLResponse)?.statusCode }
+        #expect(answers == [302, 200] && metrics.redirectCount == 1)
+        session.invalidateAndCancel()
+    }
+
+    @Test(
+        "a server that names another realm each time, or calls each nonce old, is not answered for ever",
+        arguments: [true, false]
+    )
+    func realms(isDigest: Bool) async throws {
+        let steps = (0..<200).flatMap { round -> [RawStep] in
+            let challenge =
+                isDigest
+                ? "Digest realm=\"r\", nonce=\"n\(round)\", stale=true, qop=\"auth\"" : "Basic realm=\"r\(round)\""
+            let head = "HTTP/1.1 401 No\r\nWWW-Authenticate: \(challenge)\r\nContent-Length: 2\r\n\r\nno"
+            return [.receive(.headEnd), .send(head)]
+        }
+        let server = try RawServer.start([RawScript(steps)])
+        let session = URLSession(configuration: .isolated)
+        let target = try url(server.url("/").replacingOccurrences(of: "http://", with: "http://user:pass@"))
+        let (data, response) = try await session.data(from: target)
+        #expect((response as? HTTPURLResponse)?.statusCode == 401 && data == Data("no".utf8))
+        let asked = String(decoding: server.received(0), as: UTF8.self).components(separatedBy: "\r\n\r\n").count - 1
+        #expect(asked == ChallengeRule.answerLimit + 1)
+    }
+
+    @Test("an answer from the cache is a transaction of its own, and says so")
+    func cached() async throws {
+        let answer = "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 2\r\n\r\nok"
+        let server = try RawServer.start([[.receive(.headEnd), .send(answer)]])
+        for kinds in [[URLSessionTaskMetrics.ResourceFetchType.networkLoad], [.localCache]] {
+            let recorder = Recorder()
+            let session = URLSession(configuration: Self.shared, delegate: recorder, delegateQueue: nil)
+            session.dataTask(with: try url(server.url("/a"))).resume()
+            await recorder.end()
+            let transactions = try #require(recorder.told.metrics?.transactionMetrics)
+            #expect(transactions.map(\.resourceFetchType) == kinds)
+            #expect((transactions.first?.response as? HTTPURLResponse)?.statusCode == 200)
+            #expect(transactions.first?.fetchStartDate != nil && transactions.first?.responseEndDate != nil)
+            session.invalidateAndCancel()
+        }
+    }
+
+    /// One cache for all.
+    private static let shared = URLSessionConfiguration.isolated
+
+    @Test("content that a delegate puts into the request of a redirect is sent")
+    func ownContent() async throws {
+        let server = try RawServer.start([
+            [
+                .receive(.headEnd), .send("HTTP/1.1 303 Other\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n"),
+                .receive(.headEnd), .receive(.bytes(4)), .send(Self.ok),
+            ]
+        ])
+        var answers = Recorder.Answers()
+        answers.redirect = { request in
+            var request = request
+            request.httpMethod = "POST"
+            request.httpBody = Data("mine".utf8)
+            return request
+        }
+        let recorder = Recorder(answers)
+        let session = URLSession(configuration: .isolated, delegate: recorder, delegateQueue: nil)
+        session.dataTask(with: try url(server.url("/a"))).resume()
+        await recorder.end()
+        #expect(recorder.told.error == nil)
+        #expect(String(decoding: server.received(0), as: UTF8.self).hasSuffix("\r\n\r\nmine"))
+        session.invalidateAndCancel()
+    }
+
+    @Test(
+        "a stream is asked for again when a kept connection turns out to be closed, if nothing can be done twice",
+        arguments: ["PUT", "POST"]
+    )
+    func closedMeanwhile(method: String) async throws {
+        let server = try RawServer.start([
+            [.receive(.headEnd), .receive(.bytes(15)), .send(Self.ok), .receive(.headEnd), .close],
+            [.receive(.headEnd), .receive(.bytes(15)), .send(Self.ok)],
+        ])
+        var answers = Recorder.Answers()
+        answers.stream = { InputStream(data: Data("again".utf8)) }
+        let recorder = Recorder(answers)
+        let session = URLSession(configuration: .isolated, delegate: recorder, delegateQueue: nil)
+        var request = URLRequest(url: try url(server.url("/")))
+        request.httpMethod = method
+        request.httpBodyStream = InputStream(data: Data("first".utf8))
+        // "5", "first", "0" and the ends of their lines.
+        _ = try await session.data(for: request)
+        request.httpBodyStream = InputStream(data: Data("other".utf8))
+        let second = request
+        if method == "PUT" {
+            #expect(try await session.data(for: second).0 == Data("ok".utf8))
+            #expect(String(decoding: server.received(1), as: UTF8.self).contains("again"))
+        } else {
+            let error = await #expect(throws: URLError.self) { try await session.data(for: second) }
+            #expect(error?.code == .networkConnectionLost && server.connections.count == 1)
+        }
+        #expect(recorder.events.contains("stream") == (method == "PUT"))
+        session.invalidateAndCancel()
+    }
+
+    @Test("a stream that has not been read serves once there is a way to the server")
+    func unreadStream() async throws {
+        let configuration = URLSessionConfiguration.isolated
+        configuration.waitsForConnectivity = true
+        configuration.timeoutIntervalForResource = 1
+        let session = URLSession(configuration: configuration)
+        var request = URLRequest(url: try url("http://255.255.255.255/"))
+        request.httpMethod = "POST"
+        request.httpBodyStream = InputStream(data: Data("content".utf8))
+        let sent = request
+        let error = await #expect(throws: URLError.self) { try await session.data(for: sent) }
+        #expect(error?.code == .timedOut)
+    }
+}
