@@ -42,7 +42,7 @@ struct SignalWait {
     mutating func finish() {
         guard !wasInterrupted else { return }
         wasInterrupted = true
-        for number in Self.interrupts { _ = unsafe signal(number) { _ = unsafe signal($0, SIG_DFL) } }
+        for number in Self.interrupts { _ = signal(number) { _ = signal($0, SIG_DFL) } }
         Self.unblock()
     }
 

@@ -119,7 +119,7 @@ struct InputTests {
         #expect(try InputFormat.read(["har=\(har.path)"]).drafts.count == 1)
         let list = TemporaryFile([0xEF, 0xBB, 0xBF] + Array("/a\n".utf8))
         #expect(try InputFormat.read(["urls=\(list.path)"]).drafts.first?.url == "/a")
-        #expect(complaint(.har, #"{"log":{"entries":[{"requ"#)?.contains("at byte 27 a string is not closed") == true)
+        #expect(complaint(.har, #"{"log":{"entries":[{"requ"#)?.contains("a string is not closed") == true)
     }
 
     @Test("a form that an archive tells by its fields alone is sent all the same, or refused where it cannot be")
