@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Glibc
+internal import Synchronization
 
 /// A background session's place on disk, held by one session at a time of all processes of this user.
 ///
@@ -24,8 +25,8 @@ final class BackgroundFolder: Sendable {
     private static let numbers = 1...(1 << 48)
 
     let path: String
-    /// Locked until it is closed; the kernel closes it for a process that is killed.
-    private let lock: CInt
+    /// Locked until it is closed; the kernel closes it for a process that is killed. Nil once it is.
+    private let lock: Mutex<CInt?>
 
     /// - Parameter base: nil for the program's own folder under `$XDG_STATE_HOME`.
     init(for identifier: String, in base: String?) throws(Refusal) {
@@ -42,10 +43,16 @@ final class BackgroundFolder: Sendable {
             close(descriptor)
             throw code == EWOULDBLOCK ? .inUse : .unusable(StoreFile.Fault(code: code))
         }
-        lock = descriptor
+        lock = Mutex(descriptor)
     }
 
-    deinit { close(lock) }
+    deinit { unlock() }
+
+    /// Another session may have it; this one writes nothing more.
+    func unlock() {
+        let descriptor = lock.withLock { $0.take() }
+        if let descriptor { close(descriptor) }
+    }
 
     /// One folder below, whatever is in it: letters and digits are themselves.
     static func name(of identifier: String) -> String {

@@ -66,6 +66,9 @@ final class BackgroundJournal: Sendable {
         }
     }
 
+    /// After everything that is to be written, and before this returns.
+    func close() { queue.sync { folder.unlock() } }
+
     /// Off the threads that may not wait.
     func later(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
 }

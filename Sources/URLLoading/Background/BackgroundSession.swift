@@ -61,7 +61,7 @@ final class BackgroundSession: Sendable {
         case (is URLSessionUploadTask, _): return refuse(.unknown, "a background session uploads files alone")
         default: return refuse(.unknown, "a background session has download and upload tasks alone")
         }
-        if case .segments = order.content { return refuse(.unknown, "a form does not outlive its process; a file does") }
+        if case .segments = order.content { return refuse(.unknown, "a form does not outlive its process") }
         // Resume data that was none fails as it does elsewhere.
         guard let request = order.request else { return nil }
         let scheme = url?.scheme?.lowercased()
@@ -204,6 +204,9 @@ final class BackgroundSession: Sendable {
             record.part = nil
         }
     }
+
+    /// The session is invalid: whoever makes another with its identifier has it from here on. Waits for what is to be written.
+    func close() { journal?.close() }
 
     /// Everything about the task has been told. True if all that an earlier process had left has been.
     func told(_ task: URLSessionTask) -> Bool {

@@ -37,18 +37,20 @@ struct TaskEnding: Sendable {
                 file?.remove()
                 release()
             }
-        case .awaitedData, .awaitedFile:
-            mark()
-            resumeWaiter()
-            release()
-        case .bytes(let channel):
-            mark()
-            channel.end(failure)
-            release()
+        case .awaitedData, .awaitedFile, .bytes:
+            // Whoever waits finds that his delegate has been told all, the metrics too.
+            guard isOrdered else { return tellWaiter(order) }
+            callbacks().add(on: session.delegateQueue) { tellWaiter(order) }
         case .report(let report) where isOrdered:
             callbacks().add(on: session.delegateQueue) { tell(report) }
         case .report(let report): tell(report)
         }
+    }
+
+    private func tellWaiter(_ order: TaskOrder) {
+        mark()
+        if case .bytes(let channel) = order.receiver { channel.end(failure) } else { resumeWaiter() }
+        release()
     }
 
     private func tell(_ report: TaskReport) {
@@ -94,7 +96,7 @@ struct TaskEnding: Sendable {
         release(wasHeard: delegate != nil)
     }
 
-    /// Straight from the loop: no queue lies between the last byte and the function that waits for it.
+    /// Straight from the loop, where no delegate is told anything: no queue lies between the last byte and the function that waits for it.
     private func resumeWaiter() {
         let waiter = task.snapshot.withLock { snapshot in
             defer { snapshot.continuation = nil }

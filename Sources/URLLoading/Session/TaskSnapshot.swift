@@ -55,8 +55,10 @@ struct TaskCounts {
 
     /// Never under a lock: whoever watches the progress runs then.
     func show(on progress: Progress) {
-        let isKnown = expectedToSend >= 0 && expectedToReceive >= 0 && expectedToSend + expectedToReceive > 0
-        let total = isKnown ? expectedToSend + expectedToReceive : -1
+        // A server may state any length, and a user guess any.
+        let (sum, isTooMuch) = expectedToSend.addingReportingOverflow(expectedToReceive)
+        let isKnown = expectedToSend >= 0 && expectedToReceive >= 0 && sum > 0 && !isTooMuch
+        let total = isKnown ? sum : -1
         if progress.totalUnitCount != total { progress.totalUnitCount = total }
         let done = sent + received
         if progress.completedUnitCount != done { progress.completedUnitCount = done }

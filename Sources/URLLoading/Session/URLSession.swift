@@ -306,6 +306,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         guard isFirst else { return }
         post { engine in engine.shutDown() }
         delegateQueue.addOperation { [self] in
+            background?.close()
             delegate?.urlSession(self, didBecomeInvalidWithError: nil)
             let old = state.withLock { state in
                 defer { state.delegates = SessionDelegates(nil) }

@@ -1,7 +1,8 @@
 public import Foundation
 internal import Synchronization
 
-/// Tasks as functions that wait. Resumed straight from the session's loop; cancelling the Swift task cancels the load, and
+/// Tasks as functions that wait. Resumed straight from the session's loop, or, where a delegate is told of the task, once it has been told
+/// all; cancelling the Swift task cancels the load, and
 /// `URLError.cancelled` is thrown.
 ///
 /// `delegate`, if given, is the task's own: asked about redirects and challenges before the session's, and told of progress.

@@ -210,6 +210,32 @@ struct BackgroundSessionTests {
         await isEmpty()
     }
 
+    @Test("whoever is told that a session is invalid can make the next one with its identifier")
+    func next() async throws {
+        let configuration = configuration
+        let delegate = Successor { URLSession(configuration: configuration).background?.folder != nil }
+        let session = try await session(delegate)
+        session.invalidateAndCancel()
+        #expect(await delegate.outcome)
+        #expect(session.delegate == nil)
+    }
+
+    /// Says what it finds when its session has become invalid.
+    private final class Successor: NSObject, URLSessionDelegate {
+        private let look: @Sendable () -> Bool
+        private let stream = AsyncStream.makeStream(of: Bool.self)
+
+        init(_ look: @escaping @Sendable () -> Bool) { self.look = look }
+
+        var outcome: Bool {
+            get async { await stream.stream.first { _ in true } ?? false }
+        }
+
+        func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
+            stream.continuation.yield(look())
+        }
+    }
+
     @Test("a request too long to be written down is refused")
     func tooLong() async throws {
         let session = try await session(nil)

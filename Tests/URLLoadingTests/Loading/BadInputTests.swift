@@ -67,6 +67,18 @@ struct BadInputTests {
         )
     }
 
+    @Test("a path with a NUL in it is none, and not that of the file before the NUL")
+    func nul() async throws {
+        let session = URLSession(configuration: .isolated)
+        let hosts = try #require(URL(string: "file:///etc/hosts%00.png"))
+        #expect(await failure { try await session.data(from: hosts) } != nil)
+        var request = URLRequest(url: try url("/upload"))
+        request.httpMethod = "POST"
+        let sent = request
+        #expect(await failure { try await session.upload(for: sent, fromFile: hosts) } != nil)
+        #expect(server.requestCount == 0)
+    }
+
     @Test("an invalidated session's tasks of every kind fail, once each, on the delegate queue")
     func invalidated() async throws {
         let queue = OperationQueue()

@@ -48,6 +48,43 @@ struct TaskLoadTransactionsTests {
         #expect(asked == ChallengeRule.answerLimit + 1)
     }
 
+    @Test("a function that waits returns when its delegate has been told all, metrics included")
+    func metricsFirst() async throws {
+        let server = try TestServer.start()
+        let session = URLSession(configuration: .isolated)
+        for _ in 0..<50 {
+            let recorder = Recorder()
+            _ = try await session.data(from: try url(server.url("/bytes/10")), delegate: recorder)
+            #expect(recorder.events.last == "metrics" && recorder.told.metrics != nil)
+        }
+        let recorder = Recorder()
+        let (bytes, _) = try await session.bytes(from: try url(server.url("/bytes/10")), delegate: recorder)
+        for try await _ in bytes {}
+        #expect(recorder.told.metrics != nil)
+    }
+
+    @Test("a length beyond all numbers is no trap for progress")
+    func hugeLength() async throws {
+        let server = try RawServer.start([
+            [
+                .receive(.headEnd), .receive(.bytes(3)),
+                .send("HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775807\r\n\r\nx"), .finish,
+            ]
+        ])
+        let session = URLSession(configuration: .isolated)
+        var request = URLRequest(url: try url(server.url("/")))
+        request.httpMethod = "POST"
+        let task = session.uploadTask(with: request, from: Data("abc".utf8))
+        let progress = task.progress
+        task.resume()
+        await until { task.state == .completed }
+        #expect(task.error is URLError && progress.totalUnitCount == -1)
+        let guessed = session.dataTask(with: request)
+        guessed.countOfBytesClientExpectsToSend = .max
+        guessed.countOfBytesClientExpectsToReceive = .max
+        #expect(guessed.progress.totalUnitCount == -1)
+    }
+
     @Test("an answer from the cache is a transaction of its own, and says so")
     func cached() async throws {
         let answer = "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 2\r\n\r\nok"
