@@ -211,7 +211,10 @@ final class TaskLoad {
 
     private func hold(_ source: Source, _ isHeld: Bool) {
         switch source {
-        case .exchange(let id): if isHeld { engine.engine.pause(id) } else { engine.engine.resume(id) }
+        case .exchange(let id):
+            // A delegate that is behind holds the answer alone.
+            engine.engine.hold(requestOf: id, isSuspended)
+            if isHeld { engine.engine.pause(id) } else { engine.engine.resume(id) }
         case .classLoad(let load): load.hold(isHeld)
         case .local(let load): load.hold(isHeld)
         case .socket(let load): load.hold(isHeld)

@@ -13,6 +13,8 @@ extension TaskLoad {
             content = .none
             return transact()
         }
+        // A proxy has asked first, or a server that was asked whether it wants the content.
+        if case .stream(let stream) = content, stream.isUnread(for: request) { return transact() }
         do throws(URLError) {
             content = try UploadContent(order.content, request)
         } catch {
