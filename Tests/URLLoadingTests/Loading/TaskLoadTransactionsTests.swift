@@ -172,27 +172,32 @@ struct TaskLoadTransactionsTests {
             task = session.uploadTask(withStreamedRequest: request)
         }
         task.resume()
-        await until { task.countOfBytesSent > 0 }
-        task.suspend()
-        let turn = Turn(session)
-        await turn()
-        let before = task.countOfBytesSent
-        for _ in 0..<100 { await turn() }
+        // On the loop, where a turn sends a part: long before the end.
+        let before = await withCheckedContinuation { Self.suspend(task, of: session, $0) }
+        for _ in 0..<1000 { await Self.turn(of: session) }
         #expect(task.countOfBytesSent == before && before < length)
         task.resume()
         await until { task.state == .completed }
         #expect(task.error == nil && task.countOfBytesSent == Int64(length))
     }
 
-    /// One of the session's loop, which does meanwhile whatever it has to.
-    private struct Turn {
-        private let session: URLSession
-        init(_ session: URLSession) { self.session = session }
+    /// Suspends it once something has left, and says how much.
+    private static func suspend(
+        _ task: URLSessionTask,
+        of session: URLSession,
+        _ told: CheckedContinuation<Int64, Never>
+    ) {
+        session.post { _ in
+            guard task.countOfBytesSent > 0 else { return suspend(task, of: session, told) }
+            task.suspend()
+            told.resume(returning: task.countOfBytesSent)
+        }
+    }
 
-        func callAsFunction() async {
-            await withCheckedContinuation { continuation in
-                if !session.post({ _ in continuation.resume() }) { continuation.resume() }
-            }
+    /// One of the session's loop, which does meanwhile whatever it has to.
+    private static func turn(of session: URLSession) async {
+        await withCheckedContinuation { continuation in
+            if !session.post({ _ in continuation.resume() }) { continuation.resume() }
         }
     }
 
