@@ -70,6 +70,8 @@ final class TaskLoad {
     var content = UploadContent.none
     var redirects = 0
     var chain = RedirectChain()
+    /// They have led to another server, once at least: what is told the first one alone stays away, even on a way back.
+    var isAmongStrangers = false
     /// A redirect that made a GET of it has taken the content away.
     var sendsContent = true
     /// The redirect that the user is being asked about does so.
