@@ -1,13 +1,9 @@
 #!/usr/bin/env python3
 """A form of many 1-GiB files to a server that drops them, plain and over TLS: CPU and memory of Uncurl against curl -F.
 ./dev bench multipart [GIB]: ten of them without."""
-import multiprocessing
 import os
-import socket
-import ssl
 import subprocess
 import sys
-import tempfile
 import time
 
 import peers
@@ -62,23 +58,9 @@ def main():
     form = build()
     print(f"# {peers.machine()}")
     held = True
-    with tempfile.TemporaryDirectory() as folder:
-        authority = peers.certificate(folder)
-        os.environ["SSL_CERT_FILE"] = authority
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(os.path.join(folder, "leaf.pem"), os.path.join(folder, "leaf.key"))
-        # One file under all names: the page cache holds one of them, and what is measured is no disk.
-        large = os.path.join(folder, "large")
-        with open(large, "wb") as file:
-            file.truncate(GIB)
-        subprocess.run(["cat", large], check=True, stdout=subprocess.DEVNULL)
-        for scheme, tls in (("http", None), ("https", context)):
-            listener = socket.create_server(("127.0.0.1", 0))
-            server = multiprocessing.Process(target=upload.serve, args=(listener, tls), daemon=True)
-            server.start()
-            print(f"-- {scheme}")
-            held &= compare(form, f"{scheme}://127.0.0.1:{listener.getsockname()[1]}/sink", authority, [large] * count)
-            server.terminate()
+    # One file under all names: the page cache holds one of them, and what is measured is no disk.
+    for url, authority, file in upload.sinks(GIB):
+        held &= compare(form, url, authority, [file] * count)
     return 0 if held else 1
 
 

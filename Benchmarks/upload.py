@@ -92,9 +92,8 @@ def compare(fetch, url, authority, large):
     print(f"CPU of fetch to curl's: {peers.median(ratios):.2f} (median of {ROUNDS} pairs of {SIZE // GIB} GiB)")
 
 
-def main():
-    fetch = peers.build("fetch")
-    print(f"# {peers.machine()}")
+def sinks(size):
+    """For http and https each: a URL that drops what it is sent, an authority for it, and a file of so many bytes."""
     with tempfile.TemporaryDirectory() as folder:
         authority = peers.certificate(folder)
         os.environ["SSL_CERT_FILE"] = authority
@@ -102,7 +101,7 @@ def main():
         context.load_cert_chain(os.path.join(folder, "leaf.pem"), os.path.join(folder, "leaf.key"))
         large = os.path.join(folder, "large")
         with open(large, "wb") as file:
-            file.truncate(SIZE)
+            file.truncate(size)
         # Into the page cache first: a hole's pages have to be made, and the first client would pay for it.
         subprocess.run(["cat", large], check=True, stdout=subprocess.DEVNULL)
         for scheme, tls in (("http", None), ("https", context)):
@@ -110,8 +109,17 @@ def main():
             server = multiprocessing.Process(target=serve, args=(listener, tls), daemon=True)
             server.start()
             print(f"-- {scheme}")
-            compare(fetch, f"{scheme}://127.0.0.1:{listener.getsockname()[1]}/sink", authority, large)
-            server.terminate()
+            try:
+                yield f"{scheme}://127.0.0.1:{listener.getsockname()[1]}/sink", authority, large
+            finally:
+                server.terminate()
+
+
+def main():
+    fetch = peers.build("fetch")
+    print(f"# {peers.machine()}")
+    for url, authority, file in sinks(SIZE):
+        compare(fetch, url, authority, file)
 
 
 if __name__ == "__main__":

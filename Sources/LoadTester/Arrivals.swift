@@ -47,6 +47,35 @@ struct Arrivals: Sendable {
         return due(taken, &takeStage)
     }
 
+    /// So many at once are a crowd: a rate that no machine keeps up with makes more of them come due while they are looked at singly.
+    static let crowd = 10_000
+
+    /// Notices all whose instant has come by `now`, a crowd in a thousand parts of about as many: when each part's middle was due.
+    mutating func noticeCrowd(by now: Instant, _ body: (_ due: Instant, _ count: UInt64) -> Void) {
+        let all = profile.count(by: UInt64(clamping: now.nanoseconds(since: origin)))
+        let mine = min(limit, all > offset ? (all - offset - 1) / step + 1 : 0)
+        guard mine > noticed else { return }
+        parts(noticed..<mine, &noticeStage, body)
+        noticed = mine
+        next = due(noticed, &noticeStage)
+    }
+
+    /// Takes all that are due, likewise.
+    mutating func takeCrowd(_ body: (_ due: Instant, _ count: UInt64) -> Void) {
+        parts(taken..<noticed, &takeStage, body)
+        taken = noticed
+    }
+
+    private func parts(_ range: Range<UInt64>, _ stage: inout Int, _ body: (Instant, UInt64) -> Void) {
+        let length = range.count < Self.crowd ? 1 : UInt64(range.count) / 1_000
+        var first = range.lowerBound
+        while first < range.upperBound {
+            let count = min(length, range.upperBound - first)
+            body(due(first + count / 2, &stage), count)
+            first += count
+        }
+    }
+
     private func due(_ index: UInt64, _ stage: inout Int) -> Instant {
         guard index < limit, let time = profile.due(index &* step &+ offset, from: &stage) else { return .never }
         return origin.advanced(byNanoseconds: Int64(clamping: time))

@@ -77,6 +77,9 @@ final class LaneDriver: AlarmHandler {
         setAlarm()
     }
 
+    /// The measured part ends here: what came due in it counts, though nobody has looked since.
+    func noticeRest(until end: Instant) { notice(by: end) }
+
     /// The worker has stopped: what was due and is not sent will not be.
     func end() {
         dropBacklog()
@@ -85,8 +88,9 @@ final class LaneDriver: AlarmHandler {
 
     func dropBacklog() {
         let now = worker.loop.now
-        while let due = arrivals?.take() {
-            if due >= since { worker.tally.unsent(age: worker.nanoseconds(from: due, to: now)) }
+        let (worker, since) = (worker, since)
+        arrivals?.takeCrowd { due, count in
+            if due >= since { worker.tally.unsent(count, age: worker.nanoseconds(from: due, to: now)) }
         }
     }
 
@@ -132,7 +136,7 @@ final class LaneDriver: AlarmHandler {
         notice(by: now)
         sendDue()
         if let arrivals {
-            for _ in 0..<min(arrivals.noticed - before, arrivals.backlog) { worker.tally.delayed() }
+            worker.tally.delayed(min(arrivals.noticed - before, arrivals.backlog))
         }
         while let lane = asleep.pop(by: now) { wake(lane) }
         setAlarm()
@@ -145,8 +149,15 @@ final class LaneDriver: AlarmHandler {
     }
 
     private func notice(by now: Instant) {
-        while let due = arrivals?.notice(by: now) {
+        var count = 0
+        while count < Arrivals.crowd, let due = arrivals?.notice(by: now) {
             worker.tally.due(noticedAfter: worker.nanoseconds(from: due, to: now))
+            count += 1
+        }
+        guard count == Arrivals.crowd else { return }
+        let worker = worker
+        arrivals?.noticeCrowd(by: now) { due, count in
+            worker.tally.due(count, noticedAfter: worker.nanoseconds(from: due, to: now))
         }
     }
 

@@ -106,6 +106,26 @@ package struct LoadProfile: Hashable, Sendable {
         UInt64(clamping: (end.position + Self.request - 1) / Self.request)
     }
 
+    /// How many requests are due by `time`, in nanoseconds after the start.
+    package func count(by time: UInt64) -> UInt64 {
+        guard time < end.time else { return count }
+        guard recorded.isEmpty else {
+            var (low, high) = (0, recorded.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if recorded[middle] <= time { low = middle + 1 } else { high = middle }
+            }
+            return UInt64(low)
+        }
+        guard let stage = marks.lastIndex(where: { $0.time <= time }) else { return 0 }
+        let position = marks[stage].position + stages[stage].position(at: time - marks[stage].time)
+        let reached = min(count, UInt64(clamping: position / Self.request + 1))
+        // Where the rate rests, the one that the integral has just reached belongs to what follows.
+        var first = 0
+        guard reached > 0, let last = due(reached - 1, from: &first), last > time else { return reached }
+        return reached - 1
+    }
+
     /// Nanoseconds after the start at which request `index` is due; nil beyond the end.
     ///
     /// - Parameter stage: where to begin looking, and where it was found: who asks for rising indices keeps it.

@@ -157,14 +157,18 @@ final class MetricsConnection: ReadinessHandler, TimerHandler {
 
     private func write() {
         guard case .writing(let bytes, var sent) = state, let token else { return }
-        while sent < bytes.count {
-            guard let outcome = try? socket?.write(bytes.span.extracting(sent...)) else {
-                // No room, or no peer: the next readiness or the timer tells which.
-                state = .writing(bytes, from: sent)
-                try? loop.setInterest(token, [.read, .write])
-                return
+        do throws(Errno) {
+            while sent < bytes.count {
+                guard let outcome = try socket?.write(bytes.span.extracting(sent...)) else {
+                    // No room. What the peer says meanwhile would ring for ever, as nobody reads it.
+                    state = .writing(bytes, from: sent)
+                    try loop.setInterest(token, .write)
+                    return
+                }
+                sent += outcome
             }
-            sent += outcome
+        } catch {
+            return close()
         }
         state = .ending
         try? loop.setInterest(token, .read)

@@ -34,6 +34,22 @@ struct ReportFile {
         }
     }
 
+    /// Makes the reports that are written once, each whatever becomes of the others: a run is not made again for a full disk.
+    ///
+    /// - Parameter trouble: what could not be written before.
+    static func write(
+        _ files: [ReportFile],
+        after trouble: UsageError? = nil,
+        _ text: (ReportSink.Format) throws(UsageError) -> String
+    ) throws(UsageError) {
+        var troubles = [trouble].compactMap(\.self)
+        for file in files where !file.format.isStream {
+            do throws(UsageError) { try file.replace(with: text(file.format)) } catch { troubles.append(error) }
+        }
+        guard !troubles.isEmpty else { return }
+        throw UsageError(troubles.map(\.description).joined(separator: "; "))
+    }
+
     /// After what was written before.
     func append(_ bytes: Span<UInt8>) throws(UsageError) {
         do throws(Errno) {

@@ -29,15 +29,11 @@ package struct Run {
     /// Everything that can be refused is refused before the first connect.
     package mutating func perform() throws(UsageError) -> Verdict {
         let files = try ReportFile.open(options.reports)
-        if let wanted = preflight.descriptorLimit,
-            !SystemLimits.raiseDescriptors(to: wanted, hard: limits.hardDescriptors)
-        {
-            throw UsageError("the limit of descriptors cannot be raised: run `ulimit -Sn \(wanted)` first")
-        }
+        try preflight.raiseDescriptors(limits)
         try SourceAddresses.check(plan.sources)
         try options.security.loadRoots()
         var signals = SignalWait()
-        let server = try embeddedServer()
+        let server = try plan.startEmbeddedServer()
         defer { server?.stop() }
         let requests = try EngineRequests(plan, embedded: server?.address)
         for note in plan.notes { say(note) }
@@ -45,16 +41,18 @@ package struct Run {
         defer { metrics?.stop() }
         if let metrics { say("the metrics are at http://127.0.0.1:\(metrics.port)/metrics") }
         var watch = RunWatch(options, plan, files: files, metrics: metrics)
-        var result = try once(requests, &watch, &signals)
+        var result = try once(requests, &watch, &signals, startAt: options.startAt)
         for number in 1..<max(options.repeats, 1) where !result.interrupted {
             say("run \(number) of \(options.repeats): \(result.runs.last?.text(plan.work) ?? "")")
             watch.renew(after: result.measured)
-            result.append(try once(requests, &watch, &signals))
+            result.append(try once(requests, &watch, &signals, startAt: nil))
         }
         result.notes += watch.notes
         if let server { result.notes.append("the embedded server counted \(server.requestCount) requests in all") }
-        for file in files where !file.format.isStream { try file.replace(with: Reports.text(result, file.format)) }
-        if let trouble = watch.trouble { throw trouble }
+        signals.finish()
+        try ReportFile.write(files, after: watch.trouble) { format throws(UsageError) in
+            try Reports.text(result, format)
+        }
         return result.verdict
     }
 
@@ -62,20 +60,21 @@ package struct Run {
     private func once(
         _ requests: EngineRequests,
         _ watch: inout RunWatch,
-        _ signals: inout SignalWait
+        _ signals: inout SignalWait,
+        startAt: UInt64?
     ) throws(UsageError) -> RunResult {
-        let group = try loops()
+        let group = try plan.startLoops()
         defer { group.shutdown() }
         let resolver = try Names.resolver(for: plan.names, on: group.nextLoop(), &signals)
         defer { resolver.shutdown() }
         let crew = CrewBoard(workers: plan.threads, intervals: watch.intervals, log: watch.log) { SignalWait.wake() }
         let job = Job(plan: plan, requests: requests, resolver: resolver, crew: crew)
-        return load(job, group, &watch, &signals)
+        return load(job, group, &watch, &signals, startAt: startAt)
     }
 
     /// Until the time of `--start-at`; true if the user did not wait for it.
-    private func waitForStart(_ signals: inout SignalWait) -> Bool {
-        guard let startAt = options.startAt else { return false }
+    private func wait(for startAt: UInt64?, _ signals: inout SignalWait) -> Bool {
+        guard let startAt else { return false }
         while true {
             let now = UInt64(clamping: uncurl_clock_ns(CLOCK_REALTIME) / 1_000)
             let (missing, isPast) = (startAt * 1_000).subtractingReportingOverflow(now)
@@ -85,7 +84,8 @@ package struct Run {
                 }
                 return false
             }
-            if signals.wait(nanoseconds: min(missing * 1_000, 1_000_000_000)) == .interrupted { return true }
+            // Microseconds until a year far away are more nanoseconds than there are.
+            if signals.wait(nanoseconds: min(missing, 1_000_000) * 1_000) == .interrupted { return true }
         }
     }
 
@@ -94,39 +94,16 @@ package struct Run {
         try? BlockingOutput.writeAll("volley: \(note)\n", to: BlockingOutput.errors)
     }
 
-    /// Without a URL: a server in this process, with as many threads as the load has.
-    private mutating func embeddedServer() throws(UsageError) -> TestServer? {
-        guard case .embedded = plan.destination else { return nil }
-        do throws(Errno) {
-            let server = try TestServer.start(loops: plan.threads)
-            plan.url = server.url(plan.request.target)
-            return server
-        } catch {
-            throw UsageError("the embedded server cannot be started: \(error): name a URL to test instead")
-        }
-    }
-
-    private func loops() throws(UsageError) -> EventLoopGroup {
-        do throws(Errno) {
-            return try EventLoopGroup(count: plan.threads, name: "volley")
-        } catch {
-            throw UsageError("-t \(plan.threads) threads cannot be started: \(error): use a smaller -t")
-        }
-    }
-
     /// Starts the workers together, watches them, and waits for the last.
     private func load(
         _ job: Job,
         _ group: EventLoopGroup,
         _ watch: inout RunWatch,
-        _ signals: inout SignalWait
+        _ signals: inout SignalWait,
+        startAt: UInt64?
     ) -> RunResult {
-        let made = Monitor(0)
-        let workers = zip(plan.shares, group.loops).map { share, loop in RemoteWorker(job, share, on: loop, made: made)
-        }
-        // Engines and histograms take milliseconds, which belong neither to the run nor to its first connects.
-        _ = made.wait(atMost: .seconds(60)) { $0 == workers.count ? true : nil }
-        var interrupted = waitForStart(&signals)
+        let workers = RemoteWorker.crew(job, on: group)
+        var interrupted = wait(for: startAt, &signals)
         let startedAt = uncurl_clock_ns(CLOCK_REALTIME)
         let begun = Instant.current()
         for worker in workers { worker.start(at: begun) }

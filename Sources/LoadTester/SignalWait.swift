@@ -3,20 +3,23 @@ internal import Glibc
 
 /// The main thread's sleep: until a worker wakes it, the user interrupts, or time is up.
 ///
-/// SIGINT and SIGTERM are taken in turn with the wake-ups, so no handler ever runs in the middle of anything.
-/// The loops' threads block all signals.
+/// The first SIGINT or SIGTERM is taken in turn with the wake-ups, so no handler ever runs in the middle of anything; the second ends
+/// the program at once. The loops' threads block all signals.
 struct SignalWait {
     enum Event { case woken, interrupted, timeOut }
 
     /// SIGUSR1 wakes: like the others it stays pending if it comes before the wait.
     private static let wakeUp = SIGUSR1
 
+    private static let interrupts = [SIGINT, SIGTERM]
+
     private var signals = sigset_t()
+    private var wasInterrupted = false
 
     /// Blocks the signals on the calling thread, which is to be the main one, before any other thread starts.
     init() {
         unsafe sigemptyset(&signals)
-        for signal in [SIGINT, SIGTERM, Self.wakeUp] { _ = unsafe sigaddset(&signals, signal) }
+        for signal in Self.interrupts + [Self.wakeUp] { _ = unsafe sigaddset(&signals, signal) }
         _ = unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
@@ -26,10 +29,28 @@ struct SignalWait {
             tv_nsec: Int(nanoseconds % 1_000_000_000)
         )
         switch unsafe sigtimedwait(&signals, nil, &limit) {
-        case SIGINT, SIGTERM: return .interrupted
+        case SIGINT, SIGTERM:
+            wasInterrupted = true
+            Self.unblock()
+            return .interrupted
         case Self.wakeUp: return .woken
         default: return .timeOut
         }
+    }
+
+    /// The run is over, and its reports are written: a first signal does not keep them from that, one more ends the program.
+    mutating func finish() {
+        guard !wasInterrupted else { return }
+        wasInterrupted = true
+        for number in Self.interrupts { _ = signal(number) { _ = signal($0, SIG_DFL) } }
+        Self.unblock()
+    }
+
+    private static func unblock() {
+        var set = sigset_t()
+        unsafe sigemptyset(&set)
+        for number in interrupts { _ = unsafe sigaddset(&set, number) }
+        _ = unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
     }
 
     /// Any thread.

@@ -112,7 +112,11 @@ enum TextReport {
         case .handshakes:
             lines.append("  closed loop: percentiles exclude connections not opened during stalls")
         }
-        let clamped = tally.success.clamped + tally.httpError.clamped + tally.failure.clamped
+        let clamped = [tally.schedule?.corrected, tally.success, tally.httpError, tally.failure].reduce(0) {
+            sum,
+            times in
+            sum + (times?.clamped ?? 0)
+        }
         if clamped > 0 { lines.append("  \(grouped(clamped)) times over an hour are counted as one hour") }
         return lines
     }

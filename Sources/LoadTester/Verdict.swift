@@ -42,5 +42,18 @@ package enum Verdict: Int32, Sendable {
         }
     }
 
+    /// The statuses of a run's parts, the worst first: who was interrupted, or was the limit, has judged the least.
+    private static let order: [Verdict] = [
+        .interrupted, .generatorLimited, .threshold, .failures, .httpErrors, .unusable, .good,
+    ]
+
+    /// Of two statuses that were saved, the one that says more against the whole.
+    static func worse(_ left: UInt64, _ right: UInt64) -> UInt64 {
+        let rank = { (status: UInt64) in
+            Verdict(rawValue: Int32(clamping: status)).flatMap { order.firstIndex(of: $0) } ?? order.count
+        }
+        return rank(left) <= rank(right) ? left : right
+    }
+
     package func exit() -> Never { Glibc.exit(rawValue) }
 }

@@ -124,7 +124,9 @@ final class Worker: TimerHandler {
         // A signal during the warm-up: nothing was measured.
         case .ready, .warmingUp: finish(from: loop.now, to: loop.now, cpu: 0)
         case .measuring(let since, let cpu, let until):
-            finish(from: since, to: min(loop.now, until), cpu: uncurl_thread_cpu_ns() - cpu)
+            let end = min(loop.now, until)
+            driver?.noticeRest(until: end)
+            finish(from: since, to: end, cpu: uncurl_thread_cpu_ns() - cpu)
         case .draining(let since, let cpu, let end): finish(from: since, to: end, cpu: cpu)
         }
     }

@@ -128,8 +128,14 @@ import TLS
         unsafe tally.pointee.schedule?.lag.record(lag)
     }
 
-    /// A request found no connection free.
-    func delayed() { unsafe tally.pointee.schedule?.delayed &+= 1 }
+    /// Many at once, about as late as each other.
+    func due(_ count: UInt64, noticedAfter lag: UInt64) {
+        unsafe tally.pointee.schedule?.due &+= count
+        unsafe tally.pointee.schedule?.lag.record(lag, count: count)
+    }
+
+    /// Requests found no connection free.
+    func delayed(_ count: UInt64) { unsafe tally.pointee.schedule?.delayed &+= count }
 
     /// A request was sent `wait` after it was due.
     func waited(_ wait: UInt64) { unsafe tally.pointee.schedule?.wait.record(wait) }
@@ -137,10 +143,10 @@ import TLS
     /// Since a request was due it took so long.
     func corrected(_ latency: UInt64) { unsafe tally.pointee.schedule?.corrected.record(latency) }
 
-    /// A request that was due `age` ago will not be sent any more.
-    func unsent(age: UInt64) {
-        unsafe tally.pointee.schedule?.unsent &+= 1
-        unsafe tally.pointee.schedule?.corrected.record(age)
+    /// Requests that were due `age` ago will not be sent any more.
+    func unsent(_ count: UInt64 = 1, age: UInt64) {
+        unsafe tally.pointee.schedule?.unsent &+= count
+        unsafe tally.pointee.schedule?.corrected.record(age, count: count)
     }
 
     func redirected() { unsafe tally.pointee.redirects &+= 1 }

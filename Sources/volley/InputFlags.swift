@@ -85,6 +85,7 @@ extension Options {
         guard !flags.input.isEmpty else {
             let idle = [("--order", flags.order != nil), ("--replay", flags.replay != nil)].first(where: \.1)?.0
             if let idle { throw UsageError("\(idle) is about the requests of --input: add one") }
+            try checkTemplate(flags)
             return try checkUsers()
         }
         let own = [
@@ -94,7 +95,8 @@ extension Options {
         if let flag = own.first(where: \.1)?.0 {
             throw UsageError("\(flag) and --input exclude each other: the input says what each request is")
         }
-        if !slots.isEmpty || flags.template { try protectInputs() }
+        if flags.template { try protectInputs() }
+        try checkTemplate(flags)
         switch flags.order {
         case nil, "in-order": order = .inOrder
         case "random": order = .random
@@ -102,6 +104,14 @@ extension Options {
         }
         if let text = flags.replay { try setReplay(text, command) }
         try checkUsers()
+    }
+
+    private func checkTemplate(_ flags: InputFlags) throws(UsageError) {
+        guard !flags.template || !users.slots.isEmpty else {
+            throw UsageError(
+                "--template finds no {{…}} in URL, fields, body or input: write one such as {{counter}}, or leave it out"
+            )
+        }
     }
 
     private mutating func protectInputs() throws(UsageError) {
@@ -136,7 +146,12 @@ extension Options {
         guard offsets.count == inputs.drafts.count else {
             throw UsageError("--replay: the input has no times: use a HAR or an access log, or --rate")
         }
-        let times = offsets.map { UInt64(min(Double($0) / factor, Double(Quantity.longest))) }
+        guard Double(offsets.max() ?? 0) / factor <= Double(Quantity.longest) else {
+            throw UsageError(
+                "--replay \(quoted(text)) makes a run of more than 744h: use a greater factor, or a part of the input"
+            )
+        }
+        let times = offsets.map { UInt64(Double($0) / factor) }
         profile = LoadProfile(recorded: times)
         duration = profile?.duration
     }

@@ -16,8 +16,9 @@ struct LoadCommand: ParsableCommand {
             its own server and tests that.
 
             Exit status: 0 all well; 1 the command line or the machine does not allow the run; 2 a condition of \
-            --fail-if holds; 3 volley did not keep up with --rate or --stage; 4 requests or connections failed, or nothing was \
-            completed; 5 all answered, but some with a status other than 2xx or 3xx; 130 interrupted.
+            --fail-if holds, or no rate keeps --search-max; 3 volley did not keep up with --rate or --stage; 4 requests or connections failed, or nothing was \
+            completed; 5 all answered, but some with a status other than 2xx or 3xx; 130 interrupted: \
+            the first SIGINT ends the run and has it reported, a second one ends volley at once.
 
             Commands by the first word, each with --help: `volley worker` works for a Locust master, `volley merge` puts the \
             reports of a run's parts together, `volley compare` compares two reports, `volley schema` prints the JSON report's.
@@ -190,7 +191,8 @@ struct LoadCommand: ParsableCommand {
     var failIf: [String] = []
 
     @Option(help: ArgumentHelp("Length of an interval in csv, hlog, json and html.", valueName: "TIME"))
-    var interval = "1s"
+    var interval = LoadCommand.usualInterval
+    static let usualInterval = "1s"
 
     @Option(
         help: ArgumentHelp("Serve Prometheus' text format at this port, under /metrics; 0 for any.", valueName: "PORT")
@@ -215,12 +217,24 @@ struct LoadCommand: ParsableCommand {
     static func main() {
         let status: Verdict
         do {
+            try checkEncoding()
             status = try perform(Array(CommandLine.arguments.dropFirst()))
         } catch {
             try? BlockingOutput.writeAll("volley: \(error)\n", to: BlockingOutput.errors)
             status = .unusable
         }
         status.exit()
+    }
+
+    /// Swift puts a sign of its own in the place of bytes that are no UTF-8: something else than was typed would be sent.
+    private static func checkEncoding() throws(UsageError) {
+        for index in 0..<Int(CommandLine.argc) {
+            guard let argument = unsafe CommandLine.unsafeArgv[index], unsafe String(validatingCString: argument) == nil
+            else { continue }
+            throw UsageError(
+                "argument \(index) is not UTF-8: write bytes of a URL as %FF, and those of a body to a file for --body-file"
+            )
+        }
     }
 
     /// Everything after the arguments; the error is the one line that the user gets.

@@ -37,12 +37,20 @@ extension Options {
         metricsPort = try Self.metricsPort(command.prometheus)
         repeats = try Self.count(command.repeats, for: "--repeat", limit: 1_000)
         for condition in command.failIf { gates.append(try Gate(condition)) }
+        startAt = try command.startAt.map { text throws(UsageError) in try Self.instant(text) }
         try setPace(command.pace, isTimed: command.duration != nil, isScheduled: command.isScheduled)
         try setInputs(command.what, command, slots: slots)
-        startAt = try command.startAt.map { text throws(UsageError) in try Self.instant(text) }
         try checkCombinations(method: request.method)
         if work == .handshakes { try checkHandshakes(command) }
+        if command.live, command.quiet || command.noProgress {
+            throw UsageError(
+                "--live and \(command.quiet ? "--quiet" : "--no-progress") exclude each other: leave one out"
+            )
+        }
         if let text = command.shard {
+            guard command.pace.searchMax == nil else {
+                throw UsageError("--search-max and --shard exclude each other: each part would find a rate of its own")
+            }
             try take(Shard(text, completionIndex: Environment.value("JOB_COMPLETION_INDEX")))
         }
     }

@@ -31,7 +31,37 @@ struct WorkerCommand: SubCommand {
     var load: LoadCommand
 
     func perform() throws(UsageError) -> Verdict {
+        try load.checkForWorker()
+        var load = load
+        // Only to have as many as threads: the master says how many users there are.
+        if load.threads != nil { load.connections = load.threads }
         var worker = try LocustWorker(master: master, LocustTarget(Options(load), isCoarse: locustCoarse))
         return try worker.perform()
+    }
+}
+
+extension LoadCommand {
+    /// Nothing that is given may come to nothing.
+    fileprivate func checkForWorker() throws(UsageError) {
+        let ofMaster = [
+            ("-c", connections != nil), ("-d", duration != nil), ("-n", requests != nil), ("--warmup", warmup != nil),
+            ("--rate", pace.rate != nil), ("--stage", !pace.stage.isEmpty), ("--search-max", pace.searchMax != nil),
+            ("--think", pace.think != nil), ("--drain", pace.drain != nil), ("--spin", pace.spin != nil),
+            ("--replay", what.replay != nil),
+            ("--handshake-only", security.handshakeOnly), ("--shard", shard != nil), ("--start-at", startAt != nil),
+        ]
+        if let flag = ofMaster.first(where: \.1)?.0 {
+            throw UsageError(
+                "\(flag) is not for a worker: its master says how many users there are, and when; leave it out"
+            )
+        }
+        let ofReports = [
+            ("--format", !format.isEmpty), ("-o", !output.isEmpty), ("--latency", latency), ("--live", live),
+            ("--interval", interval != Self.usualInterval), ("--prometheus", prometheus != nil),
+            ("--fail-if", !failIf.isEmpty), ("--repeat", repeats != "1"),
+        ]
+        if let flag = ofReports.first(where: \.1)?.0 {
+            throw UsageError("\(flag) is not for a worker: its master has the figures; leave it out")
+        }
     }
 }

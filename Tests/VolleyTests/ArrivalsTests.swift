@@ -31,6 +31,32 @@ struct ArrivalsTests {
         #expect(arrivals.take() == nil)
     }
 
+    @Test("a crowd is noticed and taken as it would be one by one, in parts", arguments: [nil, 30_001] as [UInt64?])
+    func crowd(limit: UInt64?) {
+        let profile = LoadProfile(rate: Rate(perSecond: 1_000_000_000), duration: 100_000)
+        var (single, crowd) = (LatencyHistogram(), LatencyHistogram())
+        let now = Instant(nanoseconds: 90_000)
+        for thread in 0..<3 {
+            var one = Arrivals(profile, from: Instant(nanoseconds: 7), thread: thread, of: 3, limit: limit)
+            var many = one
+            while let due = one.notice(by: now) { single.record(UInt64(now.nanoseconds - due.nanoseconds)) }
+            var calls = 0
+            many.noticeCrowd(by: now) { due, count in
+                calls += 1
+                crowd.record(UInt64(now.nanoseconds - due.nanoseconds), count: count)
+            }
+            #expect(many.noticed == one.noticed && many.next == one.next && calls < 1_100)
+            var taken: UInt64 = 0
+            many.takeCrowd { _, count in taken += count }
+            #expect(taken == one.noticed && many.backlog == 0 && many.take() == nil)
+        }
+        #expect(crowd.count == single.count)
+        for percentile in [1.0, 50, 90, 99] {
+            let (a, b) = (single.summary(percentiles: [percentile]), crowd.summary(percentiles: [percentile]))
+            #expect(abs(Double(a?[percentile] ?? 0) - Double(b?[percentile] ?? 0)) < 300)
+        }
+    }
+
     @Test("a limit by count ends it, whatever the profile still has")
     func limit() {
         var arrivals = Arrivals(profile, from: Instant(nanoseconds: 0), thread: 0, of: 1, limit: 2)

@@ -13,6 +13,13 @@ struct CookieJarTests {
         jar.field(host: host, path: path, isSecure: secure, now: 1_000)
     }
 
+    @Test("a Max-Age of more seconds than there are is for ever")
+    func forEver() {
+        var jar = CookieJar()
+        jar.store("a=1; Max-Age=9223372036854775807", host: "a.example", path: "/", now: 1_000)
+        #expect(field(jar) == "a=1")
+    }
+
     @Test("cookies go back to whom they are from, by host, path and scheme")
     func scope() {
         var jar = CookieJar()

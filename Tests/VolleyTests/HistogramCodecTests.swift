@@ -56,7 +56,7 @@ struct HistogramCodecTests {
     @Test("what is no histogram is refused by its reason")
     func broken() throws {
         let good = HistogramCodec.encode(sample([1, 1_000, 1_000_000]))
-        #expect(throws: HistogramError.notBase64) { try HistogramCodec.decode(text: "HIS") }
+        #expect(throws: HistogramError.notBase64) { try HistogramCodec.decode(text: "HISTF") }
         #expect(throws: HistogramError.notBase64) { try HistogramCodec.decode(text: "§§§") }
         #expect(throws: HistogramError.truncated) { try HistogramCodec.decode(text: "") }
         #expect(throws: HistogramError.unknownEncoding(0x1C84_9301)) {

@@ -101,6 +101,52 @@ struct InputTests {
         #expect(words?.contains("\n") == false)
     }
 
+    @Test("a file of more requests than memory is for is refused while it is read")
+    func many() throws {
+        var input = RequestInput(limit: 2)
+        let place = InputPlace(file: "f", line: 3)
+        for _ in 0..<2 { try input.add(RequestDraft(url: "/", place: place)) }
+        #expect { try input.add(RequestDraft(url: "/", place: place)) } throws: {
+            "\($0)" == "\"f\", line 3: more than 2 requests: use a part of the file"
+        }
+    }
+
+    @Test("a byte order mark is no part of a file, and a cut one is told from another kind")
+    func marks() throws {
+        let har = TemporaryFile(
+            [0xEF, 0xBB, 0xBF] + Array(#"{"log":{"entries":[{"request":{"method":"GET","url":"http://h/"}}]}}"#.utf8)
+        )
+        #expect(try InputFormat.read(["har=\(har.path)"]).drafts.count == 1)
+        let list = TemporaryFile([0xEF, 0xBB, 0xBF] + Array("/a\n".utf8))
+        #expect(try InputFormat.read(["urls=\(list.path)"]).drafts.first?.url == "/a")
+        #expect(complaint(.har, #"{"log":{"entries":[{"requ"#)?.contains("a string is not closed") == true)
+    }
+
+    @Test("a form that an archive tells by its fields alone is sent all the same, or refused where it cannot be")
+    func params() throws {
+        let entry = { (type: String) in
+            #"{"log":{"entries":[{"request":{"method":"POST","url":"http://h/","postData":{"mimeType":""# + type
+                + #"","params":[{"name":"a b","value":"1&2"},{"name":"c"}]}}}]}}"#
+        }
+        let draft = try parse(.har, entry("application/x-www-form-urlencoded; charset=UTF-8")).drafts.first
+        #expect(draft?.body.map { String(decoding: $0, as: UTF8.self) } == "a%20b=1%262&c=")
+        #expect(complaint(.har, entry("multipart/form-data"))?.contains("params alone") == true)
+    }
+
+    @Test("what a server escapes in its log is what the client had sent")
+    func escapedLog() throws {
+        let line =
+            #"1.1.1.1 - - [10/Oct/2026:13:55:36 +0200] "GET /m\xC3\xBCsic?q=\x22 HTTP/1.1" 200 1 "-" "A \"b\" \xC3\xBC""#
+        let drafts = try parse(.accessLog, line + "\n").drafts
+        #expect(drafts.map(\.url) == ["/m%C3%BCsic?q=%22"])
+        let garbage = try parse(
+            .accessLog,
+            line.replacing("/m", with: "/%") + "\n" + line.replacing("/m", with: "*") + "\n"
+        )
+        #expect(garbage.drafts.isEmpty && garbage.notes.count == 1)
+        #expect(drafts.first?.headers == ["User-Agent: A \"b\" ü"])
+    }
+
     @Test("times are read as their zones say")
     func times() {
         #expect(Timestamp.iso8601("1970-01-01T00:00:00Z") == 0)

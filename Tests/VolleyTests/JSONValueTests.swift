@@ -12,6 +12,23 @@ struct JSONValueTests {
         #expect(read == [hard: hard])
     }
 
+    @Test("what is read is what was written, with surrogates that stand alone as a sign of their loss")
+    func reading() throws {
+        let hard = JSONValue.object([
+            ("a", .array([.integer(.max), .number(0.5), .bool(true), nil])), ("é\u{0}🏐", "x"),
+        ])
+        #expect(try JSONReader.read(Array(hard.text.utf8)).text == hard.text)
+        #expect(try JSONReader.read(Array(hard.compact.utf8)).text == hard.text)
+        let cut = #"["\ud83c\udfd0", "\ud83c", "\ud83cx", "\ud83c\u0041", "\udfd0"]"#
+        let texts = try JSONReader.read(Array(cut.utf8)).items.map(\.string)
+        #expect(texts == ["🏐", "\u{FFFD}", "\u{FFFD}x", "\u{FFFD}A", "\u{FFFD}"])
+        let deep = { (depth: Int) in
+            Array((String(repeating: "[", count: depth) + String(repeating: "]", count: depth)).utf8)
+        }
+        #expect(throws: Never.self) { try JSONReader.read(deep(200)) }
+        #expect(throws: JSONReader.Problem.self) { try JSONReader.read(deep(1_000_000)) }
+    }
+
     @Test("numbers are exact, and what is no number is null")
     func numbers() throws {
         #expect(JSONValue.integer(.max).text == "18446744073709551615\n")

@@ -13,6 +13,24 @@ struct LoadProfileTests {
 
     private let second: UInt64 = 1_000_000_000
 
+    @Test(
+        "as many are counted by an instant as are due by then, in rests and ramps too",
+        arguments: ["1s@10", "1s@10,2s@0,1s@5", "1s@0,1s@7", "2s@9,linear,1s@0,linear,1s@3"]
+    )
+    func counts(stages: String) throws {
+        let profile = try LoadProfile(stages: [stages])
+        let all = dues(profile)
+        for time in stride(from: 0, through: profile.duration + 7, by: 10_000_019) {
+            #expect(profile.count(by: time) == UInt64(all.count { $0 <= time }), "\(time)")
+        }
+        for due in all {
+            #expect(profile.count(by: due) == UInt64(all.count { $0 <= due }))
+            if due > 0 { #expect(profile.count(by: due - 1) == UInt64(all.count { $0 < due })) }
+        }
+        let recorded = LoadProfile(recorded: [5, 9, 9, 30])
+        #expect([0, 5, 8, 9, 29, 30, 99].map { recorded.count(by: $0) } == [0, 1, 1, 3, 3, 4, 4])
+    }
+
     @Test("a constant rate is i / rate, to the nanosecond and for ever")
     func constant() throws {
         let profile = LoadProfile(rate: try Rate("3", for: ""), duration: 4 * second)

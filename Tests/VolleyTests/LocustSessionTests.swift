@@ -55,6 +55,37 @@ struct LocustSessionTests {
         return session
     }
 
+    @Test("a master is one that has said something of Locust's, and is missed for a minute")
+    func patience() throws {
+        var session = LocustSession(identity: "me", now: 0)
+        _ = try session.received(Self.opening, at: 0)
+        #expect(!session.isIntroduced)
+        _ = try session.received(master("ack"), at: 0)
+        #expect(session.isIntroduced)
+        var patience = LocustPatience(since: 5)
+        #expect(!patience.isOver(at: 64) && patience.isOver(at: 65))
+        patience.heard(at: 60)
+        #expect(!patience.isOver(at: 65) && patience.isOver(at: 120))
+    }
+
+    @Test(
+        "what is no message ends the session with a reason, however deep or long it says it is",
+        arguments: [
+            [UInt8](repeating: 0x91, count: 100_000), [0xDD, 0xFF, 0xFF, 0xFF, 0xFF],
+            [0xDF, 0xFF, 0xFF, 0xFF, 0xFF, 0xC0],
+            [0xC6, 0xFF, 0xFF, 0xFF, 0xFF], [0x93, 0xA5], [0xC1], [],
+        ] as [[UInt8]]
+    )
+    func garbage(bytes: [UInt8]) throws {
+        var session = try ready()
+        #expect(throws: LocustError.self) { try session.received(ZMTP.message(bytes), at: 1) }
+        var other = try ready()
+        let whole = ZMTP.message([0x93, 0xA4] + Array("stop".utf8) + [0xC0, 0xC0])
+        // Cut in the middle of a frame nothing has come yet; with the rest, it has.
+        #expect(try other.received(Array(whole.dropLast(3)), at: 1) == [])
+        #expect(try names(other.received(Array(whole.suffix(3)), at: 1)).first == "client_stopped")
+    }
+
     @Test("a worker introduces itself with version -1, until it is acknowledged")
     func introduction() throws {
         var session = LocustSession(identity: "me", now: 0)

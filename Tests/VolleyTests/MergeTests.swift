@@ -117,6 +117,62 @@ struct MergeTests {
         #expect(ended.err.filter(\.isNewline).count == 1)
     }
 
+    private func report(_ changes: (inout [String: Any]) -> Void = { _ in }) throws -> TemporaryFile {
+        var report = try volley(["-n", "4", "-c", "1", "--format", "json", "-q"]).report
+        changes(&report)
+        return TemporaryFile(Array(try JSONSerialization.data(withJSONObject: report)))
+    }
+
+    @Test("the whole ends as its worst part did, whichever came first")
+    func worst() throws {
+        let parts = try [5, 4].map { status in try report { $0["exit_status"] = status } }
+        for order in [parts, parts.reversed()] {
+            #expect(try EndedProgram(built: "volley", ["merge"] + order.map(\.path)).status == 4)
+        }
+        #expect(Verdict.worse(0, 5) == 5 && Verdict.worse(3, 130) == 130 && Verdict.worse(2, 4) == 2)
+    }
+
+    @Test("numbers that no run makes are merged and shown, and end nothing")
+    func absurd() throws {
+        let parts = try (0..<2).map { _ in
+            try report { report in
+                var run = report["run"] as? [String: Any] ?? [:]
+                run["merged_from"] = UInt64.max
+                report["run"] = run
+                report["rate"] = ["successes_per_second": 1e300]
+                report["requests"] = ["failed": UInt64.max, "http_errors": UInt64.max]
+            }
+        }
+        let page = TemporaryFile()
+        let ended = try EndedProgram(built: "volley", ["merge", "--format", "html=\(page.path)"] + parts.map(\.path))
+        #expect(ended.status == 0, "\(ended.err)")
+        #expect(page.text.contains("</html>"))
+    }
+
+    @Test("logs that count more than any run are refused, not added up beyond what a counter holds")
+    func counts() {
+        var histogram = LatencyHistogram()
+        histogram.record(1, count: HistogramCodec.countLimit)
+        let line = HistogramLog.line(tag: "raw", start: 0, length: 1, histogram)
+        let log = { (path: String, lines: Int) throws(UsageError) in
+            (path: path, contents: try HistogramLog.read(String(repeating: line, count: lines), path: path))
+        }
+        #expect(throws: Never.self) { try LogMerge([log("a", 1)]) }
+        #expect { try LogMerge([log("a", 1), log("b", 1)]) } throws: { "\($0)".contains("more values than any run") }
+    }
+
+    @Test("one report that cannot be written costs none of the others")
+    func unwritable() throws {
+        let part = try report()
+        let ended = try EndedProgram(
+            built: "volley",
+            ["merge", "--format", "json=/dev/full", "--format", "text", part.path]
+        )
+        #expect(ended.status == 1)
+        #expect(ended.out.contains("reports of"))
+        #expect(ended.err.contains("ENOSPC") && ended.err.filter(\.isNewline).count == 1)
+    }
+
     @Test("a log that is none is refused with its line")
     func badLogs() {
         for (text, words) in [

@@ -1,4 +1,5 @@
 import Reactor
+import TestSupport
 import Testing
 
 @testable import LoadTester
@@ -115,6 +116,49 @@ struct OptionsTests {
         let single = try options("-n", "1", url)
         #expect((single.connections, single.threads) == (1, 1))
         #expect(try options("-n", "5", "-d", "1s", url).duration == 1_000_000_000)
+    }
+
+    @Test("what would come to nothing is refused")
+    func idle() throws {
+        #expect(complaint("--live", "-q", url) == "--live and --quiet exclude each other: leave one out")
+        #expect(
+            complaint("--live", "--no-progress", url) == "--live and --no-progress exclude each other: leave one out"
+        )
+        #expect(complaint("--template", url)?.hasPrefix("--template finds no {{…}}") == true)
+        #expect(complaint("--template", url + "{{counter}}") == nil)
+        let log = TemporaryFile(
+            Array(
+                """
+                1.1.1.1 - - [10/Oct/1970:13:55:36 +0200] "GET /a HTTP/1.1" 200 1
+                1.1.1.1 - - [10/Oct/2026:13:55:36 +0200] "GET /b HTTP/1.1" 200 1
+
+                """.utf8
+            )
+        )
+        #expect(
+            complaint("--input", "access-log=\(log.path)", "--replay", "1", url)?.contains("more than 744h") == true
+        )
+        #expect(complaint("--input", "access-log=\(log.path)", "--replay", "1000", url) == nil)
+        #expect(complaint("--template", "--input", "access-log=\(log.path)", url)?.contains("finds no") == true)
+    }
+
+    @Test(
+        "a worker's master says how much load there is, and has the figures: options for either are refused",
+        arguments: [
+            ["-c", "5"], ["-d", "5s"], ["-n", "5"], ["--rate", "5"], ["--stage", "1s@5"], ["--search-max", "p99<1s"],
+            ["--think", "1s"], ["--drain", "1s"], ["--warmup", "1s"], ["--shard", "0/2"], ["--start-at", "1"],
+            ["--format", "json"], ["-o", "x.json"], ["--live"], ["--latency"], ["--interval", "2s"],
+            ["--prometheus", "0"],
+            ["--fail-if", "p99>1s"], ["--repeat", "2"],
+        ]
+    )
+    func worker(line: [String]) throws {
+        guard case .command(let command) = try LoadCommand.parse(line: ["worker", "--master", "127.0.0.1:1"] + line)
+        else {
+            Issue.record("no command")
+            return
+        }
+        #expect { try command.perform() } throws: { "\($0)".contains("is not for a worker") }
     }
 
     @Test(

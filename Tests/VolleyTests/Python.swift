@@ -1,7 +1,8 @@
 import Foundation
 import TestSupport
 
-/// Python with the packages that `./dev test` installs beside the build: Locust, hdrhistogram, jsonschema, prometheus_client.
+/// Python with the packages that `./dev test` installs beside the build: Locust, hdrhistogram, jsonschema, prometheus_client,
+/// kubernetes-validate.
 enum Python {
     static let path: String? = {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -84,6 +84,42 @@ struct SearchTests {
         #expect(throws: UsageError.self) { try SearchGoal(text) }
     }
 
+    @Test(
+        "what no trial could succeed with is refused before the first",
+        arguments: [
+            (["http://no.such.host.invalid/"], "cannot be looked up"),
+            (["--format", "json=/nowhere/x"], "cannot be written"),
+            (["--shard", "0/2"], "each part would find a rate of its own"), (["--start-at", "1"], "leave it out"),
+        ] as [([String], String)]
+    )
+    func impossible(line: [String], words: String) throws {
+        let ended = try volley(["--search-max", "p99<20s", "-d", "100ms"] + line)
+        #expect(ended.status == 1)
+        #expect(ended.err.contains(words) && ended.err.filter(\.isNewline).count == 1, "\(ended.err)")
+    }
+
+    @Test("where no rate is good the last run is reported, with the words that none was, and the goal is what failed")
+    func noneGood() throws {
+        let ended = try volley([
+            "--search-max", "p99<1us", "-R", "0.01", "-d", "100ms", "-c", "1", "-q", "--format", "json",
+        ])
+        #expect([2, 3].contains(ended.status), "\(ended.err)")
+        #expect((ended.report["notes"] as? [String])?.contains { $0.hasPrefix("no rate keeps p99<1us") } == true)
+    }
+
+    @Test("a search that is interrupted reports the run it was in")
+    func interrupted() throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let ended = try volley(
+            ["--search-max", "p99<20s", "-R", "50", "-d", "300s", "-c", "4", "-t", "1", "-q", "--format", "json"]
+                + [server.url("/bytes/1")]
+        ) { server.requestCount > 3 }
+        #expect(ended.status == 130)
+        #expect(ended.number("requests", "sent") ?? 0 > 3)
+        #expect((ended.report["notes"] as? [String])?.contains { $0.hasPrefix("the search was interrupted") } == true)
+    }
+
     @Test("on the wire it finds what two connections to a server of 20 ms can do, and reports a run at that")
     func onTheWire() throws {
         let server = try TestServer.start()

@@ -39,6 +39,18 @@ struct TemplateTests {
         #expect(["one", "two words", "\u{7}ding&=/"].contains(try render("{{random-line:\(file.path)}}")))
     }
 
+    @Test("text that looks like volley's own mark is refused, and nothing ends in the middle of one")
+    func marks() {
+        #expect(throws: UsageError.self) { try render("{{uuid}}uncurl0slot0") }
+        #expect(throws: UsageError.self) { try render("uncurl0slot0x{{uuid}}") }
+    }
+
+    @Test("a line with places in it is a line, not a template")
+    func noRecursion() throws {
+        let file = TemporaryFile(Array("{{line:/etc/passwd}}\n".utf8))
+        #expect(try render("{{line:\(file.path)}}") == "{{line:/etc/passwd}}")
+    }
+
     @Test(
         "an unknown place is refused with those that are known",
         arguments: ["{{}}", "{{count}}", "{{random:9-7}}", "{{hex:0}}", "{{hex:x}}", "{{line:/no/such}}", "{{uuid:1}}"]

@@ -1,3 +1,5 @@
+import TestServer
+
 /// HdrHistogram's V2 encoding, which its libraries in a dozen languages read: counts as ZigZag LEB128, runs of zeros as
 /// negative numbers.
 enum HistogramCodec {
@@ -5,7 +7,7 @@ enum HistogramCodec {
     private static let compressedCookie: UInt32 = 0x1C84_9314
     private static let headSize = 40
     /// More than any run counts; above it a percentile's rank is no longer exact.
-    private static let countLimit: UInt64 = 1 << 53
+    static let countLimit: UInt64 = 1 << 53
     /// Five digits over 64 bits have 4 million counters of at most nine bytes.
     private static let unpackedLimit = 40 << 20
 

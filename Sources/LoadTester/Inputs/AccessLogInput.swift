@@ -26,41 +26,65 @@ enum AccessLogInput {
                 others += 1
                 continue
             }
-            var draft = RequestDraft(method: String(words[0]), url: String(words[1]), place: place)
+            // Logs are full of what nobody can request: scanners' garbage, `OPTIONS *`.
+            let url = encoded(words[1])
+            guard (try? TargetURL(url.hasPrefix("/") ? "http://localhost\(url)" : url)) != nil else {
+                others += 1
+                continue
+            }
+            var draft = RequestDraft(method: String(words[0]), url: url, place: place)
             for (name, value) in zip(["Referer", "User-Agent"], quotes.dropFirst()) where value != "-" && !value.isEmpty
             {
                 draft.headers.append("\(name): \(value)")
             }
-            input.drafts.append(draft)
+            try input.add(draft)
             seconds.append(time)
         }
         if others > 0 {
             input.notes.append(
-                "\(file): \(others) lines are no GET, HEAD or OPTIONS and were left out: a log has no bodies"
+                "\(file): \(others) lines are no GET, HEAD or OPTIONS of a URL that can be requested and were left out: a log has no bodies"
             )
         }
         Timestamp.setOffsets(&input.drafts, Timestamp.spread(seconds))
         return input
     }
 
-    /// What stands between quotes; a backslash keeps the quote after it.
+    /// What stands between quotes. A backslash keeps the quote after it, and `\\xHH` is a byte that may not stand in a log.
     private static func quotedParts(_ text: Substring) -> [String] {
         var parts: [String] = []
-        var current: String?
-        var isEscaped = false
-        for character in text {
-            if isEscaped {
-                current?.append(character)
-                isEscaped = false
-            } else if character == "\\", current != nil {
-                isEscaped = true
-            } else if character == "\"" {
-                if let part = current { parts.append(part) }
-                current = current == nil ? "" : nil
+        var current: [UInt8]?
+        var rest = Substring(text).utf8
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "\\"), current != nil {
+                guard let next = rest.popFirst() else { break }
+                if next == UInt8(ascii: "x"), let value = UInt8(Substring(rest.prefix(2)), radix: 16) {
+                    current?.append(value)
+                    rest = rest.dropFirst(2)
+                } else {
+                    current?.append(next)
+                }
+            } else if byte == UInt8(ascii: "\"") {
+                if let part = current { parts.append(String(decoding: part, as: UTF8.self)) }
+                current = current == nil ? [] : nil
             } else {
-                current?.append(character)
+                current?.append(byte)
             }
         }
         return parts
     }
+
+    /// Bytes that a client sent as they were, and that no URL has (RFC 3986 §2).
+    private static func encoded(_ target: Substring) -> String {
+        var out: [UInt8] = []
+        for byte in target.utf8 {
+            if (0x21...0x7E).contains(byte), !unwritable.contains(byte) {
+                out.append(byte)
+            } else {
+                Template.encode(byte, &out)
+            }
+        }
+        return String(decoding: out, as: UTF8.self)
+    }
+
+    private static let unwritable = Set("\"<>\\^`{|}".utf8)
 }

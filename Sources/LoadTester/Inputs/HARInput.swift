@@ -1,3 +1,5 @@
+import TestServer
+
 /// An HTTP Archive, as browsers export it: `log.entries`, each with its request and when it started.
 enum HARInput {
     /// Fields that are volley's own, or that HTTP/2 and 3 know under other names.
@@ -8,7 +10,13 @@ enum HARInput {
 
     static func parse(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
         func place(_ number: Int) -> InputPlace { InputPlace(file: file, line: number, unit: "entry") }
-        guard let json = JSONInput(bytes), let entries = json["log"]?["entries"]?.elements else {
+        let json: JSONValue
+        do throws(JSONReader.Problem) {
+            json = try JSONReader.read(bytes)
+        } catch {
+            throw UsageError("\(quoted(file)) is no JSON document: at byte \(error.offset) \(error)")
+        }
+        guard let entries = json["log"]?["entries"]?.elements else {
             throw UsageError("\(quoted(file)) is no HTTP Archive: it has no log.entries")
         }
         var input = RequestInput()
@@ -34,7 +42,7 @@ enum HARInput {
                 draft.headers.append("\(name): \(value)")
             }
             draft.body = try body(request, place)
-            input.drafts.append(draft)
+            try input.add(draft)
             starts.append(entry["startedDateTime"]?.string.flatMap { Timestamp.iso8601($0) })
         }
         if others > 0 { input.notes.append("\(file): \(others) entries are no HTTP requests and were left out") }
@@ -42,10 +50,29 @@ enum HARInput {
         return input
     }
 
-    private static func body(_ request: JSONInput, _ place: InputPlace) throws(UsageError) -> [UInt8]? {
-        guard let json = request["postData"]?["text"], let text = json.string else { return nil }
+    private static func body(_ request: JSONValue, _ place: InputPlace) throws(UsageError) -> [UInt8]? {
+        guard let text = request["postData"]?["text"]?.string else { return try form(request, place) }
         guard request["postData"]?["encoding"]?.string == "base64" else { return Array(text.utf8) }
-        guard let bytes = json.base64 else { throw place.problem("the body is not in Base64") }
+        guard let bytes = Base64.decode(text) else { throw place.problem("the body is not in Base64") }
+        return bytes
+    }
+
+    /// Some exporters tell a form by its fields alone.
+    private static func form(_ request: JSONValue, _ place: InputPlace) throws(UsageError) -> [UInt8]? {
+        guard let post = request["postData"], let fields = post["params"]?.elements, !fields.isEmpty else { return nil }
+        guard post["mimeType"]?.string?.lowercased().hasPrefix("application/x-www-form-urlencoded") == true else {
+            throw place.problem(
+                "its form is in params alone, with nothing of the content sent: an export with text has it"
+            )
+        }
+        var bytes: [UInt8] = []
+        for field in fields {
+            guard let name = field["name"]?.string else { throw place.problem("a field of its form has no name") }
+            if !bytes.isEmpty { bytes.append(UInt8(ascii: "&")) }
+            for byte in name.utf8 { Template.encode(byte, &bytes) }
+            bytes.append(UInt8(ascii: "="))
+            for byte in (field["value"]?.string ?? "").utf8 { Template.encode(byte, &bytes) }
+        }
         return bytes
     }
 }

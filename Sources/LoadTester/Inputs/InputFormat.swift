@@ -20,7 +20,9 @@ package enum InputFormat: String, Hashable, Sendable, CaseIterable {
                 let names = allCases.map(\.rawValue).joined(separator: ", ")
                 throw UsageError("--input \(quoted(argument)) is not FORMAT=FILE, with a format of \(names)")
             }
-            let bytes = try Files.read(parts[1], for: "--input")
+            var bytes = try Files.read(parts[1], for: "--input")
+            // Some exporters put a byte order mark in front.
+            if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
             let input = try format.parse(bytes, file: parts[1])
             guard !input.drafts.isEmpty else { throw UsageError("\(quoted(parts[1])) has no request in it") }
             all.drafts += input.drafts

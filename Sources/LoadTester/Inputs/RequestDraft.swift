@@ -44,8 +44,17 @@ package struct RequestInput: Sendable {
     /// What was left out, for the report.
     package var notes: [String] = []
 
-    package init() {}
-
     /// A request is a kilobyte of memory; longer files want to be cut, or sharded.
-    static let limit = 1_000_000
+    package static let limit = 1_000_000
+    private let limit: Int
+
+    package init(limit: Int = RequestInput.limit) { self.limit = limit }
+
+    /// Refused while the file is still being read: lines of two bytes would be a hundred times as much memory.
+    mutating func add(_ draft: RequestDraft) throws(UsageError) {
+        guard drafts.count < limit else {
+            throw draft.place.problem("more than \(limit) requests: use a part of the file")
+        }
+        drafts.append(draft)
+    }
 }

@@ -16,7 +16,7 @@ enum URLListInput {
             case 2: (draft.method, draft.url) = (String(words[0]), String(words[1]))
             default: throw place.problem("\(quoted(text)) is not [METHOD] URL [xWEIGHT]")
             }
-            input.drafts.append(draft)
+            try input.add(draft)
         }
         return input
     }

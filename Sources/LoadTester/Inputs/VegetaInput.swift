@@ -1,3 +1,5 @@
+import TestServer
+
 /// vegeta's text form of targets:
 /// ```
 /// POST http://127.0.0.1:8080/things
@@ -13,7 +15,7 @@ enum VegetaInput {
             let text = raw.trimmed
             if text.hasPrefix("#") { continue }
             if text.isEmpty || isRequestLine(text) {
-                if let draft { input.drafts.append(draft) }
+                if let draft { try input.add(draft) }
                 draft = nil
                 if text.isEmpty { continue }
                 let words = text.split(separator: " ", maxSplits: 1)
@@ -32,7 +34,7 @@ enum VegetaInput {
                 draft?.headers.append(text)
             }
         }
-        if let draft { input.drafts.append(draft) }
+        if let draft { try input.add(draft) }
         return input
     }
 
@@ -50,7 +52,12 @@ enum VegetaJSONInput {
     static func parse(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
         var input = RequestInput()
         for (text, place) in InputLines(bytes, file) where !text.trimmed.isEmpty {
-            guard let json = JSONInput(text) else { throw place.problem("this is no JSON object") }
+            let json: JSONValue
+            do throws(JSONReader.Problem) {
+                json = try JSONReader.read(Array(text.utf8))
+            } catch {
+                throw place.problem("this is no JSON object: at byte \(error.offset) \(error)")
+            }
             guard let method = json["method"]?.string, let url = json["url"]?.string else {
                 throw place.problem("a target needs the strings method and url")
             }
@@ -61,13 +68,13 @@ enum VegetaJSONInput {
                     draft.headers.append("\(name): \(value)")
                 }
             }
-            if let body = json["body"] {
-                guard let bytes = body.base64 else {
+            if let body = json.members?.first(where: { $0.0 == "body" })?.1 {
+                guard let bytes = body.string.flatMap({ Base64.decode($0) }) else {
                     throw place.problem("the body is not in Base64")
                 }
                 draft.body = bytes
             }
-            input.drafts.append(draft)
+            try input.add(draft)
         }
         return input
     }

@@ -12,13 +12,17 @@ struct LoadBench {
     init(_ options: Options, limits: SystemLimits = .read()) throws(UsageError) {
         self.options = options
         preflight = try Preflight(options, limits)
-        if let wanted = preflight.descriptorLimit,
-            !SystemLimits.raiseDescriptors(to: wanted, hard: limits.hardDescriptors)
-        {
-            throw UsageError("the limit of descriptors cannot be raised: run `ulimit -Sn \(wanted)` first")
-        }
+        try preflight.raiseDescriptors(limits)
         try SourceAddresses.check(options.sources)
         try options.security.loadRoots()
+    }
+
+    /// Refuses names that nobody knows, which every run would only fail with.
+    func lookUpNames(_ signals: inout SignalWait) throws(UsageError) {
+        let plan = RunPlan(options, preflight)
+        let group = try plan.startLoops()
+        defer { group.shutdown() }
+        try Names.resolver(for: plan.names, on: group.nextLoop(), &signals).shutdown()
     }
 
     /// One run, on threads of its own. Blocks until it is over.
@@ -29,19 +33,17 @@ struct LoadBench {
         var options = options
         if let profile { options.profile = profile }
         var plan = RunPlan(options, preflight)
-        let server = try embeddedServer(&plan)
+        let server = try plan.startEmbeddedServer()
         defer { server?.stop() }
         let requests = try EngineRequests(plan, embedded: server?.address)
-        let group = try loops(plan.threads)
+        let group = try plan.startLoops()
         defer { group.shutdown() }
         let resolver = Resolver()
         defer { resolver.shutdown() }
         let done = Monitor(false)
         let crew = CrewBoard(workers: plan.threads) { done.update { $0 = true } }
         let job = Job(plan: plan, requests: requests, resolver: resolver, crew: crew)
-        let made = Monitor(0)
-        let workers = zip(plan.shares, group.loops).map { RemoteWorker(job, $0, on: $1, made: made) }
-        _ = made.wait(atMost: .seconds(60)) { $0 == workers.count ? true : nil }
+        let workers = RemoteWorker.crew(job, on: group)
         let startedAt = UInt64(clamping: uncurl_clock_ns(CLOCK_REALTIME) / 1_000_000)
         let begun = Instant.current()
         for worker in workers { worker.start(at: begun) }
@@ -55,24 +57,5 @@ struct LoadBench {
         group.shutdown()
         withExtendedLifetime(workers) {}
         return RunResult(plan: plan, startedAt: startedAt, workers: crew.finished ?? [], interrupted: interrupted)
-    }
-
-    private func embeddedServer(_ plan: inout RunPlan) throws(UsageError) -> TestServer? {
-        guard case .embedded = plan.destination else { return nil }
-        do throws(Errno) {
-            let server = try TestServer.start(loops: plan.threads)
-            plan.url = server.url(plan.request.target)
-            return server
-        } catch {
-            throw UsageError("the embedded server cannot be started: \(error): name a URL to test instead")
-        }
-    }
-
-    private func loops(_ count: Int) throws(UsageError) -> EventLoopGroup {
-        do throws(Errno) {
-            return try EventLoopGroup(count: count, name: "volley")
-        } catch {
-            throw UsageError("\(count) threads cannot be started: \(error)")
-        }
     }
 }

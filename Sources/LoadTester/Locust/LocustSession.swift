@@ -52,6 +52,9 @@ struct LocustSession {
     /// What goes out before anything has come in.
     var opening: [UInt8] { ZMTP.greeting + ZMTP.ready(identity: identity) }
 
+    /// It was a master that answered: what came after the greeting was ZeroMQ's and Locust's.
+    private(set) var isIntroduced = false
+
     /// Users that the master has asked for and not taken back.
     var order: LocustOrder? {
         switch state {
@@ -115,6 +118,7 @@ struct LocustSession {
     // MARK: What the master wants
 
     private mutating func handle(_ message: LocustMessage, at now: Double) throws(LocustError) -> [Effect] {
+        isIntroduced = true
         switch message.type {
         case "ack":
             if case .introduced = state { state = .ready }

@@ -24,18 +24,10 @@ final class LocustSwarm {
         let options = try target.options(order)
         let limits = SystemLimits.read()
         let preflight = try Preflight(options, limits)
-        if let wanted = preflight.descriptorLimit,
-            !SystemLimits.raiseDescriptors(to: wanted, hard: limits.hardDescriptors)
-        {
-            throw UsageError("the limit of descriptors cannot be raised: run `ulimit -Sn \(wanted)` first")
-        }
+        try preflight.raiseDescriptors(limits)
         let plan = RunPlan(options, preflight)
         try options.security.loadRoots()
-        do throws(Errno) {
-            group = try EventLoopGroup(count: plan.threads, name: "volley")
-        } catch {
-            throw UsageError("the threads of the test cannot be started: \(error)")
-        }
+        group = try plan.startLoops()
         let requests: EngineRequests
         do throws(UsageError) {
             requests = try EngineRequests(plan, embedded: nil)
@@ -48,10 +40,7 @@ final class LocustSwarm {
         crew = CrewBoard(workers: plan.threads, intervals: board) { SignalWait.wake() }
         collector = IntervalCollector(board, workers: plan.threads, work: plan.work)
         let job = Job(plan: plan, requests: requests, resolver: resolver, crew: crew)
-        let made = Monitor(0)
-        workers = zip(plan.shares, group.loops).map { share, loop in RemoteWorker(job, share, on: loop, made: made) }
-        let count = workers.count
-        _ = made.wait(atMost: .seconds(60)) { $0 == count ? true : nil }
+        workers = RemoteWorker.crew(job, on: group)
         self.plan = plan
         startedAt = UInt64(clamping: uncurl_clock_ns(CLOCK_REALTIME) / 1_000)
         let begun = Instant.current()

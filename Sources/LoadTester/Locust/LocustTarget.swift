@@ -37,6 +37,9 @@ package struct LocustTarget: Sendable {
         let users = max(order.users, order.allUsers ?? 0, 1)
         options.connections = max(users, options.threads)
         options.profile = try rate(order).map { LoadProfile(rate: $0, duration: RunPlan.swarmDuration) }
+        guard options.profile == nil || options.pipeline == 1 else {
+            throw UsageError("--pipeline is for a closed loop, and the master says target_rate: leave one of them out")
+        }
         return options
     }
 

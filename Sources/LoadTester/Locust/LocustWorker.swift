@@ -16,10 +16,10 @@ package struct LocustWorker {
     private var deadline: Double?
     private var meter = ProcessMeter()
     private var totals = Tally()
+    private var patience: LocustPatience
 
-    /// Between attempts to reach a master, in seconds, and how long they go on.
+    /// Between attempts to reach a master, in seconds.
     private static let retrySpan = 1.0
-    private static let searchSpan = 60.0
 
     /// - Parameter master: `HOST`, `HOST:PORT`; Locust's port is 5557.
     package init(master: String, _ target: LocustTarget) throws(UsageError) {
@@ -33,6 +33,7 @@ package struct LocustWorker {
             throw UsageError("--think and worker exclude each other: use target_rate in the locustfile's arguments")
         }
         identity = Self.makeIdentity()
+        patience = LocustPatience(since: Self.now)
     }
 
     private static func parse(_ text: String) throws(UsageError) -> (URLHost, UInt16) {
@@ -54,31 +55,30 @@ package struct LocustWorker {
     /// Works for the master until it says quit, the user interrupts, or the master stays away for a minute.
     package mutating func perform() throws(UsageError) -> Verdict {
         let address = try find()
-        var searchingSince = now
         while true {
             let ending: Ending
             do throws(LocustError) {
                 var link = try LocustLink(to: address)
                 say("connected to the master at \(address) as \(identity)")
                 ending = try serve(&link)
-                searchingSince = now
             } catch {
-                if case .unreachable = error {
-                    guard now - searchingSince < Self.searchSpan else { throw UsageError("\(error): start it first") }
-                } else {
-                    say("\(error); connecting again")
-                    searchingSince = now
+                guard !patience.isOver(at: Self.now) else {
+                    dropSwarm()
+                    sayTotals()
+                    throw UsageError("\(error): start a master there first")
                 }
+                if case .unreachable = error {} else { say("\(error); connecting again") }
                 ending = pause()
             }
             switch ending {
             case .reconnect: continue
             case .quit:
                 dropSwarm()
-                say("\(grouped(totals.completed)) requests completed, \(grouped(totals.errors)) errors")
+                sayTotals()
                 return Verdict(totals, of: .requests, interrupted: false)
             case .interrupted:
                 dropSwarm()
+                sayTotals()
                 return .interrupted
             }
         }
@@ -111,6 +111,7 @@ package struct LocustWorker {
     /// One connection's life.
     private mutating func serve(_ link: inout LocustLink) throws(LocustError) -> Ending {
         var session = LocustSession(identity: identity, now: now)
+        defer { if session.isIntroduced { patience.heard(at: now) } }
         try link.send(session.opening)
         while true {
             let bytes = try link.receive(milliseconds: 50)
@@ -220,7 +221,13 @@ package struct LocustWorker {
         }
     }
 
-    private var now: Double { Double(Instant.current().nanoseconds) / 1e9 }
+    private func sayTotals() {
+        say("\(grouped(totals.completed)) requests completed, \(grouped(totals.errors)) errors")
+    }
+
+    private static var now: Double { Double(Instant.current().nanoseconds) / 1e9 }
+
+    private var now: Double { Self.now }
 
     private func say(_ note: String) {
         guard chatter != .quiet else { return }

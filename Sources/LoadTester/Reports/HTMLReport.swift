@@ -94,11 +94,15 @@ enum HTMLReport {
         let headline = try report.headline()?.summary(percentiles: [50, 99, 99.9])
         let requests = document["requests"]
         let count = { (name: String) in requests?[name]?.integer ?? 0 }
-        let errors = count("failed") + count("http_errors") + (document["connections"]?["failed"]?.integer ?? 0)
+        // A saved report's numbers are whatever its file says.
+        let errors = count("failed") &+ count("http_errors") &+ (document["connections"]?["failed"]?.integer ?? 0)
         let time = { (percentile: Double) in headline?[percentile].map { Units.time($0) } ?? "–" }
         let rate = report.isHandshakes ? "connections a second" : "successes a second"
         let tiles: [(String, String, String)] = [
-            (rate, report.rate >= 100 ? grouped(UInt64(report.rate.rounded())) : fixed(report.rate, 2), ""),
+            (
+                rate,
+                (100..<1e15).contains(report.rate) ? grouped(UInt64(report.rate.rounded())) : fixed(report.rate, 2), ""
+            ),
             ("median", time(50), ""), ("99th percentile", time(99), ""), ("99.9th percentile", time(99.9), ""),
             ("slowest", headline.map { Units.time($0.maximum) } ?? "–", ""),
             ("errors", grouped(errors), errors > 0 ? "bad" : ""),

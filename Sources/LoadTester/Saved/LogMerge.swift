@@ -6,22 +6,29 @@ struct LogMerge {
     private var intervals: [(start: Double, length: Double, histograms: [String: LatencyHistogram])] = []
     private(set) var totals: [String: LatencyHistogram] = [:]
 
-    init(_ logs: [(path: String, contents: HistogramLog.Contents)]) {
+    init(_ logs: [(path: String, contents: HistogramLog.Contents)]) throws(UsageError) {
         startedAt = logs.compactMap { $0.contents.startedAt }.min() ?? 0
         for log in logs {
             var place = -1
             var last = -1.0
             for line in log.contents.lines {
                 if line.start != last { (place, last) = (place + 1, line.start) }
-                add(line, place)
+                try add(line, place, log.path)
             }
         }
     }
 
-    private mutating func add(_ line: HistogramLog.Line, _ place: Int) {
+    private mutating func add(_ line: HistogramLog.Line, _ place: Int, _ path: String) throws(UsageError) {
         let tag = line.tag ?? "untagged"
         if totals[tag] == nil { tags.append(tag) }
-        totals[tag, default: LatencyHistogram()].merge(line.histogram)
+        var total = totals.removeValue(forKey: tag) ?? LatencyHistogram()
+        total.merge(line.histogram)
+        guard total.count <= HistogramCodec.countLimit else {
+            throw UsageError(
+                "\(quoted(path)) and what was before it count more values than any run: they are no logs of runs"
+            )
+        }
+        totals[tag] = total
         if place == intervals.count { intervals.append((line.start, line.length, [:])) }
         intervals[place].length = max(intervals[place].length, line.length)
         intervals[place].histograms[tag, default: LatencyHistogram()].merge(line.histogram)

@@ -29,16 +29,18 @@ package struct MergeJob {
     private func mergeReports() throws(UsageError) -> Verdict {
         var reports: [SavedReport] = []
         for path in paths { reports.append(try SavedReport(path: path)) }
+        if sinks.contains(where: { $0.format == .hlog }) {
+            throw UsageError("merge makes a log of logs alone: name .hlog files")
+        }
         let files = try ReportFile.open(sinks)
         let whole = try ReportMerge.merge(reports)
-        for file in files {
-            switch file.format {
-            case .json: try file.replace(with: whole.document.text)
-            case .html: try file.replace(with: HTMLReport.page(whole.document))
-            case .hgrm: try file.replace(with: PercentileText.text(whole.headline() ?? LatencyHistogram()))
-            case .text: try file.replace(with: SavedReportText.text(whole))
-            case .hlog: throw UsageError("merge makes a log of logs alone: name .hlog files")
-            case .csv, .requests, .wrk: break
+        try ReportFile.write(files) { format throws(UsageError) in
+            switch format {
+            case .json: whole.document.text
+            case .html: try HTMLReport.page(whole.document)
+            case .hgrm: PercentileText.text(try whole.headline() ?? LatencyHistogram())
+            case .text: try SavedReportText.text(whole)
+            case .hlog, .csv, .requests, .wrk: ""
             }
         }
         let status = whole.document["exit_status"]?.integer ?? 0
@@ -51,17 +53,21 @@ package struct MergeJob {
             let bytes = try Files.read(path, for: "the log", limit: 1 << 30)
             logs.append((path, try HistogramLog.read(String(decoding: bytes, as: UTF8.self), path: path)))
         }
-        let whole = LogMerge(logs)
-        for file in try ReportFile.open(sinks) {
-            switch file.format {
-            case .text: try file.replace(with: whole.table)
-            case .hlog: try file.replace(with: whole.text)
+        if let other = sinks.first(where: { [.json, .html].contains($0.format) })?.format {
+            throw UsageError("logs hold times alone: merge JSON reports for \(other.rawValue)")
+        }
+        let files = try ReportFile.open(sinks)
+        let whole = try LogMerge(logs)
+        // A log of logs is a stream that comes all at once.
+        for file in files where file.format == .hlog { try file.replace(with: whole.text) }
+        try ReportFile.write(files) { format throws(UsageError) in
+            switch format {
+            case .text: return whole.table
             case .hgrm:
                 let main =
                     whole.totals["corrected"] ?? whole.totals["raw"] ?? whole.tags.first.flatMap { whole.totals[$0] }
-                try file.replace(with: PercentileText.text(main ?? LatencyHistogram()))
-            case .json, .html: throw UsageError("logs hold times alone: merge JSON reports for \(file.format.rawValue)")
-            case .csv, .requests, .wrk: break
+                return PercentileText.text(main ?? LatencyHistogram())
+            case .hlog, .json, .html, .csv, .requests, .wrk: return ""
             }
         }
         return .good

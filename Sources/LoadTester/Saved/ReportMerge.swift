@@ -15,7 +15,7 @@ enum ReportMerge {
             document = try merge(document, report.document, name: "", report.path)
         }
         document = recomputed(document)
-        let parts = reports.reduce(UInt64(0)) { $0 + ($1.document["run"]?["merged_from"]?.integer ?? 1) }
+        let parts = reports.reduce(UInt64(0)) { $0 &+ ($1.document["run"]?["merged_from"]?.integer ?? 1) }
         if let run = document["run"] { document = document.with("run", run.with("merged_from", .integer(parts))) }
         return try SavedReport(document, path: reports.count == 1 ? first.path : "merged")
     }
@@ -63,7 +63,7 @@ enum ReportMerge {
         switch name {
         case "started_unix_ms", "first_ns", "start_ns": min(mine, theirs)
         case "measured_ns", "last_ns", "end_ns": max(mine, theirs)
-        case "exit_status": mine == 0 ? theirs : mine
+        case "exit_status": Verdict.worse(mine, theirs)
         default: mine &+ theirs
         }
     }
@@ -75,6 +75,11 @@ enum ReportMerge {
     ) throws(UsageError) -> JSONValue {
         var sum = try SavedReport.histogram(left, path) ?? LatencyHistogram()
         if let other = try SavedReport.histogram(right, path) { sum.merge(other) }
+        guard sum.count <= HistogramCodec.countLimit else {
+            throw UsageError(
+                "\(quoted(path)) and what was before it count more values than any run: they are no reports of runs"
+            )
+        }
         return JSONReport.histogram(sum)
     }
 

@@ -19,6 +19,11 @@ package struct TemplateSlots: Hashable, Sendable {
     package mutating func protect(_ bytes: [UInt8]) throws(UsageError) -> [UInt8] {
         var out: [UInt8] = []
         var position = 0
+        guard bytes[...].firstIndex(of: Self.mark) == nil else {
+            throw UsageError(
+                "--template: \(String(decoding: Self.mark, as: UTF8.self)) may not stand in a text: volley marks places with it"
+            )
+        }
         while let open = bytes[position...].firstPair(UInt8(ascii: "{")) {
             guard let close = bytes[open...].firstPair(UInt8(ascii: "}")) else { break }
             out += bytes[position..<open]

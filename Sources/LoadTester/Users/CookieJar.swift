@@ -52,7 +52,8 @@ struct CookieJar: Sendable {
             case "secure": cookie.isSecure = true
             case "max-age":
                 guard let seconds = Int64(argument) else { continue }
-                cookie.expires = seconds <= 0 ? .min : now.addingReportingOverflow(seconds).partialValue
+                let (end, overflow) = now.addingReportingOverflow(seconds)
+                cookie.expires = seconds <= 0 ? .min : overflow ? .max : end
                 hasAge = true
             case "expires" where !hasAge:
                 if let time = Timestamp.httpDate(argument) { cookie.expires = time }

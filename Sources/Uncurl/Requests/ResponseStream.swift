@@ -9,33 +9,61 @@ public struct ResponseStream: AsyncSequence, Sendable {
     /// The head, which has been validated.
     public let response: HTTPURLResponse
     /// The reins of the request.
-    public let control: TransferControl
+    public var control: TransferControl { ending.control }
+    let ending: StreamEnding
     private let chunks: ResponseChunks
 
-    init(_ response: HTTPURLResponse, _ control: TransferControl, _ chunks: ResponseChunks) {
+    init(_ response: HTTPURLResponse, _ ending: StreamEnding, _ chunks: ResponseChunks) {
         self.response = response
-        self.control = control
+        self.ending = ending
         self.chunks = chunks
     }
 
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(chunks: chunks, control: control) }
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(chunks: chunks, ending: ending) }
 
     public struct AsyncIterator: AsyncIteratorProtocol {
         let chunks: ResponseChunks
-        let control: TransferControl
+        let ending: StreamEnding
 
         /// - Throws: ``UncurlError``.
         public mutating func next() async throws -> Data? {
             do {
                 guard let chunk = try await chunks.next() else {
-                    control.finish()
+                    ending.tell(nil)
                     return nil
                 }
                 return Data(chunk)
             } catch let error as URLError {
-                throw UncurlError(error, trust: nil)
+                let failure = UncurlError(error, refusal: nil)
+                ending.tell(failure)
+                throw failure
             }
         }
+    }
+}
+
+/// The end of a stream's request, told once: when its content has ended or broken off, or when nobody can read it any more.
+final class StreamEnding: Sendable {
+    let control: TransferControl
+    private let statusCode: Int?
+    private let retryCount: Int
+    private let isTold = Atomic(false)
+
+    init(_ control: TransferControl, _ statusCode: Int?, _ retryCount: Int) {
+        self.control = control
+        self.statusCode = statusCode
+        self.retryCount = retryCount
+    }
+
+    deinit {
+        if !isTold.load(ordering: .relaxed) { control.cancel() }
+        tell(.cancelled)
+    }
+
+    func tell(_ error: UncurlError?) {
+        guard !isTold.exchange(true, ordering: .relaxed) else { return }
+        control.finish()
+        control.watchers.tell(.finished(statusCode: statusCode, error, retryCount: retryCount))
     }
 }
 
@@ -61,7 +89,9 @@ extension HTTPSessionManager {
                 if let lastEventID { request.headers["Last-Event-ID"] = lastEventID }
                 if request.options.cachePolicy == nil { request.options.cachePolicy = .reloadIgnoringLocalCacheData }
                 let stream = try await stream(request, validation: validation)
-                return stream.response.statusCode == 204 ? nil : stream
+                guard stream.response.statusCode == 204 else { return stream }
+                stream.ending.tell(nil)
+                return nil
             }
         )
     }

@@ -36,7 +36,7 @@ extension ManagerCore {
         _ response: Response<Value>,
         _ serializer: any ResponseSerializer
     ) {
-        guard settings.notificationCenter != nil else { return }
+        guard self.notificationCenter != nil else { return }
         var facts: [AnyHashable: Any] = [URLSessionManager.responseSerializerKey: serializer]
         if let metrics = response.metrics { facts[URLSessionManager.sessionTaskMetricsKey] = metrics }
         if let file = response.fileURL {

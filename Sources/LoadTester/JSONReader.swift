@@ -6,8 +6,8 @@ struct JSONReader {
         let offset: Int
     }
 
-    /// A report nests six deep.
-    static let depthLimit = 64
+    /// A report nests six deep; a browser's archive holds calls within calls, two levels each.
+    static let depthLimit = 256
 
     private let bytes: [UInt8]
     private var position = 0
@@ -123,13 +123,17 @@ struct JSONReader {
         case UInt8(ascii: "u"):
             var unit = try hex()
             if (0xD800...0xDBFF).contains(unit), bytes[position...].starts(with: "\\u".utf8) {
+                let start = position
                 position += 2
                 let low = try hex()
-                guard (0xDC00...0xDFFF).contains(low) else { throw problem("a surrogate stands alone") }
-                unit = 0x10000 + (unit - 0xD800) << 10 + (low - 0xDC00)
+                if (0xDC00...0xDFFF).contains(low) {
+                    unit = 0x10000 + (unit - 0xD800) << 10 + (low - 0xDC00)
+                } else {
+                    position = start
+                }
             }
-            guard let scalar = Unicode.Scalar(unit) else { throw problem("a surrogate stands alone") }
-            return Array(String(Character(scalar)).utf8)
+            // Archives cut the contents they hold, between surrogates too.
+            return Array(String(Character(Unicode.Scalar(unit) ?? "\u{FFFD}")).utf8)
         default: throw problem("an escape is unknown")
         }
     }
@@ -159,7 +163,14 @@ extension JSONValue {
 
     var integer: UInt64? { if case .integer(let value) = self { value } else { nil } }
     var string: String? { if case .string(let value) = self { value } else { nil } }
-    var items: [JSONValue] { if case .array(let values) = self { values } else { [] } }
+    var elements: [JSONValue]? { if case .array(let values) = self { values } else { nil } }
+    var items: [JSONValue] { elements ?? [] }
+
+    /// Of an object, without those that are null.
+    var members: [(String, JSONValue)]? {
+        guard case .object(let members) = self else { return nil }
+        return members.filter { if case .null = $0.1 { false } else { true } }
+    }
 
     /// The same object with another value for a member that it has, or one more.
     func with(_ name: String, _ value: JSONValue) -> JSONValue {

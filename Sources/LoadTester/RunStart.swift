@@ -1,0 +1,49 @@
+import HTTPEngine
+import Reactor
+import TestServer
+
+/// What every kind of run does before its first connect: the command line's, a library's, a search's, a master's test.
+extension RunPlan {
+    /// Without a URL: a server in this process, with as many threads as the load has.
+    mutating func startEmbeddedServer() throws(UsageError) -> TestServer? {
+        guard case .embedded = destination else { return nil }
+        do throws(Errno) {
+            let server = try TestServer.start(loops: threads)
+            url = server.url(request.target)
+            return server
+        } catch {
+            throw UsageError("the embedded server cannot be started: \(error): name a URL to test instead")
+        }
+    }
+
+    /// A loop a thread.
+    func startLoops() throws(UsageError) -> EventLoopGroup {
+        do throws(Errno) {
+            return try EventLoopGroup(count: threads, name: "volley")
+        } catch {
+            throw UsageError("-t \(threads) threads cannot be started: \(error): use a smaller -t")
+        }
+    }
+}
+
+extension Preflight {
+    /// Makes room for as many descriptors as were found to be needed.
+    func raiseDescriptors(_ limits: SystemLimits) throws(UsageError) {
+        guard let wanted = descriptorLimit, !SystemLimits.raiseDescriptors(to: wanted, hard: limits.hardDescriptors)
+        else { return }
+        throw UsageError("the limit of descriptors cannot be raised: run `ulimit -Sn \(wanted)` first")
+    }
+}
+
+extension RemoteWorker {
+    /// A worker on each loop, made and ready to start.
+    static func crew(_ job: Job, on group: EventLoopGroup) -> [RemoteWorker] {
+        let made = Monitor(0)
+        let workers = zip(job.plan.shares, group.loops).map { share, loop in
+            RemoteWorker(job, share, on: loop, made: made)
+        }
+        // Engines and histograms take milliseconds, which belong neither to the run nor to its first connects.
+        _ = made.wait(atMost: .seconds(60)) { $0 == workers.count ? true : nil }
+        return workers
+    }
+}
