@@ -7,7 +7,7 @@ public protocol ReadinessHandler: AnyObject {
 
 /// One thread, one epoll set, the sockets and timers on it. Knows nothing of HTTP or TLS.
 ///
-/// A turn: wait · sockets that are ready · sockets that asked to go on · timers · letters from other threads.
+/// A turn: wait · sockets that are ready · sockets that asked to go on · timers · letters from other threads · what was kept for a lull.
 /// Everything registered here is confined to the loop's thread: plain classes, no locks. From
 /// other threads only ``post(_:)``, ``wake()``, ``isCurrent`` and ``stop()`` may be called.
 public final class EventLoop: @unchecked Sendable {
@@ -40,6 +40,7 @@ public final class EventLoop: @unchecked Sendable {
     private var letters: [Mailbox.Letter] = []
     private var stopping = false
     private var alarm = Alarm()
+    private var lull = Lull()
 
     /// The time this turn knows: one clock read serves a batch. Loop thread only.
     public private(set) var now: Instant
@@ -192,6 +193,10 @@ public final class EventLoop: @unchecked Sendable {
         return now
     }
 
+    /// Runs `call` once no socket has anything for us, a few turns from now at the latest: for work that costs less when it is
+    /// done together. In the order asked; what is asked for meanwhile waits for the next lull. Loop thread only.
+    public func atLull(_ call: @escaping () -> Void) { lull.add(call) }
+
     // MARK: Running
 
     /// Turns until ``stop()``. The caller's thread becomes the loop's.
@@ -200,6 +205,7 @@ public final class EventLoop: @unchecked Sendable {
         while !stopping { turn() }
         mailbox.close()
         deliverLetters()
+        for call in lull.take() { call() }
         releaseEverything()
         #if DEBUG
         faults = nil
@@ -231,6 +237,7 @@ public final class EventLoop: @unchecked Sendable {
             if let (id, handler) = timers.takeDue(at: index) { handler.timerFired(id) }
         }
         deliverLetters()
+        if lull.isDue(afterEvents: ready) { for call in lull.take() { call() } }
     }
 
     /// As ``timeout()``, and no longer than until the alarm.
@@ -245,7 +252,7 @@ public final class EventLoop: @unchecked Sendable {
 
     /// Rounded up to whole milliseconds, so that a turn never ends just before the timer it waits for.
     private func timeout() -> CInt {
-        guard unfinished.isEmpty, !mailbox.isSignalled, !stopping else { return 0 }
+        guard unfinished.isEmpty, lull.isEmpty, !mailbox.isSignalled, !stopping else { return 0 }
         guard let next = timers.nextWake else { return -1 }
         let wait = next.nanoseconds(since: clock.now)
         guard wait > 0 else { return 0 }

@@ -7,6 +7,7 @@ internal import TLS
 final class SessionEngine {
     let loop: EventLoop
     let settings: SessionSettings
+    let wakeUps: WakeUps
     /// How https servers are spoken to; made with the first that is met.
     private let security: SessionSecurity
     private var made: Engine?
@@ -23,6 +24,7 @@ final class SessionEngine {
 
     init(on loop: EventLoop, _ settings: SessionSettings, _ security: SessionSecurity) {
         self.loop = loop
+        wakeUps = WakeUps(on: loop)
         self.settings = settings
         proxies = settings.proxies
         self.security = security

@@ -19,8 +19,10 @@ struct TaskEnding: Sendable {
 
     /// Loop thread, or the user's for a task that never began.
     ///
-    /// - Parameter callbacks: after what has been told before.
-    func tell(by callbacks: @autoclosure () -> CallbackQueue) {
+    /// - Parameters:
+    ///   - callbacks: after what has been told before.
+    ///   - wakeUps: those of the loop, for a waiter who may hear together with others. Loop thread only.
+    func tell(by callbacks: @autoclosure () -> CallbackQueue, together wakeUps: WakeUps? = nil) {
         guard let order = task.order else { return release() }
         switch order.receiver {
         case .delegate: callbacks().add(on: session.delegateQueue) { tellDelegate() }
@@ -39,7 +41,7 @@ struct TaskEnding: Sendable {
             }
         case .awaitedData, .awaitedFile, .bytes:
             // Whoever waits finds that his delegate has been told all, the metrics too.
-            guard isOrdered else { return tellWaiter(order) }
+            guard isOrdered else { return tellWaiter(order, wakeUps) }
             callbacks().add(on: session.delegateQueue) { tellWaiter(order) }
         case .report(let report) where isOrdered:
             callbacks().add(on: session.delegateQueue) { tell(report) }
@@ -47,10 +49,15 @@ struct TaskEnding: Sendable {
         }
     }
 
-    private func tellWaiter(_ order: TaskOrder) {
+    private func tellWaiter(_ order: TaskOrder, _ wakeUps: WakeUps? = nil) {
         mark()
-        if case .bytes(let channel) = order.receiver { channel.end(failure) } else { resumeWaiter() }
+        if case .bytes(let channel) = order.receiver {
+            channel.end(failure)
+            return release()
+        }
+        let (resumption, isElsewhere) = resumption()
         release()
+        if isElsewhere, let wakeUps, let resumption { wakeUps.add(resumption) } else { resumption?.resume() }
     }
 
     private func tell(_ report: TaskReport) {
@@ -97,26 +104,12 @@ struct TaskEnding: Sendable {
     }
 
     /// Straight from the loop, where no delegate is told anything: no queue lies between the last byte and the function that waits for it.
-    private func resumeWaiter() {
-        let waiter = task.snapshot.withLock { snapshot in
+    private func resumption() -> (Resumption?, isElsewhere: Bool) {
+        let (waiter, isElsewhere) = task.snapshot.withLock { snapshot in
             defer { snapshot.continuation = nil }
-            return snapshot.continuation
+            return (snapshot.continuation, !snapshot.waitsOnLoop)
         }
-        switch waiter {
-        case .data(let waiter):
-            if failure == nil, let response {
-                unsafe waiter.resume(returning: (data, response))
-            } else {
-                unsafe waiter.resume(throwing: failure ?? URLError(.badServerResponse))
-            }
-        case .file(let waiter):
-            if failure == nil, let response, let file {
-                unsafe waiter.resume(returning: (file.url, response))
-            } else {
-                unsafe waiter.resume(throwing: failure ?? URLError(.badServerResponse))
-            }
-        case nil: break
-        }
+        return (waiter?.resumption(failure, failure == nil ? response : nil, data, file?.url), isElsewhere)
     }
 
     /// The task says that it is over.

@@ -25,7 +25,9 @@ extension TaskLoad {
         ending.streams = captured.take()
         ending.metrics = metrics
         ending.isOrdered = hasTold
-        if let background { background.finish(ending, by: callbacks) } else { ending.tell(by: callbacks) }
+        if let background { return background.finish(ending, by: callbacks) }
+        // The only one has nobody to wait for.
+        ending.tell(by: callbacks, together: engine.loads.count > 1 ? engine.wakeUps : nil)
     }
 
     private func collectMetrics(since started: Date) -> URLSessionTaskMetrics {

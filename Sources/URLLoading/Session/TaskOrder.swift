@@ -64,9 +64,3 @@ struct TaskOrder: Sendable {
         }
     }
 }
-
-/// A function that waits for its task's end, resumed on the session's loop.
-@safe enum TaskContinuation: Sendable {
-    case data(UnsafeContinuation<(Data, URLResponse), any Error>)
-    case file(UnsafeContinuation<(URL, URLResponse), any Error>)
-}

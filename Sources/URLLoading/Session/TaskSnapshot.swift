@@ -25,6 +25,8 @@ struct TaskSnapshot {
     var expectsToReceive: Int64 = -1
     /// Who waits for the end, of the tasks that functions wait for.
     var continuation: TaskContinuation?
+    /// He waits on the session's own loop: to be resumed at once.
+    var waitsOnLoop = false
     /// Made when it is first asked for: it costs more than a small request.
     var progress: Progress?
 

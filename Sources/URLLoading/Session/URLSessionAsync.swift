@@ -109,7 +109,7 @@ extension URLSession {
         if let delegate { task.delegate = delegate }
         return try await withTaskCancellationHandler {
             try await unsafe withUnsafeThrowingContinuation { continuation in
-                task.begin(waiter: unsafe .data(continuation))
+                task.begin(waiter: unsafe .data(continuation), onLoop: isOnLoop)
             }
         } onCancel: {
             task.cancel()
@@ -123,7 +123,7 @@ extension URLSession {
         if let delegate { task.delegate = delegate }
         return try await withTaskCancellationHandler {
             try await unsafe withUnsafeThrowingContinuation { continuation in
-                task.begin(waiter: unsafe .file(continuation))
+                task.begin(waiter: unsafe .file(continuation), onLoop: isOnLoop)
             }
         } onCancel: {
             task.cancel()
@@ -133,17 +133,14 @@ extension URLSession {
 
 extension URLSessionTask {
     /// Resumes the task with somebody waiting for its end. A task cancelled before goes on to its end all the same.
-    fileprivate func begin(waiter: TaskContinuation) {
+    fileprivate func begin(waiter: TaskContinuation, onLoop isOnLoop: Bool) {
         let isOver = snapshot.withLock { snapshot in
             if snapshot.state == .completed { return true }
             snapshot.continuation = waiter
+            snapshot.waitsOnLoop = isOnLoop
             return false
         }
         guard isOver else { return resume() }
-        let failure = error ?? URLError(.cancelled)
-        switch waiter {
-        case .data(let continuation): unsafe continuation.resume(throwing: failure)
-        case .file(let continuation): unsafe continuation.resume(throwing: failure)
-        }
+        waiter.resumption(error as? URLError ?? URLError(.cancelled), nil, Data(), nil).resume()
     }
 }

@@ -19,6 +19,11 @@ extension URLSession {
 
     var executor: LoopExecutor? { try? parts.home.get().loop.executor }
 
+    /// Whether the caller runs on the session's loop.
+    var isOnLoop: Bool {
+        if case .success(let home) = parts.home { home.loop.isCurrent } else { false }
+    }
+
     /// False where there is no loop: `call` will not run.
     @discardableResult
     func post(_ call: @escaping @Sendable (SessionEngine) -> Void) -> Bool {
