@@ -40,6 +40,7 @@ package struct Run {
         let metrics = try options.metricsPort.map { port throws(UsageError) in try MetricsServer(port: port, of: plan) }
         defer { metrics?.stop() }
         if let metrics { say("the metrics are at http://127.0.0.1:\(metrics.port)/metrics") }
+        let queues = ListenQueues()
         var watch = RunWatch(options, plan, files: files, metrics: metrics)
         var result = try once(requests, &watch, &signals, startAt: options.startAt)
         for number in 1..<max(options.repeats, 1) where !result.interrupted {
@@ -48,6 +49,10 @@ package struct Run {
             result.append(try once(requests, &watch, &signals, startAt: nil))
         }
         result.notes += watch.notes
+        let isLocal = options.targetsThisMachine
+        if let note = ListenQueues.note(since: queues, now: ListenQueues(), isLocal: isLocal) {
+            result.notes.append(note)
+        }
         if let server { result.notes.append("the embedded server counted \(server.requestCount) requests in all") }
         signals.finish()
         try ReportFile.write(files, after: watch.trouble) { format throws(UsageError) in
