@@ -100,6 +100,7 @@ extension Connection {
 
     /// Empties the queue into the socket, and asks the body's source for more while there is room.
     func pump(_ exchange: Exchange) {
+        if exchange.isSendingHeld { return updateInterest(reading: exchange.isReading, writing: false) }
         for _ in 0..<Connection.partsPerTurn {
             switch exchange.sending {
             case .idle, .done, .stopped, .broken:

@@ -145,6 +145,19 @@ internal import TLS
         exchange.watch(at: loop.now)
     }
 
+    /// Nothing more of the request leaves while it is held, but for what the kernel has already. The idle timeout stands still only for
+    /// an answer that is paused (``pause(_:)``), too.
+    public func hold(requestOf id: ExchangeID, _ isHeld: Bool) {
+        guard let exchange = exchange(id), exchange.isSendingHeld != isHeld else { return }
+        exchange.isSendingHeld = isHeld
+        guard case .running(let connection) = exchange.phase else { return }
+        if isHeld {
+            connection.updateInterest(reading: exchange.isReading, writing: false)
+        } else {
+            loop.again(connection.token)
+        }
+    }
+
     /// A streamed body that answered `.later` has more now.
     public func bodyReady(_ id: ExchangeID) {
         guard let exchange = exchange(id), case .running(let connection) = exchange.phase else { return }

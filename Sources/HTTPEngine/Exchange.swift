@@ -34,6 +34,8 @@ internal import Reactor
     /// Responses still to come, the current one included.
     var expected = 0
     var isPaused = false
+    /// By the caller's word; nothing of the request leaves.
+    var isSendingHeld = false
     /// Nil for nearly all: no rate has been asked for.
     var throttle: Throttle?
     /// A 417 has come: the expectation is not sent again.
@@ -98,6 +100,7 @@ internal import Reactor
         deadline = Deadlines(timeouts, start: now).end
         expected = request.burst
         isPaused = false
+        isSendingHeld = false
         throttle = Throttle(request.options, at: now)
         expectationFailed = false
         proxyAttempt = ProxyAttempt()

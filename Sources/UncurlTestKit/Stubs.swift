@@ -27,6 +27,7 @@ public final class Stubs: Sendable {
     }
 
     private struct Stub {
+        let number: Int
         let matcher: RequestMatcher
         var responses: [StubResponse]
         /// Whether the last one is answered again and again.
@@ -35,8 +36,22 @@ public final class Stubs: Sendable {
 
     private struct State {
         var stubs: [Stub] = []
+        var last = 0
         var requests: [StubbedRequest] = []
         var unmatched: [StubbedRequest] = []
+
+        mutating func add(_ matcher: RequestMatcher, _ responses: [StubResponse], repeats: Bool) {
+            last += 1
+            stubs.append(Stub(number: last, matcher: matcher, responses: responses, repeats: repeats))
+        }
+
+        /// Nil where it has none left, or has been removed.
+        mutating func answer(of number: Int) -> StubResponse? {
+            guard let index = stubs.firstIndex(where: { $0.number == number && !$0.responses.isEmpty }) else {
+                return nil
+            }
+            return stubs[index].repeats ? stubs[index].responses.first : stubs[index].responses.removeFirst()
+        }
     }
 
     private let state = Mutex(State())
@@ -51,12 +66,12 @@ public final class Stubs: Sendable {
 
     /// Answers as often as it is asked.
     public func add(_ matcher: RequestMatcher, _ response: StubResponse) {
-        state.withLock { $0.stubs.append(Stub(matcher: matcher, responses: [response], repeats: true)) }
+        state.withLock { $0.add(matcher, [response], repeats: true) }
     }
 
     /// Answers one after the other, each once; then this stub is for no request any more.
     public func add(_ matcher: RequestMatcher, _ responses: [StubResponse]) {
-        state.withLock { $0.stubs.append(Stub(matcher: matcher, responses: responses, repeats: false)) }
+        state.withLock { $0.add(matcher, responses, repeats: false) }
     }
 
     public func removeAll() { state.withLock { $0.stubs = [] } }
@@ -81,18 +96,15 @@ public final class Stubs: Sendable {
 
     // MARK: Answering
 
+    private var open: [Stub] { state.withLock { $0.stubs.filter { !$0.responses.isEmpty } } }
+
     private func take(_ request: StubbedRequest) -> StubResponse {
-        let found = state.withLock { state -> StubResponse? in
-            state.requests.append(request)
-            let index = state.stubs.lastIndex { !$0.responses.isEmpty && $0.matcher.matches(request) }
-            guard let index else {
-                state.unmatched.append(request)
-                return nil
-            }
-            if state.stubs[index].repeats { return state.stubs[index].responses.first }
-            return state.stubs[index].responses.removeFirst()
+        state.withLock { $0.requests.append(request) }
+        // A condition is the user's code: never under the lock. Another request may take the last answer meanwhile; then the next is asked.
+        for stub in open.reversed() where stub.matcher.matches(request) {
+            if let answer = state.withLock({ $0.answer(of: stub.number) }) { return answer }
         }
-        if let found { return found }
+        state.withLock { $0.unmatched.append(request) }
         let known = state.withLock { $0.stubs.map { "\($0.matcher)\($0.responses.isEmpty ? " (used up)" : "")" } }
         let list = known.isEmpty ? "there are none" : "there are " + known.joined(separator: "; ")
         let words = "No stub is for \(request): \(list)."
@@ -105,10 +117,7 @@ extension Stubs: TestKitSource {
     func takes(_ request: URLRequest) -> Bool {
         switch policy {
         case .fails: true
-        case .loads:
-            state.withLock { state in
-                state.stubs.contains { !$0.responses.isEmpty && $0.matcher.matches(StubbedRequest(request)) }
-            }
+        case .loads: open.contains { $0.matcher.matches(StubbedRequest(request)) }
         }
     }
 

@@ -116,6 +116,26 @@ struct DefectTests {
         #expect(!seen.contains("Authorization") && seen.contains("X-Kept: kept"))
     }
 
+    @Test("nor do the session's own secrets", arguments: ["Authorization", "Cookie"])
+    func sessionSecrets(name: String) async throws {
+        let other = try RawServer.start([[.receive(.headEnd), .close]])
+        let first = try raw([
+            "HTTP/1.1 302 Found\r\nLocation: \(other.url("/"))\r\nContent-Length: 0\r\n\r\n",
+            "HTTP/1.1 204 No Content\r\n\r\n",
+        ])
+        let configuration = URLSessionConfiguration.isolated
+        configuration.httpAdditionalHeaders = [name: "secret", "X-Kept": "kept"]
+        let session = URLSession(configuration: configuration)
+        _ = try? await session.data(from: URL(string: first.url("/"))!)
+        #expect(String(decoding: first.received(0), as: UTF8.self).contains("\(name): secret\r\n"))
+        let seen = String(decoding: other.received(0), as: UTF8.self)
+        #expect(!seen.contains("secret") && seen.contains("X-Kept: kept\r\n"))
+        // What a redirect took away is one task's: the next has it again.
+        _ = try await session.data(from: URL(string: first.url("/"))!)
+        let asked = String(decoding: first.received(0), as: UTF8.self)
+        #expect(asked.components(separatedBy: "\(name): secret\r\n").count == 3)
+    }
+
     @Test("a time limit of half a second is no limit of zero")
     func fractions() async throws {
         var request = URLRequest(url: url("/get"))

@@ -44,7 +44,7 @@ extension TaskLoad {
         if task is URLSessionUploadTask, task.response != nil { return false }
         keepForNextTry()
         (redirects, chain, sendsContent, dropsContent) = (0, RedirectChain(), true, false)
-        challenges = ChallengeProgress()
+        (challenges, isAmongStrangers) = (ChallengeProgress(), false)
         (response, transaction, resumed, hasStartedOver) = (nil, nil, nil, false)
         task.snapshot.withLock { $0.response = nil }
         let timer = engine.loop.arm(

@@ -16,6 +16,8 @@ struct RequestBuilder {
     /// Nil: those the engine was made with.
     var proxies: ProxyConfiguration?
     var rates: TransferRates?
+    /// A redirect has led to a server that the session's secrets are not for.
+    var isAmongStrangers = false
     /// A WebSocket's.
     var handshake: ClientHandshake?
 
@@ -104,7 +106,9 @@ struct RequestBuilder {
             try fields.append("Content-Type", "application/x-www-form-urlencoded")
         }
         if let own { try add(own, to: &fields) { _ in true } }
-        try add(session, to: &fields) { own == nil || own?.contains($0) == false }
+        try add(session, to: &fields) { name in
+            own?.contains(name) != true && !(isAmongStrangers && Redirect.isSecret(name))
+        }
         for (name, value) in extra { try fields.replace(name, value) }
         return fields
     }

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import HTTPEngine
+internal import Reactor
 
 /// An `InputStream` of the user's as a request's content. Streams block, so it is read on a thread, a little ahead of the socket and
 /// no faster than the server takes it.
@@ -7,10 +8,24 @@ final class StreamContent: Sendable {
     /// What the request's own Content-Length says; the content goes chunked without.
     let length: UInt64?
     let body: ThreadedBody
+    private let source: OneStream
+    private let stream: ObjectIdentifier
+
+    /// A thread for each stream that makes its reader wait, started when it is needed: eight that have nothing to say must not keep a ninth
+    /// from speaking.
+    private static let pool = BlockingPool(name: "urlloading-streams", threads: 64, queue: 4096)
 
     init(_ stream: InputStream, _ request: URLRequest) {
         length = request.value(forHTTPHeaderField: "Content-Length").flatMap { UInt64($0) }
         let source = OneStream(stream)
-        body = ThreadedBody(length: length) { try source.open() }
+        self.source = source
+        self.stream = ObjectIdentifier(stream)
+        body = ThreadedBody(length: length, pool: StreamContent.pool) { try source.open() }
+    }
+
+    /// Whether it can still be sent with this request: nobody has read of it, and the request has no other.
+    func isUnread(for request: URLRequest) -> Bool {
+        if case .stream(let other) = request.values.body, ObjectIdentifier(other) != stream { return false }
+        return source.isUnread
     }
 }

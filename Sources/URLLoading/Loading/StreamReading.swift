@@ -16,6 +16,8 @@ package final class OneStream: @unchecked Sendable {
         self.stream = Mutex(held)
     }
 
+    var isUnread: Bool { stream.withLock { $0 != nil } }
+
     /// - Throws: ``ContentUsedUp`` for a second reader, or what the stream says when it does not open.
     package func open() throws -> any BlockingReader {
         let taken = stream.withLock { stream -> Unchecked? in

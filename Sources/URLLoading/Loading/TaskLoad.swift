@@ -70,6 +70,8 @@ final class TaskLoad {
     var content = UploadContent.none
     var redirects = 0
     var chain = RedirectChain()
+    /// They have led to another server, once at least: what is told the first one alone stays away, even on a way back.
+    var isAmongStrangers = false
     /// A redirect that made a GET of it has taken the content away.
     var sendsContent = true
     /// The redirect that the user is being asked about does so.
@@ -211,7 +213,10 @@ final class TaskLoad {
 
     private func hold(_ source: Source, _ isHeld: Bool) {
         switch source {
-        case .exchange(let id): if isHeld { engine.engine.pause(id) } else { engine.engine.resume(id) }
+        case .exchange(let id):
+            // A delegate that is behind holds the answer alone.
+            engine.engine.hold(requestOf: id, isSuspended)
+            if isHeld { engine.engine.pause(id) } else { engine.engine.resume(id) }
         case .classLoad(let load): load.hold(isHeld)
         case .local(let load): load.hold(isHeld)
         case .socket(let load): load.hold(isHeld)

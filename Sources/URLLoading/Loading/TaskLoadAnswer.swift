@@ -19,6 +19,7 @@ extension TaskLoad {
     private func isIntercepted(_ response: HTTPURLResponse, _ source: Source) -> Bool {
         keepCookies(response)
         noteAuthorization(response)
+        invalidateStored(by: response)
         if isCacheAnswer(response) || isChallenge(response) || isRedirect(response) { return true }
         noteForCache(response)
         return isResumption(response, source)

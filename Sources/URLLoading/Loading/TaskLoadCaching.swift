@@ -90,6 +90,7 @@ extension TaskLoad {
     private func fields(for found: CachedURLResponse?, _ url: URL) -> HTTPFields {
         guard found?.record?.varying.isEmpty == false else { return requestFields }
         var builder = RequestBuilder(settings: engine.settings, request: request, url: url, content: content)
+        builder.isAmongStrangers = isAmongStrangers
         guard let place = try? builder.place() else { return requestFields }
         if let cookies = cookieField(CookieScope(place)) { builder.extra.append(("Cookie", cookies)) }
         return (try? builder.build(to: place).1) ?? requestFields
@@ -122,6 +123,7 @@ extension TaskLoad {
         guard let cache = engine.settings.cache, let place = try? builder.place() else { return }
         builder.extra = conditions
         builder.proxies = engine.proxies
+        builder.isAmongStrangers = isAmongStrangers
         // As whoever was served: others may get other content under the same URL.
         if let cookies = cookieField(CookieScope(place)) { builder.extra.append(("Cookie", cookies)) }
         if let answer = try? authorization(url, place) { builder.extra.append(("Authorization", answer.value)) }
@@ -179,19 +181,25 @@ extension TaskLoad {
         serve(cached, age: cached.age)
     }
 
-    /// Takes note of an answer from the network: what it makes of what is stored, and whether it is stored itself.
-    func noteForCache(_ response: HTTPURLResponse) {
-        guard let cache = engine.settings.cache, let transaction, !isFromCache else { return }
-        let fields = response.fields.list
+    /// Takes note of an answer from the network, one that redirects too: what was stored before may be no good now.
+    func invalidateStored(by response: HTTPURLResponse) {
         let method = request.values.httpMethod
+        guard !CacheInvalidation.isSafe(method), let cache = engine.settings.cache, let transaction else { return }
         for url in CacheInvalidation.urls(
             method: method,
             url: transaction.url,
             status: response.statusCode,
-            response: fields
+            response: response.fields.list
         ) {
             cache.discard(CacheKey(method: "GET", url: url))
         }
+    }
+
+    /// Takes note of an answer from the network: whether it is stored.
+    func noteForCache(_ response: HTTPURLResponse) {
+        guard let cache = engine.settings.cache, let transaction, !isFromCache else { return }
+        let fields = response.fields.list
+        let method = request.values.httpMethod
         if method == "HEAD" { return noteHead(response, transaction, cache) }
         guard isStorable else { return }
         let permitted = CacheStorage.permitted(

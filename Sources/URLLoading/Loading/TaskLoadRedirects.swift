@@ -48,6 +48,7 @@ extension TaskLoad {
             let reason = "\(RedirectChain.limit) redirects, or a circle of them"
             return end(ErrorTranslation.urlError(.httpTooManyRedirects, request.url, reason))
         }
+        if let from = request.url, WebOrigin(from) != WebOrigin(url) { isAmongStrangers = true }
         if dropsContent { sendsContent = bringsContent(next) }
         task.currentRequest = next
         challenges = ChallengeProgress()

@@ -13,6 +13,8 @@ extension TaskLoad {
             content = .none
             return transact()
         }
+        // A proxy has asked first, or a server that was asked whether it wants the content.
+        if case .stream(let stream) = content, stream.isUnread(for: request) { return transact() }
         do throws(URLError) {
             content = try UploadContent(order.content, request)
         } catch {
@@ -104,7 +106,7 @@ extension TaskLoad {
         _ url: URL,
         _ conditions: [(name: String, value: String)]
     ) throws(URLError) -> (RequestPlan, ProtectionSpace?) {
-        let last = isSocket ? nil : engine.lastPlan.flatMap { $0.serves(request, url) ? $0 : nil }
+        let last = isSocket || isAmongStrangers ? nil : engine.lastPlan.flatMap { $0.serves(request, url) ? $0 : nil }
         var builder = RequestBuilder(settings: engine.settings, request: request, url: url, content: content)
         let place: HTTPURL
         if let last { place = last.place } else { place = try builder.place() }
@@ -112,6 +114,7 @@ extension TaskLoad {
         builder.extra = conditions + resumptionFields()
         builder.proxies = engine.proxies
         builder.rates = order.request?.rates
+        builder.isAmongStrangers = isAmongStrangers
         builder.handshake = opening?.handshake
         if let cookies = cookieField(scope) { builder.extra.append(("Cookie", cookies)) }
         let authorization = try authorization(url, place)
@@ -119,7 +122,7 @@ extension TaskLoad {
         if builder.extra.isEmpty, let last { return (last, nil) }
         let (made, fields) = try builder.build(to: place)
         let plan = RequestPlan(made, fields, to: place, scope, for: request, url)
-        if builder.extra.isEmpty, content.isEmpty, !isSocket { engine.lastPlan = plan }
+        if builder.extra.isEmpty, content.isEmpty, !isSocket, !isAmongStrangers { engine.lastPlan = plan }
         return (plan, authorization?.space)
     }
 

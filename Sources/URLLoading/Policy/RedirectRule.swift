@@ -94,6 +94,9 @@ struct Redirect: Hashable, Sendable {
         return String(decoding: parts.bytes, as: UTF8.self)
     }
 
+    /// Whether a field tells who asks: strangers are not sent it, whether it is a request's own or its session's.
+    static func isSecret(_ name: String) -> Bool { secret.contains(name.lowercased()) }
+
     private static let aboutContent: Set<String> = [
         "transfer-encoding", "trailer", "expect", "digest", "repr-digest",
     ]

@@ -208,7 +208,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     open func cancel() { load?.cancel() }
 
     /// Stops the task, however far it has come, until ``resume()`` has been called as often: what it reads from stays unread, so
-    /// that the server is held. Timeouts stand still, that of the whole resource excepted.
+    /// that the server is held, and nothing more is sent. Timeouts stand still, that of the whole resource excepted.
     open func suspend() {
         let (isStop, watcher) = snapshot.withLock { snapshot -> (Bool, (any TaskWatcher)?) in
             guard snapshot.state == .running || snapshot.state == .suspended else { return (false, nil) }

@@ -39,13 +39,13 @@ public struct LoggingMonitor: EventMonitor {
         case .cancelled: logger.log(level: stepLevel, "cancelled", metadata: facts)
         case .completedTask, .collectedMetrics, .serialized: break
         case .retries(let delay, let error):
-            facts["error"] = "\(error)"
+            facts["error"] = "\(error.words)"
             facts["delay"] = "\(delay)"
             logger.log(level: stepLevel, "trying again", metadata: facts)
         case .finished(let status, let error, let retryCount):
             facts["status"] = status.map { "\($0)" }
             if retryCount > 0 { facts["retries"] = "\(retryCount)" }
-            if let error { facts["error"] = "\(error)" }
+            if let error { facts["error"] = "\(error.words)" }
             logger.log(level: level(of: error), error == nil ? "done" : "failed", metadata: facts)
         }
     }

@@ -55,12 +55,15 @@ public final class LatestSlots<Name: Hashable & Sendable, Value: Sendable>: Send
         placeholder: Value? = nil,
         apply: @escaping Apply
     ) -> Bool {
-        let identity = DownloadKey(request, given: key, fields: .all, number: 0)
+        let number = state.withLock { state in
+            state.last += 1
+            return state.last
+        }
+        let identity = DownloadKey(request, given: key, fields: .all, number: number)
         let begun = state.withLock { state -> (number: UInt64, old: Downloader<Value>.Receipt?)? in
             if state.loading[name]?.request == identity { return nil }
-            state.last += 1
-            let old = state.loading.updateValue(Loading(number: state.last, request: identity), forKey: name)
-            return (state.last, old?.receipt)
+            let old = state.loading.updateValue(Loading(number: number, request: identity), forKey: name)
+            return (number, old?.receipt)
         }
         guard let begun else { return false }
         if let old = begun.old { downloader.cancel(old) }

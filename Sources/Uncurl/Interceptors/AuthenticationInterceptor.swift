@@ -51,20 +51,19 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
     public var credential: Scheme.Credential? {
         get { state.withLock { $0.credential } }
         set {
-            let old = state.withLock { state in
-                let old = state.credential
+            change { state in
                 state.credential = newValue
                 state.version += 1
                 state.refresh = .none
-                return old
             }
-            withExtendedLifetime(old) {}
         }
     }
 
     public func adapt(_ request: URLRequest, for attempt: RequestAttempt) async throws -> URLRequest {
-        var credential = try current()
-        if isRefreshing || authenticator.needsRefresh(credential) { credential = try await refreshed(credential) }
+        var (credential, version) = try current()
+        if isRefreshing || authenticator.needsRefresh(credential) {
+            credential = try await refreshed(credential, version)
+        }
         var request = request
         authenticator.apply(credential, to: &request)
         return request
@@ -73,19 +72,20 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
     public func retry(_ failure: FailedAttempt) async -> RetryDecision {
         guard authenticator.isAuthenticationFailure(failure), let request = failure.request else { return .doNotRetry }
         do {
-            let credential = try current()
+            let (credential, version) = try current()
             // It went out with another credential than the one there is by now.
             guard authenticator.isRequest(request, authenticatedWith: credential) else { return .retry }
-            _ = try await refreshed(credential)
+            _ = try await refreshed(credential, version)
             return .retry
         } catch {
             return .doNotRetryWithError(error)
         }
     }
 
-    private func current() throws(AuthenticationFailure) -> Scheme.Credential {
+    private func current() throws(AuthenticationFailure) -> (credential: Scheme.Credential, version: Int) {
+        let (credential, version) = state.withLock { ($0.credential, $0.version) }
         guard let credential else { throw .missingCredential }
-        return credential
+        return (credential, version)
     }
 
     private var isRefreshing: Bool {
@@ -94,20 +94,24 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
         }
     }
 
-    /// The credential after `used`: of the refresh under way, or of one that begins now.
-    private func refreshed(_ used: Scheme.Credential) async throws -> Scheme.Credential {
+    /// The credential after `used`: the one there is by now, or that of the refresh under way, or of one that begins now.
+    private func refreshed(_ used: Scheme.Credential, _ version: Int) async throws -> Scheme.Credential {
         let task = try state.withLock { state throws(AuthenticationFailure) -> Task<Scheme.Credential, any Error>? in
             switch state.refresh {
             case .underWay(let task): return task
             case .failed(let error): throw .refreshFailed(error)
+            // Refreshed meanwhile: what `used` could be refreshed with is used up.
+            case .none where state.version != version: return nil
             case .none: return try begin(&state, used)
             }
         }
-        guard let task else { return try current() }
+        guard let task else { return try current().credential }
         do {
-            return try await task.value
+            return try await task.valueUnlessCancelled()
         } catch let failure as AuthenticationFailure {
             throw failure
+        } catch is CancellationError where Task.isCancelled {
+            throw CancellationError()
         } catch {
             throw AuthenticationFailure.refreshFailed(error)
         }
@@ -143,9 +147,17 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
     }
 
     /// What came of a refresh counts for the credential it was begun for.
-    private func settle(_ version: Int, _ change: (inout State) -> Void) {
-        state.withLock { state in
-            if state.version == version { change(&state) }
+    private func settle(_ version: Int, _ body: (inout State) -> Void) {
+        change { if $0.version == version { body(&$0) } }
+    }
+
+    /// What is let go of may run code of the user's: never under the lock.
+    private func change(_ body: (inout State) -> Void) {
+        let old = state.withLock { state in
+            let old = state
+            body(&state)
+            return old
         }
+        withExtendedLifetime(old) {}
     }
 }

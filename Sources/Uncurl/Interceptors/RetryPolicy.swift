@@ -103,7 +103,8 @@ public struct RetryPolicy: RequestInterceptor {
         guard let text = response?.value(forHTTPHeaderField: "Retry-After")?.trimmingCharacters(in: .whitespaces) else {
             return nil
         }
-        if let seconds = UInt32(text) { return .seconds(Int64(seconds)) }
+        // More digits than an integer has are no time that anybody waits.
+        if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) { return .seconds(Int64(text) ?? .max) }
         guard let date = HTTPDateText.date(text) else { return nil }
         return .seconds(max(0, date.timeIntervalSince(now())))
     }

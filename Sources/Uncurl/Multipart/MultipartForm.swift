@@ -84,9 +84,9 @@ public struct MultipartForm: Sendable {
     private mutating func append(_ part: MultipartPart) throws(MultipartFailure) {
         let length = part.length ?? 0
         let framing = opening(of: part, isFirst: parts.isEmpty).count
-        // Room for the end, whatever comes. Two of 63 bits, and what memory holds, overflow no sum of 64.
-        let most = UInt64(Int64.max) - 1024
-        guard length <= most, knownLength + length + UInt64(framing) <= most else { throw .tooLong }
+        // Room for the end, whatever comes.
+        let left = UInt64(Int64.max) - 1024 - knownLength
+        guard length <= left, UInt64(framing) <= left - length else { throw .tooLong }
         knownLength += length + UInt64(framing)
         parts.append(part)
     }

@@ -20,6 +20,9 @@ public final class MultipartReader {
         case closed
     }
 
+    /// Of files and streams at a time, whoever asks for more: as much memory is taken before it is known how much there is.
+    private static let longest = 1 << 20
+
     private let pieces: [MultipartPiece]
     private var next = 0
     private var state = State.between
@@ -67,13 +70,13 @@ public final class MultipartReader {
             let bytes: [UInt8]
             switch state {
             case .bytes(let all, let position):
-                bytes = Array(all[position..<min(all.count, position + count)])
+                bytes = Array(all[position...].prefix(count))
                 state = .bytes(all, at: position + bytes.count)
             case .file(let url, let file, let position, let left):
-                bytes = try read(file, url, at: position, Int(min(UInt64(count), left)))
+                bytes = try read(file, url, at: position, Int(min(UInt64(min(count, Self.longest)), left)))
                 state = .file(url, file, offset: position + UInt64(bytes.count), left: left - UInt64(bytes.count))
             case .stream(let reader):
-                bytes = try read(reader, count)
+                bytes = try read(reader, min(count, Self.longest))
             case .between, .failed, .closed:
                 bytes = []
             }

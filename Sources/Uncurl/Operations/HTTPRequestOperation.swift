@@ -9,7 +9,8 @@ public import URLLoading
 open class HTTPRequestOperation: Operation, @unchecked Sendable {
     struct Facts {
         var state = OperationState.ready
-        var sink: OperationSink?
+        /// Somebody is about to finish it.
+        var isEnding = false
         /// Tells whether the rest belongs to what is there; nil: it cannot be known, and a pause starts over.
         var validator: String?
         var total: Int64 = -1
@@ -24,6 +25,8 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
     let manager: URLSessionManager
     let serializer: AnyResponseSerializer
     let facts = Mutex(Facts())
+    /// Apart from the facts: its stream is the user's, and may ask for those while it is written to.
+    let sink = Mutex<OperationSink?>(nil)
     public let request: URLRequest
 
     /// Where content goes instead of memory, opened when the first of it comes and closed at the end. Set before the operation starts.
@@ -127,17 +130,19 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
     // MARK: One connection
 
     private func begin() {
-        let held = facts.withLock { ($0.sink?.count ?? 0, $0.validator) }
+        let held = sink.withLock { $0?.count ?? 0 }
         var request = request
-        if held.0 > 0, let validator = held.1 {
-            request.setValue("bytes=\(held.0)-", forHTTPHeaderField: "Range")
+        if held > 0, let validator = facts.withLock({ $0.validator }) {
+            request.setValue("bytes=\(held)-", forHTTPHeaderField: "Range")
             request.setValue(validator, forHTTPHeaderField: "If-Range")
             // Content that is in pieces here must come as it is.
             request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
         }
-        let plan = TaskPlan(kind: .data, request: request, leavesContent: true)
+        var plan = TaskPlan(kind: .data, request: request, leavesContent: true)
+        plan.behavior.takesHead = { [self] in receive($0) }
+        plan.behavior.takesContent = { [self] task, data in if !receive(data) { task.cancel() } }
         let delegate = manager.delegate(for: plan)
-        delegate.hooks = hooks
+        delegate.hooks = hooked
         let task = manager.task(plan, delegate, collectsMetrics: manager.collectsMetrics) { [self] outcome in
             ended(outcome, delegate)
         }
@@ -145,33 +150,20 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         if isGoing, !isCancelled { task.resume() } else { task.cancel() }
     }
 
-    private var hooks: TaskHooks {
-        var hooks = hooked
-        let (ownResponse, ownData) = (hooked.didReceiveResponse, hooked.didReceiveData)
-        hooks.didReceiveResponse = { [self] session, task, response in
-            guard receive(response as? HTTPURLResponse) else { return .cancel }
-            return await ownResponse?(session, task, response) ?? .allow
-        }
-        hooks.didReceiveData = { [self] session, task, data in
-            ownData?(session, task, data)
-            if !receive(data) { task.cancel() }
-        }
-        return hooks
-    }
-
     private func receive(_ data: Data) -> Bool {
-        let told = facts.withLock { facts -> TransferProgress? in
-            guard facts.failure == nil, facts.sink != nil else { return nil }
+        guard facts.withLock({ $0.failure == nil }) else { return false }
+        let count = sink.withLock { sink -> Int64? in
+            guard sink != nil else { return nil }
             do throws(OperationFailure) {
-                try facts.sink?.write(data)
+                try sink?.write(data)
             } catch {
-                facts.failure = error
+                facts.withLock { $0.failure = error }
                 return nil
             }
-            return TransferProgress(facts.sink?.count ?? 0, of: facts.total)
+            return sink?.count
         }
-        guard let told else { return false }
-        progress?(told)
+        guard let count else { return false }
+        progress?(TransferProgress(count, of: facts.withLock { $0.total }))
         return true
     }
 
@@ -189,15 +181,14 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         }
         if let goesOn { return goesOn ? begin() : () }
         if asksAgain(outcome) { return begin() }
-        let (data, failure, head) = facts.withLock { ($0.sink?.data ?? Data(), $0.failure, $0.response) }
+        let data = sink.withLock { $0?.data ?? Data() }
+        let (failure, head) = facts.withLock { ($0.failure, $0.response) }
         // All of the answer may have come before the sink's failure could stop it.
         let error = failure == nil ? outcome.error : outcome.error ?? URLError(.cannotWriteToFile)
         let whole = TaskOutcome(outcome, data: data, response: head, error: error)
-        let trust = manager.core.failure(of: request.url?.host)
         let made = ResponseMaking(serializer: serializer).response(
             to: whole,
-            challenge: failure.map { .output($0) } ?? delegate.challengeError,
-            trust: error == nil ? nil : trust,
+            reason: failure.map { .output($0) } ?? delegate.reason(for: error, request.url?.host),
             moved: nil
         )
         manager.core.postCompletion(outcome.task, made, serializer)
@@ -209,13 +200,18 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
     }
 
     private func finish(_ response: Response<any Sendable>) {
+        // Cancelled while it is started, it may be about to end twice; its queue must hear of one end.
+        let isFirst = facts.withLock { facts in
+            defer { facts.isEnding = true }
+            return !facts.isEnding
+        }
+        guard isFirst else { return }
+        sink.withLock { $0?.close() }
         let handlers = changing(\.isFinished) {
             changing(\.isExecuting) {
                 facts.withLock { facts in
-                    guard !facts.state.isFinished else { return [@Sendable (Response<any Sendable>) -> Void]() }
                     facts.state = .finished
                     facts.result = response
-                    facts.sink?.close()
                     defer { facts.handlers = [] }
                     return facts.handlers
                 }

@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import Synchronization
 public import URLLoading
 
@@ -14,20 +13,18 @@ extension HTTPRequestOperation {
         progress: (@Sendable (_ finished: Int, _ total: Int) -> Void)? = nil,
         completion: @escaping @Sendable ([HTTPRequestOperation]) -> Void
     ) -> [Operation] {
-        let told = DispatchGroup()
         let ended = Tally()
+        let last = BlockOperation { completion(operations) }
         for operation in operations {
-            told.enter()
+            // Not by waiting in the last one: it might hold the very thread that a handler is to run on.
+            let told = BlockOperation()
+            last.addDependency(operation)
+            last.addDependency(told)
             operation.onCompletion { _ in
                 progress?(ended.next(), operations.count)
-                told.leave()
+                told.start()
             }
         }
-        let last = BlockOperation {
-            told.wait()
-            completion(operations)
-        }
-        for operation in operations { last.addDependency(operation) }
         return operations + [last]
     }
 }

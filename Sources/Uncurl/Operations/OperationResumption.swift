@@ -6,33 +6,48 @@ extension HTTPRequestOperation {
     /// False: the task is to stop; ``asksAgain(_:)`` knows why.
     func receive(_ response: HTTPURLResponse?) -> Bool {
         guard let response else { return false }
-        return facts.withLock { facts in
-            guard let held = facts.sink?.count, held > 0 else {
-                facts.begin(response, OperationSink(outputStream))
-                return true
-            }
-            switch ResumeRule.decide(
-                status: response.statusCode,
-                contentRange: response.value(forHTTPHeaderField: "Content-Range"),
-                entityTag: response.value(forHTTPHeaderField: "ETag"),
-                lastModified: response.value(forHTTPHeaderField: "Last-Modified"),
-                contentLength: response.expectedContentLength,
-                validator: facts.validator ?? "",
-                received: held,
-                expected: facts.total
-            ) {
-            case .append(let total):
-                facts.total = total
-                return true
-            case .restart:
-                do throws(OperationFailure) { try facts.sink?.startOver() } catch { facts.failure = error }
-                guard facts.failure == nil, let sink = facts.sink else { return false }
-                facts.begin(response, sink)
-                return true
-            case .askAgain:
-                do throws(OperationFailure) { try facts.sink?.startOver() } catch { facts.failure = error }
+        let held = sink.withLock { $0?.count ?? 0 }
+        guard held > 0 else {
+            sink.withLock { $0 = OperationSink(outputStream) }
+            facts.withLock { $0.begin(response) }
+            return true
+        }
+        let (validator, total) = facts.withLock { ($0.validator ?? "", $0.total) }
+        switch ResumeRule.decide(
+            status: response.statusCode,
+            contentRange: response.value(forHTTPHeaderField: "Content-Range"),
+            entityTag: response.value(forHTTPHeaderField: "ETag"),
+            lastModified: response.value(forHTTPHeaderField: "Last-Modified"),
+            contentLength: response.expectedContentLength,
+            validator: validator,
+            received: held,
+            expected: total
+        ) {
+        case .append(let total):
+            facts.withLock { $0.total = total }
+            return true
+        case .restart:
+            let startsOver = startOver()
+            if startsOver { facts.withLock { $0.begin(response) } }
+            return startsOver
+        case .askAgain:
+            let startsOver = startOver()
+            facts.withLock { facts in
                 facts.validator = nil
-                facts.asksAgain = facts.failure == nil
+                facts.asksAgain = startsOver
+            }
+            return false
+        }
+    }
+
+    /// False: what has gone to a stream cannot be taken back.
+    private func startOver() -> Bool {
+        sink.withLock { sink in
+            do throws(OperationFailure) {
+                try sink?.startOver()
+                return true
+            } catch {
+                facts.withLock { $0.failure = error }
                 return false
             }
         }
@@ -50,9 +65,8 @@ extension HTTPRequestOperation {
 }
 
 extension HTTPRequestOperation.Facts {
-    fileprivate mutating func begin(_ response: HTTPURLResponse, _ sink: OperationSink) {
+    fileprivate mutating func begin(_ response: HTTPURLResponse) {
         self.response = response
-        self.sink = sink
         let isCoded = response.value(forHTTPHeaderField: "Content-Encoding") != nil
         total = isCoded ? -1 : response.expectedContentLength
         // Decoded content has other offsets than the server's ranges.

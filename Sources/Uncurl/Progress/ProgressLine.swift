@@ -22,7 +22,7 @@ struct ProgressLine {
     var percent: Int? {
         guard let total, total > 0 else { return nil }
         // Never 100 before everything is there.
-        return completed >= total ? 100 : Int(Double(max(0, completed)) / Double(total) * 100)
+        return completed >= total ? 100 : min(99, Int(Double(max(0, completed)) / Double(total) * 100))
     }
 
     func text(width: Int) -> String {
@@ -76,7 +76,7 @@ struct ProgressLine {
             unit += 1
         }
         if unit == 0 { return "\(Int(value)) B" }
-        let tenths = Int((value * 10).rounded())
+        let tenths = Int(min(value * 10, 1e15).rounded())
         return "\(tenths / 10).\(tenths % 10) \(units[unit])"
     }
 

@@ -19,23 +19,24 @@ struct ProgressPainter {
     /// - Returns: whether it was the last.
     mutating func paint(_ snapshot: TerminalProgressBar.Snapshot) -> Bool {
         let now = watch.elapsed
-        line.completed = snapshot.completed
-        line.total = snapshot.total
+        // Less than nothing is nothing, whoever says so.
+        line.completed = max(0, snapshot.completed)
+        line.total = snapshot.total.map { max(0, $0) }
         line.turn += 1
         if snapshot.phase == .paused {
             // The pause is not part of the speed.
             rate = ProgressSpeed()
         } else {
-            rate.note(snapshot.completed, at: now / .seconds(1))
+            rate.note(line.completed, at: now / .seconds(1))
         }
         line.rate = rate.value
-        line.remaining = snapshot.total.flatMap { rate.remaining($0 - snapshot.completed) }
+        line.remaining = line.total.flatMap { rate.remaining($0 - line.completed) }
         line.phase =
             switch snapshot.phase {
             case .running: .running
             case .paused: .paused
             case .completed: .completed
-            case .failed(let words): .failed(words)
+            case .failed(let words): .failed(words.printable)
             }
         let isLast = line.phase != .running && line.phase != .paused
         if output.isTerminal { overwrite(isLast) } else { append(isLast, now) }

@@ -1,5 +1,19 @@
 internal import Glibc
 
+extension String {
+    /// What comes from a server must not command the terminal: without controls, those of ISO 6429's second set too, and what is not seen.
+    var printable: String {
+        var kept = UnicodeScalarView()
+        for scalar in unicodeScalars where !scalar.properties.isDefaultIgnorableCodePoint {
+            switch scalar.value {
+            case 0..<0x20, 0x7F..<0xA0: continue
+            default: kept.append(scalar)
+            }
+        }
+        return String(kept)
+    }
+}
+
 /// Where a ``TerminalProgressBar`` writes.
 public struct TerminalOutput: Sendable {
     /// Whether a line may be written over. In files and pipes each is written once, and few.

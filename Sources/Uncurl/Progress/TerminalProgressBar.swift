@@ -63,13 +63,7 @@ public final class TerminalProgressBar: Sendable {
         output: TerminalOutput = .standardError,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
-        // What comes from a server must not command the terminal.
-        self.label = String(
-            label.unicodeScalars.filter {
-                !$0.properties.isDefaultIgnorableCodePoint && $0.value >= 0x20 && $0.value != 0x7F
-            }
-            .map(Character.init)
-        )
+        self.label = label.printable
         self.output = output
         self.clock = clock
     }

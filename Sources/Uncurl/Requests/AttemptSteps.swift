@@ -22,7 +22,8 @@ struct AttemptSteps: Sendable {
                 request = try await interceptor.adapt(request, for: attempt)
             }
         } catch {
-            throw .adaptation(error)
+            // Cancelled meanwhile, it throws because of that, as like as not.
+            throw control.isCancelled ? .cancelled : .adaptation(error)
         }
         control.watchers.tell(.adapted(request))
         return request
@@ -30,7 +31,12 @@ struct AttemptSteps: Sendable {
 
     /// Returns when the next attempt may begin, or with what ends the request.
     func next(after failure: FailedAttempt) async -> Next {
-        guard hasInterceptors else { return .end(failure.error) }
+        let next = await decided(failure)
+        if case .end = next, control.isCancelled { return .end(.cancelled) }
+        return next
+    }
+
+    private func decided(_ failure: FailedAttempt) async -> Next {
         for interceptor in settings.interceptors + options.interceptors {
             switch await interceptor.retry(failure) {
             case .doNotRetry: continue

@@ -17,9 +17,11 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
         var words = ["curl", "--globoff"]
         var source: String?
         let method = request.httpMethod ?? "GET"
+        let body = request.httpBody.flatMap { $0.isEmpty ? nil : $0 }
         switch method {
-        case "GET": break
-        case "HEAD": words.append("--head")
+        // With content curl would make it a POST.
+        case "GET" where body == nil: break
+        case "HEAD" where body == nil: words.append("--head")
         default: words += ["--request", Self.quoted(method)]
         }
         var fields = (request.allHTTPHeaderFields ?? [:]).map { ($0.key, $0.value) }
@@ -41,7 +43,10 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
             // curl takes `Name;` for a field without a value: `Name:` would remove it.
             words += ["--header", Self.quoted(shown.isEmpty ? "\(name);" : "\(name): \(shown)")]
         }
-        if let body = request.httpBody, !body.isEmpty {
+        if let body {
+            // Unless it is told, curl names a type for the content of any request, where a session does so for a POST.
+            let isNamed = fields.contains { $0.0.caseInsensitiveCompare("Content-Type") == .orderedSame }
+            if method != "POST", !isNamed { words += ["--header", Self.quoted("Content-Type:")] }
             if let text = String(data: body, encoding: .utf8), !text.utf8.contains(0) {
                 words += ["--data-raw", Self.quoted(text)]
             } else {
@@ -54,7 +59,8 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
         description = (source ?? "") + words.joined(separator: " ")
     }
 
-    /// For a POSIX shell: within single quotes nothing is special but the quote.
+    /// For a POSIX shell: within single quotes nothing is special but the quote. Octets count here, not characters: a quote that bears an
+    /// accent is one to the shell.
     static func quoted(_ text: String) -> String {
         let isPlain =
             !text.isEmpty
@@ -62,7 +68,13 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
                 (0x30...0x39).contains(octet) || (0x41...0x5A).contains(octet) || (0x61...0x7A).contains(octet)
                     || [0x2D, 0x2E, 0x2F, 0x3A, 0x5F].contains(octet)
             }
-        return isPlain ? text : "'" + text.replacingOccurrences(of: "'", with: "'\\''") + "'"
+        if isPlain { return text }
+        var quoted: [UInt8] = []
+        for octet in text.utf8 {
+            if octet == UInt8(ascii: "'") { quoted += "'\\'".utf8 }
+            quoted.append(octet)
+        }
+        return "'" + String(decoding: quoted, as: UTF8.self) + "'"
     }
 }
 

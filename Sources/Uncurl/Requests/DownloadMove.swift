@@ -26,12 +26,9 @@ struct DownloadMove {
                 let folder = place.deletingLastPathComponent()
                 try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             }
-            if options.contains(.removePreviousFile), replace(place, by: file) {
-                // In one step: nobody ever sees neither.
+            if options.contains(.removePreviousFile) {
+                try replace(place, by: file)
             } else {
-                if options.contains(.removePreviousFile), FileManager.default.fileExists(atPath: place.path) {
-                    try FileManager.default.removeItem(at: place)
-                }
                 try FileManager.default.moveItem(at: file, to: place)
             }
         } catch {
@@ -46,6 +43,35 @@ struct DownloadMove {
         return .success(place)
     }
 
-    /// False: another file system, or a folder in the way.
-    private func replace(_ place: URL, by file: URL) -> Bool { unsafe rename(file.path, place.path) == 0 }
+    /// In one step, so that nobody ever sees neither, and what lies there is lost to no failure. From another file system the file comes by a
+    /// copy beside its place.
+    private func replace(_ place: URL, by file: URL) throws {
+        if try renames(file, to: place) { return }
+        let copy = place.deletingLastPathComponent().appendingPathComponent(".\(UUID().uuidString).part")
+        do {
+            try FileManager.default.copyItem(at: file, to: copy)
+            guard try renames(copy, to: place) else { throw Self.failure(EXDEV, place) }
+        } catch {
+            try? FileManager.default.removeItem(at: copy)
+            throw error
+        }
+        try? FileManager.default.removeItem(at: file)
+    }
+
+    /// False: they are on two file systems. A folder in the way is removed first: nothing takes its place in one step.
+    private func renames(_ file: URL, to place: URL) throws -> Bool {
+        if unsafe rename(file.path, place.path) == 0 { return true }
+        if errno == EISDIR {
+            try FileManager.default.removeItem(at: place)
+            if unsafe rename(file.path, place.path) == 0 { return true }
+        }
+        let code = errno
+        guard code == EXDEV else { throw Self.failure(code, place) }
+        return false
+    }
+
+    private static func failure(_ code: CInt, _ place: URL) -> CocoaError {
+        let cause = POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO)
+        return CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: place.path, NSUnderlyingErrorKey: cause])
+    }
 }

@@ -8,12 +8,11 @@ struct ResponseMaking<Serializer: ResponseSerializer>: Sendable {
     var retryCount = 0
 
     /// - Parameters:
-    ///   - challenge: why a challenge ended the task.
+    ///   - reason: what the task failed for; nil where it did not.
     ///   - moved: where a download has come to.
     func response(
         to outcome: TaskOutcome,
-        challenge: UncurlError?,
-        trust: TrustFailure?,
+        reason: UncurlError?,
         moved: Result<URL, UncurlError>?
     ) -> Response<Serializer.Value> {
         let request = outcome.task.currentRequest ?? outcome.task.originalRequest
@@ -21,8 +20,8 @@ struct ResponseMaking<Serializer: ResponseSerializer>: Sendable {
         if case .success(let place)? = moved { file = place }
         var rejected: Serializer.Value?
         let result: Result<Serializer.Value, UncurlError>
-        if let error = outcome.error {
-            result = .failure(challenge ?? UncurlError(error, trust: trust))
+        if let reason {
+            result = .failure(reason)
         } else if case .failure(let failure)? = moved {
             result = .failure(failure)
         } else {
@@ -32,7 +31,7 @@ struct ResponseMaking<Serializer: ResponseSerializer>: Sendable {
                 data: outcome.data,
                 fileURL: file
             )
-            (result, rejected) = value(of: answer)
+            (result, rejected) = serializer.outcome(of: answer, by: validation ?? serializer.validation)
         }
         return Response(
             request: request,
@@ -45,24 +44,6 @@ struct ResponseMaking<Serializer: ResponseSerializer>: Sendable {
             retryCount: retryCount,
             resumeData: outcome.error?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data
         )
-    }
-
-    /// What a refused answer says is told as well: an error document must not be lost because of its status.
-    private func value(
-        of answer: ReceivedResponse
-    ) -> (Result<Serializer.Value, UncurlError>, rejected: Serializer.Value?) {
-        var refusal = (validation ?? serializer.validation).failure(of: answer)
-        do {
-            let value = try serializer.serialize(answer)
-            guard let refusal else { return (.success(value), nil) }
-            return (.failure(.validation(refusal)), value)
-        } catch {
-            let failure =
-                error as? SerializationFailure ?? SerializationFailure(.other, answer: answer, underlying: error)
-            guard refusal != nil else { return (.failure(.serialization(failure)), nil) }
-            refusal?.serialization = failure
-            return (refusal.map { .failure(.validation($0)) } ?? .failure(.serialization(failure)), nil)
-        }
     }
 
     /// Of a request that never became a task.
@@ -82,17 +63,16 @@ struct ResponseMaking<Serializer: ResponseSerializer>: Sendable {
 }
 
 extension UncurlError {
-    /// - Parameter trust: what the policy said of the server, if it was asked and refused.
-    init(_ error: URLError, trust: TrustFailure?) {
+    /// - Parameter refusal: why the host was refused, if it was.
+    init(_ error: URLError, refusal: UncurlError?) {
         if let failure = MultipartFailure(error) {
             self = .multipart(failure)
             return
         }
         switch error.code {
-        case .cancelled: self = trust.map(UncurlError.trust) ?? .cancelled
-        case .serverCertificateUntrusted, .serverCertificateHasBadDate, .serverCertificateNotYetValid,
-            .serverCertificateHasUnknownRoot, .secureConnectionFailed:
-            self = trust.map(UncurlError.trust) ?? .transport(error)
+        case .cancelled: self = .cancelled
+        // What the session calls a server, or a wish of its for a certificate, that somebody here refused.
+        case .serverCertificateUntrusted, .clientCertificateRejected: self = refusal ?? .transport(error)
         case .requestBodyStreamExhausted: self = .bodyNotReplayable
         default: self = .transport(error)
         }

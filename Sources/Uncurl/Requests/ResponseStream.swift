@@ -1,4 +1,3 @@
-internal import Synchronization
 public import URLLoading
 
 /// An answer whose content is read as it comes, in the pieces the network makes; what frames them stands in ``lines`` and its kin. While
@@ -9,31 +8,34 @@ public struct ResponseStream: AsyncSequence, Sendable {
     /// The head, which has been validated.
     public let response: HTTPURLResponse
     /// The reins of the request.
-    public let control: TransferControl
+    public var control: TransferControl { ending.control }
+    let ending: StreamEnding
     private let chunks: ResponseChunks
 
-    init(_ response: HTTPURLResponse, _ control: TransferControl, _ chunks: ResponseChunks) {
+    init(_ response: HTTPURLResponse, _ ending: StreamEnding, _ chunks: ResponseChunks) {
         self.response = response
-        self.control = control
+        self.ending = ending
         self.chunks = chunks
     }
 
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(chunks: chunks, control: control) }
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(chunks: chunks, ending: ending) }
 
     public struct AsyncIterator: AsyncIteratorProtocol {
         let chunks: ResponseChunks
-        let control: TransferControl
+        let ending: StreamEnding
 
         /// - Throws: ``UncurlError``.
         public mutating func next() async throws -> Data? {
             do {
                 guard let chunk = try await chunks.next() else {
-                    control.finish()
+                    ending.tell(nil)
                     return nil
                 }
                 return Data(chunk)
             } catch let error as URLError {
-                throw UncurlError(error, trust: nil)
+                let failure = UncurlError(error, refusal: nil)
+                ending.tell(failure)
+                throw failure
             }
         }
     }
@@ -61,7 +63,11 @@ extension HTTPSessionManager {
                 if let lastEventID { request.headers["Last-Event-ID"] = lastEventID }
                 if request.options.cachePolicy == nil { request.options.cachePolicy = .reloadIgnoringLocalCacheData }
                 let stream = try await stream(request, validation: validation)
-                return stream.response.statusCode == 204 ? nil : stream
+                guard stream.response.statusCode == 204 else { return stream }
+                // It has no content, so that this is its end.
+                var rest = stream.makeAsyncIterator()
+                while try await rest.next() != nil {}
+                return nil
             }
         )
     }

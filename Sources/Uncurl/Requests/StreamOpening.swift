@@ -20,7 +20,8 @@ struct StreamOpening: Sendable {
         var retryCount = 0
         while true {
             let (result, sent, response) = await attempt(retryCount)
-            guard case .failure(let error) = result, !control.isCancelled else { return result }
+            guard case .failure(let error) = result else { return result }
+            if control.isCancelled { return ended(error, response, retryCount) }
             let failure = FailedAttempt(
                 attempt: RequestAttempt(transfer: control.identifier, retryCount: retryCount),
                 request: sent,
@@ -30,13 +31,19 @@ struct StreamOpening: Sendable {
                 isReplayable: request.body.isReplayable
             )
             switch await steps.next(after: failure) {
-            case .end(let error):
-                control.finish()
-                control.watchers.tell(.finished(statusCode: response?.statusCode, error, retryCount: retryCount))
-                return .failure(error)
+            case .end(let error): return ended(error, response, retryCount)
             case .again: retryCount += 1
             }
         }
+    }
+
+    private func ended(
+        _ error: UncurlError,
+        _ response: HTTPURLResponse?,
+        _ retryCount: Int
+    ) -> Result<ResponseStream, UncurlError> {
+        control.finish(response?.statusCode, error, retryCount: retryCount)
+        return .failure(error)
     }
 
     private func attempt(
@@ -55,30 +62,43 @@ struct StreamOpening: Sendable {
             let adapted = try await steps.adapted(built, retryCount)
             sent = adapted
             let delegate = manager.delegate(for: plan)
-            let chunks = try await begun(adapted, delegate)
-            guard let response = chunks.response as? HTTPURLResponse else {
-                throw .transport(URLError(.badServerResponse))
+            let taskEnd = StreamTaskEnd(core: manager.core, delegate: delegate)
+            let chunks = try await begun(adapted, taskEnd, plan.priority)
+            do throws(UncurlError) {
+                guard let response = chunks.response as? HTTPURLResponse else {
+                    throw .transport(URLError(.badServerResponse))
+                }
+                head = response
+                try await checked(response, adapted, chunks)
+                let ending = StreamEnding(control, retryCount, response.statusCode, taskEnd, chunks)
+                return (.success(ResponseStream(response, ending, chunks)), sent, head)
+            } catch {
+                await taskEnd.cut(chunks, error)
+                throw error
             }
-            head = response
-            try await checked(response, adapted, chunks)
-            return (.success(ResponseStream(response, control, chunks)), sent, head)
         } catch {
             return (.failure(error), sent, head)
         }
     }
 
-    private func begun(_ request: URLRequest, _ delegate: TaskDelegate) async throws(UncurlError) -> ResponseChunks {
+    private func begun(
+        _ request: URLRequest,
+        _ taskEnd: StreamTaskEnd,
+        _ priority: Float?
+    ) async throws(UncurlError) -> ResponseChunks {
+        let delegate = taskEnd.delegate
         let opened = manager.session.chunkTask(request, delegate: delegate, watcher: delegate)
+        if let priority { opened.task.priority = priority }
         delegate.attach(opened.task)
         control.watchers.tell(.createdTask(opened.task))
         control.begin(opened.task)
         do {
             return try await opened.chunks()
-        } catch let error as URLError {
-            throw delegate.challengeError
-                ?? UncurlError(error, trust: manager.core.failure(of: request.url?.host))
         } catch {
-            throw .transport(URLError(.unknown))
+            let cause = error as? URLError ?? URLError(.unknown)
+            let reason = delegate.reason(for: cause, request.url?.host) ?? .transport(cause)
+            taskEnd.tell(opened.task, reason)
+            throw reason
         }
     }
 

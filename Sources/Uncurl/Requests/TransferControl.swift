@@ -18,9 +18,24 @@ public final class TransferControl: Sendable {
         var task: URLSessionTask?
         /// Of attempts before.
         var past: [URLSessionTask] = []
+        /// Whether the task has been told to run, and whether somebody is just telling it otherwise.
+        var runs = false
+        var isSteered = false
         var begins: [CheckedContinuation<Void, Never>] = []
         /// Ends a wait before the next attempt.
         var sleeper: Task<Void, Never>?
+        /// Cancels the Swift task in which all this happens, and with it what interceptors wait for.
+        var run: (@Sendable () -> Void)?
+
+        /// What the task is to be told: to run, or not to.
+        mutating func steer() -> (task: URLSessionTask, runs: Bool)? {
+            guard !isSteered, let task, state == .resumed || state == .suspended, runs != (state == .resumed) else {
+                return nil
+            }
+            isSteered = true
+            runs.toggle()
+            return (task, runs)
+        }
     }
 
     private static let counter = Atomic(0)
@@ -42,65 +57,64 @@ public final class TransferControl: Sendable {
     /// One for each attempt, the first one first.
     public var tasks: [URLSessionTask] { reins.withLock { $0.past + ($0.task.map { [$0] } ?? []) } }
 
-    public var uploadProgress: TransferProgress {
-        guard let task else { return TransferProgress(completed: 0, total: nil) }
-        return TransferProgress(task.countOfBytesSent, of: task.countOfBytesExpectedToSend)
-    }
+    public var uploadProgress: TransferProgress { TransferProgress(sentBy: task) }
 
-    public var downloadProgress: TransferProgress {
-        guard let task else { return TransferProgress(completed: 0, total: nil) }
-        return TransferProgress(
-            task.countOfBytesReceived,
-            of: task.response == nil ? -1 : task.countOfBytesExpectedToReceive
-        )
-    }
+    public var downloadProgress: TransferProgress { TransferProgress(receivedBy: task) }
 
     /// Ends it with ``UncurlError/cancelled``, unless it has ended. What follows is that one end.
     public func cancel() {
-        let (isFirst, task, waiting, begins) = reins.withLock { reins in
-            guard reins.state != .cancelled, reins.state != .finished else {
-                return (false, URLSessionTask?.none, Task<Void, Never>?.none, [CheckedContinuation<Void, Never>]())
-            }
+        let before = reins.withLock { reins -> Reins? in
+            guard reins.state != .cancelled, reins.state != .finished else { return nil }
+            let before = reins
             reins.state = .cancelled
-            defer { reins.begins = [] }
-            return (true, reins.task, reins.sleeper, reins.begins)
+            reins.begins = []
+            reins.run = nil
+            return before
         }
-        guard isFirst else { return }
+        guard let before else { return }
         watchers.tell(.cancelled)
         // A download leaves what it can be gone on with.
-        if let download = task as? URLSessionDownloadTask {
+        if let download = before.task as? URLSessionDownloadTask {
             download.cancel(byProducingResumeData: { _ in })
         } else {
-            task?.cancel()
+            before.task?.cancel()
         }
-        waiting?.cancel()
-        for begin in begins { begin.resume() }
+        before.sleeper?.cancel()
+        before.run?()
+        for begin in before.begins { begin.resume() }
     }
 
     public func suspend() {
-        let (isStop, task) = reins.withLock { reins in
-            guard reins.state == .resumed || reins.state == .initialized else { return (false, URLSessionTask?.none) }
+        let isStop = reins.withLock { reins in
+            guard reins.state == .resumed || reins.state == .initialized else { return false }
             reins.state = .suspended
-            return (true, reins.task)
+            return true
         }
         guard isStop else { return }
-        task?.suspend()
+        steer()
         watchers.tell(.suspended)
     }
 
     public func resume() {
-        let (isGo, task, begins) = reins.withLock { reins in
-            guard reins.state == .suspended || reins.state == .initialized else {
-                return (false, URLSessionTask?.none, [CheckedContinuation<Void, Never>]())
-            }
+        let begins = reins.withLock { reins -> [CheckedContinuation<Void, Never>]? in
+            guard reins.state == .suspended || reins.state == .initialized else { return nil }
             reins.state = .resumed
             defer { reins.begins = [] }
-            return (true, reins.task, reins.begins)
+            return reins.begins
         }
-        guard isGo else { return }
-        task?.resume()
+        guard let begins else { return }
+        steer()
         for begin in begins { begin.resume() }
         watchers.tell(.resumed)
+    }
+
+    /// Tells the task what the state wants of it, one thread at a time: of two that change the state at once, the one whose word came last
+    /// must be the one that the task heard last. Whoever comes meanwhile leaves the rest to who is here.
+    private func steer() {
+        while let (task, runs) = reins.withLock({ $0.steer() }) {
+            if runs { task.resume() } else { task.suspend() }
+            reins.withLock { $0.isSteered = false }
+        }
     }
 
     // MARK: For the run
@@ -125,20 +139,30 @@ public final class TransferControl: Sendable {
 
     /// Begins an attempt's task, if the transfer has not been stopped meanwhile.
     func begin(_ task: URLSessionTask) {
-        let state = reins.withLock { reins in
+        let isCancelled = reins.withLock { reins in
             if let before = reins.task { reins.past.append(before) }
             reins.task = task
-            return reins.state
+            reins.runs = false
+            return reins.state == .cancelled
         }
-        switch state {
-        case .resumed: task.resume()
-        case .cancelled: task.cancel()
-        case .initialized, .suspended, .finished: break
-        }
+        if isCancelled { task.cancel() } else { steer() }
     }
+
+    /// Cancelled with the transfer: what it is carried out by.
+    func carries(_ cancel: @escaping @Sendable () -> Void) {
+        let isCancelled = reins.withLock { reins in
+            if reins.state != .cancelled, reins.state != .finished { reins.run = cancel }
+            return reins.state == .cancelled
+        }
+        if isCancelled { cancel() }
+    }
+
+    /// A century: as good as for ever. The runtime's clocks trap on instants beyond what 63 bits of seconds hold.
+    private static let longestWait = Duration.seconds(3_155_760_000)
 
     /// Waits before the next attempt; a cancelled transfer does not.
     func wait(for delay: Duration, on clock: any Clock<Duration>) async {
+        let delay = min(delay, Self.longestWait)
         let sleeper = Task { _ = try? await clock.sleep(for: delay) }
         let isCancelled = reins.withLock { reins in
             reins.sleeper = sleeper
@@ -149,5 +173,12 @@ public final class TransferControl: Sendable {
         reins.withLock { $0.sleeper = nil }
     }
 
-    func finish() { reins.withLock { if $0.state != .cancelled { $0.state = .finished } } }
+    func finish(_ statusCode: Int?, _ error: UncurlError?, retryCount: Int) {
+        let run = reins.withLock { reins in
+            if reins.state != .cancelled { reins.state = .finished }
+            return reins.run.take()
+        }
+        withExtendedLifetime(run) {}
+        watchers.tell(.finished(statusCode: statusCode, error, retryCount: retryCount))
+    }
 }

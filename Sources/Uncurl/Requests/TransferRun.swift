@@ -31,9 +31,7 @@ struct TransferRun<Serializer: ResponseSerializer>: Sendable {
                 isReplayable: request?.body.isReplayable ?? true
             )
             switch await steps.next(after: failure) {
-            case .end(.retry(let other, let original)):
-                return ended(response.failing(.retry(other, original: original)))
-            case .end: return ended(response)
+            case .end(let error): return ended(response.failing(error))
             case .again:
                 resumption = response.resumeData
                 retryCount += 1
@@ -42,10 +40,7 @@ struct TransferRun<Serializer: ResponseSerializer>: Sendable {
     }
 
     private func ended(_ response: Response<Serializer.Value>) -> Response<Serializer.Value> {
-        control.finish()
-        control.watchers.tell(
-            .finished(statusCode: response.statusCode, response.error, retryCount: response.retryCount)
-        )
+        control.finish(response.statusCode, response.error, retryCount: response.retryCount)
         return response
     }
 
@@ -97,8 +92,7 @@ struct TransferRun<Serializer: ResponseSerializer>: Sendable {
         }
         let response = making.response(
             to: outcome,
-            challenge: delegate.challengeError,
-            trust: outcome.error == nil ? nil : manager.core.failure(of: outcome.task.currentRequest?.url?.host),
+            reason: delegate.reason(for: outcome.error, outcome.task.currentRequest?.url?.host),
             moved: moved
         )
         control.watchers.tell(.serialized(statusCode: response.statusCode, response.error))

@@ -44,7 +44,8 @@ public struct SecurityPolicy: ServerTrustEvaluator, Hashable, Codable {
     /// Whether the certificate must be for the host.
     public var validatesDomainName = true
     public var roots = Roots.system
-    /// Each certificate of the chain must then be told of by a list, and be not in it; empty: nobody is asked.
+    /// Each certificate of the chain must then be told of by a list, and be not in it; empty: nobody is asked. Only a valid chain is
+    /// held against them: with ``allowsInvalidCertificates`` every server is refused, but in the mode ``PinningMode/certificate``.
     public var revocationLists: [RevocationList] = []
 
     /// Without pins a mode that pins rejects every server: see ``pinning(_:to:)``, which refuses that at once.

@@ -17,6 +17,9 @@ private struct Evaluation {
         if policy.allowsInvalidCertificates, policy.validatesDomainName, hasNoPins {
             throw failure(.contradiction, "any certificate is allowed, and is to prove the host's name")
         }
+        if policy.allowsInvalidCertificates, policy.pinningMode != .certificate, !policy.revocationLists.isEmpty {
+            throw failure(.contradiction, "any certificate is allowed, and lists of revoked ones are to tell of each")
+        }
         switch policy.pinningMode {
         case .none:
             if !policy.allowsInvalidCertificates { _ = try chain() }

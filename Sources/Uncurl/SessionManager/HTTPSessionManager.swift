@@ -27,8 +27,8 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
 
     /// What puts parameters into requests. ``HTTPRequestSerializer`` unless set.
     public var requestSerializer: any RequestSerializer {
-        get { core.settings.requestSerializer }
-        set { core.change { $0.requestSerializer = newValue } }
+        get { core.requestSerializer }
+        set { core.requestSerializer = newValue }
     }
 
     /// - Throws: a policy that pins where the base URL is not https: nothing would be compared.
@@ -58,7 +58,7 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
     }
 
     func taskPlan(for request: HTTPRequest) throws(UncurlError) -> TaskPlan {
-        try taskPlan(for: request, core.settings.requestSerializer)
+        try taskPlan(for: request, core.requestSerializer)
     }
 
     func taskPlan(for request: HTTPRequest, _ serializer: any RequestSerializer) throws(UncurlError) -> TaskPlan {
@@ -90,7 +90,7 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
             plan.kind = .uploadStream
         }
         for field in request.headers {
-            guard HTTPHeaders.isValid(field) else { throw .header(name: field.name) }
+            guard FieldSyntax.isValid(field) else { throw .header(name: field.name) }
             made.setValue(nil, forHTTPHeaderField: field.name)
         }
         for field in request.headers { made.addValue(field.value, forHTTPHeaderField: field.name) }

@@ -70,15 +70,7 @@ extension HTTPSessionManager {
         _ request: HTTPRequest,
         _ serializer: Serializer
     ) -> TransferRun<Serializer> {
-        let settings = core.settings
-        return TransferRun(
-            manager: self,
-            settings: settings,
-            control: TransferControl(settings.monitors),
-            request: request,
-            options: request.options,
-            serializer: serializer
-        ) { [self] () throws(UncurlError) in
+        run(request, request.options, serializer) { [self] settings throws(UncurlError) in
             try taskPlan(for: request, settings.requestSerializer)
         }
     }
@@ -87,16 +79,7 @@ extension HTTPSessionManager {
         _ request: HTTPRequest,
         _ destination: DownloadDestination?
     ) -> TransferRun<FileResponseSerializer> {
-        let settings = core.settings
-        return TransferRun(
-            manager: self,
-            settings: settings,
-            control: TransferControl(settings.monitors),
-            request: request,
-            options: request.options,
-            serializer: FileResponseSerializer(),
-            destination: destination
-        ) { [self] () throws(UncurlError) in
+        run(request, request.options, .file, to: destination) { [self] settings throws(UncurlError) in
             var plan = try taskPlan(for: request, settings.requestSerializer)
             guard case .data = plan.kind else {
                 throw .invalidURL(request.path, reason: "a download sends nothing but parameters")
@@ -111,17 +94,32 @@ extension HTTPSessionManager {
         _ destination: DownloadDestination?,
         _ options: RequestOptions
     ) -> TransferRun<FileResponseSerializer> {
+        run(nil, options, .file, to: destination) { _ throws(UncurlError) in
+            TaskPlan(kind: .resumedDownload(data), behavior: TaskBehavior(options), priority: options.priority)
+        }
+    }
+
+    /// With the settings as they are now.
+    ///
+    /// - Parameter plan: makes each attempt's plan.
+    private func run<Serializer: ResponseSerializer>(
+        _ request: HTTPRequest?,
+        _ options: RequestOptions,
+        _ serializer: Serializer,
+        to destination: DownloadDestination? = nil,
+        plan: @escaping @Sendable (ManagerCore.Settings) throws(UncurlError) -> TaskPlan
+    ) -> TransferRun<Serializer> {
         let settings = core.settings
         return TransferRun(
             manager: self,
             settings: settings,
             control: TransferControl(settings.monitors),
-            request: nil,
+            request: request,
             options: options,
-            serializer: FileResponseSerializer(),
+            serializer: serializer,
             destination: destination
         ) { () throws(UncurlError) in
-            TaskPlan(kind: .resumedDownload(data), behavior: TaskBehavior(options), priority: options.priority)
+            try plan(settings)
         }
     }
 
@@ -142,15 +140,12 @@ extension HTTPSessionManager {
     ) -> Transfer<Serializer.Value> {
         let group = run.settings.completionGroup ?? ManagerCore.sharedGroup
         let queue = run.settings.completionQueue ?? core.ownQueue
-        group.enter()
         let task = Task {
             let response = await run.response()
-            queue.async {
-                completion(response)
-                group.leave()
-            }
+            queue.async(group: group) { completion(response) }
             return response
         }
+        run.control.carries { task.cancel() }
         return Transfer(run.control, task)
     }
 }

@@ -11,7 +11,7 @@ extension HTTPSessionManager {
         headers: HTTPHeaders = HTTPHeaders(),
         as type: Value.Type
     ) async throws(UncurlError) -> Value {
-        try await value(HTTPRequest(.get, path, parameters: parameters, headers: headers), decodable(type))
+        try await value(of: HTTPRequest(.get, path, parameters: parameters, headers: headers), type)
     }
 
     /// The answer's head; there is no content.
@@ -33,7 +33,7 @@ extension HTTPSessionManager {
         headers: HTTPHeaders = HTTPHeaders(),
         as type: Value.Type
     ) async throws(UncurlError) -> Value {
-        try await value(HTTPRequest(.post, path, parameters: parameters, headers: headers), decodable(type))
+        try await value(of: HTTPRequest(.post, path, parameters: parameters, headers: headers), type)
     }
 
     /// Sends a form of several parts.
@@ -47,7 +47,7 @@ extension HTTPSessionManager {
     ) async throws(UncurlError) -> Value {
         var request = HTTPRequest(.post, path, parameters: parameters, headers: headers, body: .multipart(form))
         request.options.uploadProgress = progress
-        return try await value(request, decodable(type))
+        return try await value(of: request, type)
     }
 
     public func put<Value: Decodable & Sendable>(
@@ -56,7 +56,7 @@ extension HTTPSessionManager {
         headers: HTTPHeaders = HTTPHeaders(),
         as type: Value.Type
     ) async throws(UncurlError) -> Value {
-        try await value(HTTPRequest(.put, path, parameters: parameters, headers: headers), decodable(type))
+        try await value(of: HTTPRequest(.put, path, parameters: parameters, headers: headers), type)
     }
 
     public func patch<Value: Decodable & Sendable>(
@@ -65,7 +65,7 @@ extension HTTPSessionManager {
         headers: HTTPHeaders = HTTPHeaders(),
         as type: Value.Type
     ) async throws(UncurlError) -> Value {
-        try await value(HTTPRequest(.patch, path, parameters: parameters, headers: headers), decodable(type))
+        try await value(of: HTTPRequest(.patch, path, parameters: parameters, headers: headers), type)
     }
 
     public func delete<Value: Decodable & Sendable>(
@@ -74,17 +74,14 @@ extension HTTPSessionManager {
         headers: HTTPHeaders = HTTPHeaders(),
         as type: Value.Type
     ) async throws(UncurlError) -> Value {
-        try await value(HTTPRequest(.delete, path, parameters: parameters, headers: headers), decodable(type))
+        try await value(of: HTTPRequest(.delete, path, parameters: parameters, headers: headers), type)
     }
 
-    private func value<Serializer: ResponseSerializer>(
-        _ request: HTTPRequest,
-        _ serializer: Serializer
-    ) async throws(UncurlError) -> Serializer.Value {
-        try await response(to: request, serializer: serializer).result.get()
-    }
-
-    private func decodable<Value: Decodable & Sendable>(_ type: Value.Type) -> DecodableResponseSerializer<Value> {
-        DecodableResponseSerializer(type, decoder: core.settings.decoder)
+    private func value<Value: Decodable & Sendable>(
+        of request: HTTPRequest,
+        _ type: Value.Type
+    ) async throws(UncurlError) -> Value {
+        let serializer = DecodableResponseSerializer(type, decoder: core.decoder)
+        return try await response(to: request, serializer: serializer).result.get()
     }
 }

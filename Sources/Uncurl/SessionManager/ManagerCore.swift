@@ -4,6 +4,9 @@ internal import URLLoading
 
 /// What a manager, its session's delegate and its tasks' delegates share. It holds neither the manager nor the session, so that both can
 /// be let go of.
+///
+/// Settings are its members: one that is read is copied by itself, and what a new value replaces is let go of without the lock.
+@dynamicMemberLookup
 final class ManagerCore: Sendable {
     /// All that a user may set, copied into each task when it is made (hooks apart, which are looked up).
     struct Settings: Sendable {
@@ -28,8 +31,8 @@ final class ManagerCore: Sendable {
     private let stored: Mutex<Settings>
     /// Of the hooks, for those who ask with every event.
     private let hooked = Atomic<UInt16>(0)
-    /// Why a host was not trusted: what its tasks fail with.
-    private let distrusted = Mutex<[String: TrustFailure]>([:])
+    /// Why a host was refused when it was last asked about: what its tasks fail with.
+    private let refusals = Mutex<[String: UncurlError]>([:])
 
     /// The queue of who set none.
     let ownQueue = DispatchQueue(label: "Uncurl.completion")
@@ -45,19 +48,26 @@ final class ManagerCore: Sendable {
 
     var settings: Settings { stored.withLock { $0 } }
 
-    func change(_ change: (inout Settings) -> Void) {
-        // What is let go of may run code of the user's: never under the lock.
-        let old = stored.withLock { settings in
-            let old = settings
-            change(&settings)
-            hooked.store(Self.interests(settings).rawValue, ordering: .relaxed)
-            return old
+    subscript<Value: Sendable>(dynamicMember member: WritableKeyPath<Settings, Value>) -> Value {
+        get { stored.withLock { $0[keyPath: member] } }
+        set {
+            // What is let go of may run code of the user's: never under the lock.
+            let old = stored.withLock { settings in
+                let old = settings
+                settings[keyPath: member] = newValue
+                hooked.store(Self.interests(settings).rawValue, ordering: .relaxed)
+                return old
+            }
+            withExtendedLifetime(old) {}
         }
-        withExtendedLifetime(old) {}
     }
 
-    var hooks: TaskHooks { stored.withLock { $0.hooks } }
-    var sessionHooks: SessionHooks { stored.withLock { $0.sessionHooks } }
+    /// Asked for with every event, so not by way of a key path.
+    var hooks: TaskHooks {
+        get { stored.withLock { $0.hooks } }
+        set { self[dynamicMember: \.hooks] = newValue }
+    }
+
     var interests: TaskInterests { TaskInterests(rawValue: hooked.load(ordering: .relaxed)) }
 
     private static func interests(_ settings: Settings) -> TaskInterests {
@@ -69,27 +79,36 @@ final class ManagerCore: Sendable {
 
     // MARK: Trust
 
-    func judge(_ trust: URLServerTrust, _ host: String) -> TrustFailure? {
-        let policy = stored.withLock { $0.securityPolicy }
+    /// What the policy says of a server; nil: it is trusted.
+    func judge(_ trust: URLServerTrust, _ host: String) -> UncurlError? {
+        let policy = self.securityPolicy
         do throws(TrustFailure) {
             try policy.evaluate(trust, host: host)
-            distrusted.withLock { $0[host] = nil }
             return nil
         } catch {
-            distrusted.withLock { $0[host] = error }
-            return error
+            return .trust(error)
         }
     }
 
-    func failure(of host: String?) -> TrustFailure? {
+    /// - Parameter refusal: nil: the host is not refused any more.
+    func note(_ refusal: UncurlError?, of host: String) {
+        let old = refusals.withLock { refusals in
+            let old = refusals[host]
+            refusals[host] = refusal
+            return old
+        }
+        withExtendedLifetime(old) {}
+    }
+
+    func refusal(of host: String?) -> UncurlError? {
         guard let host else { return nil }
-        return distrusted.withLock { $0[host] }
+        return refusals.withLock { $0[host] }
     }
 
     // MARK: Notifications
 
     func post(_ name: Notification.Name, _ object: AnyObject, _ facts: [AnyHashable: Any]? = nil) {
-        guard let center = stored.withLock({ $0.notificationCenter }) else { return }
+        guard let center = self.notificationCenter else { return }
         center.post(name: name, object: object, userInfo: facts)
     }
 }

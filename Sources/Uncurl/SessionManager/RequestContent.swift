@@ -43,24 +43,3 @@ extension URLRequest {
         do throws(CompressionFailure) { return try compression.compress(self) } catch { throw .compression(error) }
     }
 }
-
-extension HTTPHeaders {
-    /// RFC 9110 §5.1, §5.5: a name is a token, and a value holds no control but the tab.
-    static func isValid(_ field: Field) -> Bool {
-        !field.name.isEmpty && field.name.utf8.allSatisfy(\.isTokenOctet)
-            && field.value.utf8.allSatisfy { ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }
-    }
-}
-
-extension UInt8 {
-    fileprivate var isTokenOctet: Bool {
-        switch self {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-        case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
-            UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
-            UInt8(ascii: "^"), UInt8(ascii: "_"), UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
-            true
-        default: false
-        }
-    }
-}

@@ -31,8 +31,7 @@ struct TaskFinish<Serializer: ResponseSerializer>: Sendable {
         ManagerCore.processing.async {
             let response = making.response(
                 to: outcome,
-                challenge: delegate.challengeError,
-                trust: core.failure(of: outcome.task.currentRequest?.url?.host),
+                reason: delegate.reason(for: outcome.error, outcome.task.currentRequest?.url?.host),
                 moved: moved
             )
             (settings.completionQueue ?? core.ownQueue).async {

@@ -42,21 +42,21 @@ open class URLSessionManager: @unchecked Sendable {
     /// Made when it is first needed, and anew after ``invalidate(cancellingTasks:resettingSession:)`` with a reset. After one without, the
     /// session that is invalid: its tasks fail.
     public var session: URLSession {
-        let (session, isNew) = life.withLock { life -> (URLSession, Bool) in
+        // What has to be done with a new one; nil for one that was there.
+        let (session, begin) = life.withLock { life -> (URLSession, (@Sendable (URLSession) -> Void)?) in
             switch life {
-            case .open(let session), .invalid(let session?): return (session, false)
+            case .open(let session), .invalid(let session?): return (session, nil)
             case .none:
                 let session = makeSession()
                 life = .open(session)
-                return (session, true)
+                return (session, { [self] in adopt($0) })
             case .invalid(nil):
                 let session = makeSession()
                 life = .invalid(session)
-                return (session, false)
+                return (session, { $0.invalidateAndCancel() })
             }
         }
-        if isNew { adopt(session) }
-        if case .invalid = life.withLock({ $0 }) { session.invalidateAndCancel() }
+        begin?(session)
         return session
     }
 
@@ -81,8 +81,10 @@ open class URLSessionManager: @unchecked Sendable {
 
     /// The tasks that have not ended, in the order they were made: a snapshot, to be had from any callback.
     public var tasks: [URLSessionTask] {
-        guard case .open(let session) = life.withLock({ $0 }) else { return [] }
-        return session.unfinishedTasks
+        switch life.withLock({ $0 }) {
+        case .open(let session), .invalid(let session?): session.unfinishedTasks
+        case .none, .invalid(nil): []
+        }
     }
 
     public var dataTasks: [URLSessionDataTask] {
@@ -123,86 +125,86 @@ open class URLSessionManager: @unchecked Sendable {
     /// Called and asked while tasks go on; those set late count.
     public var hooks: TaskHooks {
         get { core.hooks }
-        set { core.change { $0.hooks = newValue } }
+        set { core.hooks = newValue }
     }
 
     public var sessionHooks: SessionHooks {
         get { core.sessionHooks }
-        set { core.change { $0.sessionHooks = newValue } }
+        set { core.sessionHooks = newValue }
     }
 
     /// What makes values of answers where nothing else is given. ``JSONResponseSerializer`` unless set.
     public var responseSerializer: any ResponseSerializer {
-        get { core.settings.responseSerializer }
-        set { core.change { $0.responseSerializer = newValue } }
+        get { core.responseSerializer }
+        set { core.responseSerializer = newValue }
     }
 
     /// What decodes `as:` a type. A `JSONDecoder` unless set.
     public var decoder: any ContentDecoder {
-        get { core.settings.decoder }
-        set { core.change { $0.decoder = newValue } }
+        get { core.decoder }
+        set { core.decoder = newValue }
     }
 
     /// Which servers are trusted; asked at each new connection, whatever tasks it then serves.
-    public var securityPolicy: any ServerTrustEvaluator { core.settings.securityPolicy }
+    public var securityPolicy: any ServerTrustEvaluator { core.securityPolicy }
 
     /// - Throws: where the policy cannot hold: ``HTTPSessionManager`` refuses pins for what is not https.
     open func setSecurityPolicy(_ policy: any ServerTrustEvaluator) throws(UncurlError) {
-        core.change { $0.securityPolicy = policy }
+        core.securityPolicy = policy
     }
 
     /// Where completion handlers run. Nil: a serial queue of this manager's own; the main queue is nobody's unless it is set here.
     public var completionQueue: DispatchQueue? {
-        get { core.settings.completionQueue }
-        set { core.change { $0.completionQueue = newValue } }
+        get { core.completionQueue }
+        set { core.completionQueue = newValue }
     }
 
     /// Entered by each task's completion handler from the moment it is queued until it has returned. Nil: one group for the process.
     public var completionGroup: DispatchGroup? {
-        get { core.settings.completionGroup }
-        set { core.change { $0.completionGroup = newValue } }
+        get { core.completionGroup }
+        set { core.completionGroup = newValue }
     }
 
     /// Where notifications are posted; nil: nowhere.
     public var notificationCenter: NotificationCenter? {
-        get { core.settings.notificationCenter }
-        set { core.change { $0.notificationCenter = newValue } }
+        get { core.notificationCenter }
+        set { core.notificationCenter = newValue }
     }
 
     /// Asked before each attempt and after each that failed, in order; those of a request come after these.
     public var interceptors: [any RequestInterceptor] {
-        get { core.settings.interceptors }
-        set { core.change { $0.interceptors = newValue } }
+        get { core.interceptors }
+        set { core.interceptors = newValue }
     }
 
     /// Told of everything that requests of this manager go through.
     public var monitors: [any EventMonitor] {
-        get { core.settings.monitors }
-        set { core.change { $0.monitors = newValue } }
+        get { core.monitors }
+        set { core.monitors = newValue }
     }
 
     /// Nil follows redirects by the rules.
     public var redirects: RedirectBehavior? {
-        get { core.settings.redirects }
-        set { core.change { $0.redirects = newValue } }
+        get { core.redirects }
+        set { core.redirects = newValue }
     }
 
     /// Nil stores what may be stored.
     public var caching: CacheBehavior? {
-        get { core.settings.caching }
-        set { core.change { $0.caching = newValue } }
+        get { core.caching }
+        set { core.caching = newValue }
     }
 
     /// What retries wait by.
     public var clock: any Clock<Duration> {
-        get { core.settings.clock }
-        set { core.change { $0.clock = newValue } }
+        get { core.clock }
+        set { core.clock = newValue }
     }
 
     /// Whether responses carry metrics. They cost a few microseconds a request; false unless set.
     public var collectsMetrics: Bool {
-        get { core.settings.collectsMetrics }
-        set { core.change { $0.collectsMetrics = newValue } }
+        get { core.collectsMetrics }
+        set { core.collectsMetrics = newValue }
     }
 }
 

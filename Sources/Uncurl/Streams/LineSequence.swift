@@ -28,12 +28,14 @@ public struct LineSequence<Base: AsyncSequence>: AsyncSequence where Base.Elemen
         self.limit = limit
     }
 
-    public func makeAsyncIterator() -> Iterator { Iterator(LineReader(base.makeAsyncIterator(), limit)) }
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(FramedReader(base.makeAsyncIterator(), LineSplitter(limit: limit)))
+    }
 
     public struct Iterator: AsyncIteratorProtocol {
-        private var reader: LineReader<Base.AsyncIterator>
+        private var reader: FramedReader<Base.AsyncIterator, LineSplitter>
 
-        init(_ reader: LineReader<Base.AsyncIterator>) { self.reader = reader }
+        init(_ reader: FramedReader<Base.AsyncIterator, LineSplitter>) { self.reader = reader }
 
         public mutating func next() async throws -> String? {
             try await reader.next().map { String(decoding: $0, as: UTF8.self) }
@@ -56,14 +58,16 @@ where Base.Element == Data {
         self.limit = limit
     }
 
-    public func makeAsyncIterator() -> Iterator { Iterator(LineReader(base.makeAsyncIterator(), limit), decoder) }
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(FramedReader(base.makeAsyncIterator(), LineSplitter(limit: limit)), decoder)
+    }
 
     public struct Iterator: AsyncIteratorProtocol {
-        private var reader: LineReader<Base.AsyncIterator>
+        private var reader: FramedReader<Base.AsyncIterator, LineSplitter>
         private let decoder: JSONDecoder
         private var number = 0
 
-        init(_ reader: LineReader<Base.AsyncIterator>, _ decoder: JSONDecoder) {
+        init(_ reader: FramedReader<Base.AsyncIterator, LineSplitter>, _ decoder: JSONDecoder) {
             self.reader = reader
             self.decoder = decoder
         }
@@ -80,30 +84,6 @@ where Base.Element == Data {
                 }
             }
             return nil
-        }
-    }
-}
-
-/// Lines as they are asked for; those before one that is too long are still given. After the end and after an error there are none.
-struct LineReader<Base: AsyncIteratorProtocol> where Base.Element == Data {
-    private var base: Base
-    private var splitter: LineSplitter
-    private var lines = Backlog<[UInt8]>()
-    private var isOver = false
-
-    init(_ base: Base, _ limit: Int) {
-        self.base = base
-        splitter = LineSplitter(limit: limit)
-    }
-
-    mutating func next() async throws -> [UInt8]? {
-        while true {
-            if let line = try lines.next() { return line }
-            if isOver { return nil }
-            // Whatever is thrown from here on is the last word.
-            isOver = true
-            guard let data = try await base.next(isolation: #isolation) else { return try splitter.finish() }
-            isOver = !lines.fill { lines throws(StreamFailure) in try splitter.take(data, into: &lines) }
         }
     }
 }

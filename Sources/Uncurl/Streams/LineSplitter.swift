@@ -7,7 +7,7 @@ public struct LineSplitter: Sendable {
     private var line: [UInt8] = []
 
     /// - Parameter limit: bytes of a line, without its end.
-    public init(limit: Int = LineSplitter.usualLimit) { self.limit = max(0, limit) }
+    public init(limit: Int = LineSplitter.usualLimit) { self.limit = min(max(0, limit), Int.max - 1) }
 
     /// Adds to `lines` what these bytes complete.
     public mutating func take(

@@ -18,9 +18,13 @@ public struct ReconnectionPolicy: Sendable {
 
     /// - Parameter failures: attempts in a row that brought nothing.
     func delay(retry: Duration, failures: Int) -> Duration {
-        let growth = max(1, factor)
+        // As many as any delay grows by at once; of what is no number a duration would be none.
+        let growth = factor > 1 ? min(factor, 1e6) : 1
         var delay = retry
-        for _ in 1..<max(2, min(failures, 64)) where failures > 1 && delay < longest { delay = delay * growth }
+        for _ in 1..<max(2, min(failures, 64)) where failures > 1 && delay < longest {
+            // Looked at before it is multiplied: a duration has its limits.
+            delay = longest / growth < delay ? longest : delay * growth
+        }
         // A server's own wish counts in full, however long.
         delay = min(delay, max(longest, retry))
         guard jitter > 0 else { return delay }

@@ -25,58 +25,14 @@ public struct ServerSentEventSequence<Base: AsyncSequence>: AsyncSequence where 
         self.parser = parser
     }
 
-    public func makeAsyncIterator() -> Iterator { Iterator(base.makeAsyncIterator(), parser) }
+    public func makeAsyncIterator() -> Iterator { Iterator(FramedReader(base.makeAsyncIterator(), parser)) }
 
     public struct Iterator: AsyncIteratorProtocol {
-        private var base: Base.AsyncIterator
-        private var parser: ServerSentEventParser
-        private var events = Backlog<ServerSentEvent>()
-        private var isOver = false
+        private var reader: FramedReader<Base.AsyncIterator, ServerSentEventParser>
 
-        init(_ base: Base.AsyncIterator, _ parser: ServerSentEventParser) {
-            self.base = base
-            self.parser = parser
-        }
+        init(_ reader: FramedReader<Base.AsyncIterator, ServerSentEventParser>) { self.reader = reader }
 
-        public mutating func next() async throws -> ServerSentEvent? {
-            while true {
-                if let event = try events.next() { return event }
-                if isOver { return nil }
-                // Whatever is thrown from here on is the last word.
-                isOver = true
-                guard let data = try await base.next(isolation: #isolation) else { return nil }
-                isOver = !events.fill { events throws(StreamFailure) in try parser.take(data, into: &events) }
-            }
-        }
-    }
-}
-
-/// What one piece of content held, given one by one; then the error that ended it, if any.
-struct Backlog<Value> {
-    private var values: [Value] = []
-    private var position = 0
-    private var failure: StreamFailure?
-
-    /// True unless it failed.
-    mutating func fill(_ body: (inout [Value]) throws(StreamFailure) -> Void) -> Bool {
-        values.removeAll(keepingCapacity: true)
-        position = 0
-        do throws(StreamFailure) {
-            try body(&values)
-            return true
-        } catch {
-            failure = error
-            return false
-        }
-    }
-
-    mutating func next() throws(StreamFailure) -> Value? {
-        if position < values.count {
-            defer { position += 1 }
-            return values[position]
-        }
-        if let failure = failure.take() { throw failure }
-        return nil
+        public mutating func next() async throws -> ServerSentEvent? { try await reader.next() }
     }
 }
 

@@ -9,13 +9,17 @@ struct TaskBehavior: Sendable {
     var newBodyStream: (@Sendable () throws -> InputStream)?
     var uploadProgress: (@Sendable (TransferProgress) -> Void)?
     var downloadProgress: (@Sendable (TransferProgress) -> Void)?
+    /// Of who keeps the content in place of the task: asked before all hooks whether it goes on, and told after them what came.
+    var takesHead: (@Sendable (HTTPURLResponse?) -> Bool)?
+    var takesContent: (@Sendable (URLSessionTask, Data) -> Void)?
 
     var interests: TaskInterests {
         var interests: TaskInterests = []
         if redirects != nil { interests.insert(.redirect) }
         if caching != nil { interests.insert(.caching) }
         if credential != nil { interests.insert(.challenge) }
-        if onResponse != nil { interests.insert(.response) }
+        if onResponse != nil || takesHead != nil { interests.insert(.response) }
+        if takesContent != nil { interests.insert(.content) }
         if newBodyStream != nil { interests.insert(.bodyStream) }
         if uploadProgress != nil { interests.insert(.sent) }
         if downloadProgress != nil { interests.formUnion([.received, .written]) }

@@ -10,7 +10,7 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, @unchecked 
     private struct State {
         weak var task: URLSessionTask?
         var hooks = TaskHooks()
-        var error: UncurlError?
+        var ownReason: UncurlError?
         /// Made when somebody wants it: few do.
         var queue: OperationQueue?
         var isOver = false
@@ -49,10 +49,15 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, @unchecked 
         }
     }
 
-    /// Why a challenge ended the task: it stands before what the transport says.
-    var challengeError: UncurlError? {
-        get { state.withLock { $0.error } }
-        set { state.withLock { $0.error = newValue } }
+    /// Why the task was made to fail here: it stands before what the transport says.
+    var ownReason: UncurlError? {
+        get { state.withLock { $0.ownReason } }
+        set { state.withLock { $0.ownReason = newValue } }
+    }
+
+    /// What a task failed for that ended with this error; nil: it did not fail.
+    func reason(for error: URLError?, _ host: String?) -> UncurlError? {
+        error.map { ownReason ?? UncurlError($0, refusal: core.refusal(of: host)) }
     }
 
     /// Operations that begin in order when the task has ended, and at once from then on.
@@ -76,18 +81,9 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, @unchecked 
         queue?.isSuspended = false
     }
 
-    public var uploadProgress: TransferProgress {
-        guard let task else { return TransferProgress(completed: 0, total: nil) }
-        return TransferProgress(task.countOfBytesSent, of: task.countOfBytesExpectedToSend)
-    }
+    public var uploadProgress: TransferProgress { TransferProgress(sentBy: task) }
 
-    public var downloadProgress: TransferProgress {
-        guard let task else { return TransferProgress(completed: 0, total: nil) }
-        return TransferProgress(
-            task.countOfBytesReceived,
-            of: task.response == nil ? -1 : task.countOfBytesExpectedToReceive
-        )
-    }
+    public var downloadProgress: TransferProgress { TransferProgress(receivedBy: task) }
 
     // MARK: Of interest to the session
 

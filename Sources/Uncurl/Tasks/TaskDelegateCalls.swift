@@ -11,15 +11,20 @@ extension TaskDelegate: URLSessionDelegate {
         _ session: URLSession,
         didReceive challenge: URLAuthenticationChallenge
     ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
+        let space = challenge.protectionSpace
         let answer = await core.sessionHooks.didReceiveChallenge?(session, challenge) ?? .performDefaultHandling
-        switch answer {
+        switch answer.about(space) {
         case .performDefaultHandling:
             // The task that waits for this server is asked.
             UnansweredMark.current?.set()
             return (.performDefaultHandling, nil)
-        case .useCredential(let credential): return (.useCredential, credential)
+        case .useCredential(let credential):
+            core.note(nil, of: space.host)
+            return (.useCredential, credential)
         case .rejectProtectionSpace: return (.rejectProtectionSpace, nil)
-        case .cancel, .fail: return (.cancelAuthenticationChallenge, nil)
+        case .cancel, .fail:
+            core.note(answer.refusal, of: space.host)
+            return (.cancelAuthenticationChallenge, nil)
         }
     }
 }
@@ -45,7 +50,7 @@ extension TaskDelegate: URLSessionTaskDelegate {
         if let hook = core.hooks.willPerformRedirection ?? hooks.willPerformRedirection {
             return await hook(session, task, response, request)
         }
-        guard let rule = behavior.redirects ?? core.settings.redirects else { return request }
+        guard let rule = behavior.redirects ?? core.redirects else { return request }
         return await rule.next(task, request, response)
     }
 
@@ -54,28 +59,36 @@ extension TaskDelegate: URLSessionTaskDelegate {
         task: URLSessionTask,
         didReceive challenge: URLAuthenticationChallenge
     ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
+        let space = challenge.protectionSpace
         if let hook = core.hooks.didReceiveChallenge ?? hooks.didReceiveChallenge {
-            switch await hook(session, task, challenge) {
+            let answer = await hook(session, task, challenge)
+            switch answer.about(space) {
             case .performDefaultHandling: break
-            case .useCredential(let credential): return (.useCredential, credential)
+            case .useCredential(let credential):
+                if space.serverTrust != nil { core.note(nil, of: space.host) }
+                return (.useCredential, credential)
             case .rejectProtectionSpace: return (.rejectProtectionSpace, nil)
-            case .cancel: return (.cancelAuthenticationChallenge, nil)
-            case .fail(let error):
-                challengeError = .challenge(error)
-                return (.cancelAuthenticationChallenge, nil)
+            case .cancel, .fail: return refused(answer.refusal, space)
             }
         }
-        let space = challenge.protectionSpace
         if let trust = space.serverTrust {
-            if let failure = core.judge(trust, space.host) {
-                challengeError = .trust(failure)
-                return (.cancelAuthenticationChallenge, nil)
-            }
+            if let refusal = core.judge(trust, space.host) { return refused(refusal, space) }
+            core.note(nil, of: space.host)
             return (.useCredential, URLCredential(trust: trust))
         }
         // A credential that was refused once is refused twice.
         guard let credential = behavior.credential else { return (.performDefaultHandling, nil) }
         return challenge.previousFailureCount == 0 ? (.useCredential, credential) : (.rejectProtectionSpace, nil)
+    }
+
+    /// Others may wait for the same connection: they learn the reason by its host.
+    private func refused(
+        _ refusal: UncurlError?,
+        _ space: URLProtectionSpace
+    ) -> (URLSession.AuthChallengeDisposition, URLCredential?) {
+        ownReason = refusal
+        if space.serverTrust != nil { core.note(refusal, of: space.host) }
+        return (.cancelAuthenticationChallenge, nil)
     }
 
     public func urlSession(
@@ -86,7 +99,16 @@ extension TaskDelegate: URLSessionTaskDelegate {
         if let hook = core.hooks.needNewBodyStream ?? hooks.needNewBodyStream {
             return completionHandler(hook(session, task))
         }
-        completionHandler(try? behavior.newBodyStream?())
+        do {
+            completionHandler(try behavior.newBodyStream?())
+        } catch {
+            let facts: [String: Any] = [
+                NSLocalizedDescriptionKey: "The stream of the request's content could not be made: \(error)",
+                NSUnderlyingErrorKey: error as NSError,
+            ]
+            ownReason = .transport(URLError(.requestBodyStreamExhausted, userInfo: facts))
+            completionHandler(nil)
+        }
     }
 
     public func urlSession(
@@ -127,6 +149,7 @@ extension TaskDelegate: URLSessionTaskDelegate {
     public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         core.hooks.didComplete?(session, task, error)
         hooks.didComplete?(session, task, error)
+        if self.task === task { open() }
     }
 }
 
@@ -136,6 +159,7 @@ extension TaskDelegate: URLSessionDataDelegate {
         dataTask: URLSessionDataTask,
         didReceive response: URLResponse
     ) async -> URLSession.ResponseDisposition {
+        if let takesHead = behavior.takesHead, !takesHead(response as? HTTPURLResponse) { return .cancel }
         if let hook = core.hooks.didReceiveResponse ?? hooks.didReceiveResponse {
             return await hook(session, dataTask, response)
         }
@@ -156,6 +180,7 @@ extension TaskDelegate: URLSessionDataDelegate {
     public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         core.hooks.didReceiveData?(session, dataTask, data)
         hooks.didReceiveData?(session, dataTask, data)
+        behavior.takesContent?(dataTask, data)
     }
 
     /// How much has come of an answer that is kept in memory.
@@ -171,7 +196,7 @@ extension TaskDelegate: URLSessionDataDelegate {
         if let hook = core.hooks.willCacheResponse ?? hooks.willCacheResponse {
             return await hook(session, dataTask, proposedResponse)
         }
-        guard let rule = behavior.caching ?? core.settings.caching else { return proposedResponse }
+        guard let rule = behavior.caching ?? core.caching else { return proposedResponse }
         return await rule.stored(dataTask, proposedResponse)
     }
 }

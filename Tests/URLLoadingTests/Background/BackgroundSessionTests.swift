@@ -532,6 +532,17 @@ final class BackgroundRecorder: NSObject, URLSessionDownloadDelegate, URLSession
         note(error == nil ? "end" : "end \((error as? URLError)?.code.rawValue ?? 0)")
     }
 
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        note("asked")
+        completionHandler(nil)
+    }
+
     func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {
         let waiters = story.withLock { story in
             story.told.append("events")

@@ -193,6 +193,18 @@ struct TaskLoadCachingTests {
         #expect(try await world.load().body == "two")
     }
 
+    @Test("a POST that redirects to its own URL makes what is stored for it no good, too")
+    func invalidatedByRedirect() async throws {
+        let world = try World(
+            Self.answer("one", "Cache-Control: max-age=60"),
+            Self.answer("", "Location: /a", status: "303 See Other"),
+            Self.answer("two", "Cache-Control: max-age=60")
+        )
+        #expect(try await world.load().body == "one")
+        #expect(try await world.load(method: "POST").body == "two")
+        #expect(world.requests.count == 3)
+    }
+
     @Test("stale-if-error: a 503, and a server that is gone, are covered by what is stored")
     func errors() async throws {
         let world = try World(

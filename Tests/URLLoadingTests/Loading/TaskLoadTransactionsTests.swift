@@ -85,6 +85,122 @@ struct TaskLoadTransactionsTests {
         #expect(guessed.progress.totalUnitCount == -1)
     }
 
+    @Test("a stream that the server did not want yet is not asked for again")
+    func expected() async throws {
+        let server = try RawServer.start([
+            [
+                .receive(.headEnd),
+                .send("HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm=\"r\"\r\nContent-Length: 0\r\n\r\n"),
+            ],
+            [.receive(.headEnd), .send("HTTP/1.1 100 Continue\r\n\r\n"), .receive(.bytes(15)), .send(Self.ok)],
+        ])
+        let target = try url(server.url("/").replacingOccurrences(of: "http://", with: "http://user:pass@"))
+        var request = URLRequest(url: target)
+        request.httpMethod = "POST"
+        request.setValue("100-continue", forHTTPHeaderField: "Expect")
+        request.httpBodyStream = InputStream(data: Data("first".utf8))
+        let sent = request
+        #expect(try await URLSession(configuration: .isolated).data(for: sent).0 == Data("ok".utf8))
+        #expect(String(decoding: server.received(1), as: UTF8.self).hasSuffix("\r\n5\r\nfirst\r\n0\r\n\r\n"))
+    }
+
+    @Test("streams that wait for each other are all read", arguments: [24])
+    func slowStreams(count: Int) async throws {
+        let server = try TestServer.start()
+        let configuration = URLSessionConfiguration.isolated
+        configuration.httpMaximumConnectionsPerHost = count
+        let session = URLSession(configuration: configuration)
+        let all = DispatchGroup()
+        for _ in 0..<count { all.enter() }
+        let target = try url(server.url("/post"))
+        let tasks = (0..<count).map { _ in
+            var request = URLRequest(url: target)
+            request.httpMethod = "POST"
+            request.httpBodyStream = Waiting(all)
+            return session.dataTask(with: request)
+        }
+        for task in tasks { task.resume() }
+        await until { tasks.allSatisfy { $0.state == .completed } }
+        #expect(tasks.allSatisfy { $0.error == nil && ($0.response as? HTTPURLResponse)?.statusCode == 200 })
+        session.invalidateAndCancel()
+    }
+
+    /// One byte, once all have been asked for theirs.
+    private final class Waiting: InputStream {
+        private let all: DispatchGroup
+        private var isRead = false
+
+        init(_ all: DispatchGroup) {
+            self.all = all
+            super.init(data: Data())
+        }
+
+        override var streamStatus: Stream.Status { .open }
+        override var streamError: (any Error)? { nil }
+        override var hasBytesAvailable: Bool { true }
+        override func open() {}
+        override func close() {}
+
+        override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength len: Int) -> Int {
+            guard !isRead else { return 0 }
+            isRead = true
+            all.leave()
+            all.wait()
+            buffer[0] = 0x61
+            return 1
+        }
+    }
+
+    @Test("a suspended upload sends nothing more until it is resumed", arguments: ["file", "data", "stream"])
+    func suspendedUpload(kind: String) async throws {
+        let length = 40_000_000
+        let server = try RawServer.start([[.receive(.headEnd), .receive(.bytes(length)), .send(Self.ok)]])
+        let session = URLSession(configuration: .isolated)
+        var request = URLRequest(url: try url(server.url("/")))
+        request.httpMethod = "POST"
+        request.setValue(String(length), forHTTPHeaderField: "Content-Length")
+        let folder = TemporaryFolder()
+        try folder.make()
+        let task: URLSessionUploadTask
+        switch kind {
+        case "file":
+            folder.write([UInt8](repeating: 0x61, count: length), to: "file")
+            task = session.uploadTask(with: request, fromFile: URL(fileURLWithPath: folder.path + "/file"))
+        case "data": task = session.uploadTask(with: request, from: Data(count: length))
+        default:
+            request.httpBodyStream = InputStream(data: Data(count: length))
+            task = session.uploadTask(withStreamedRequest: request)
+        }
+        task.resume()
+        // On the loop, where a turn sends a part: long before the end.
+        let before = await withCheckedContinuation { Self.suspend(task, of: session, $0) }
+        for _ in 0..<1000 { await Self.turn(of: session) }
+        #expect(task.countOfBytesSent == before && before < length)
+        task.resume()
+        await until { task.state == .completed }
+        #expect(task.error == nil && task.countOfBytesSent == Int64(length))
+    }
+
+    /// Suspends it once something has left, and says how much.
+    private static func suspend(
+        _ task: URLSessionTask,
+        of session: URLSession,
+        _ told: CheckedContinuation<Int64, Never>
+    ) {
+        session.post { _ in
+            guard task.countOfBytesSent > 0 else { return suspend(task, of: session, told) }
+            task.suspend()
+            told.resume(returning: task.countOfBytesSent)
+        }
+    }
+
+    /// One of the session's loop, which does meanwhile whatever it has to.
+    private static func turn(of session: URLSession) async {
+        await withCheckedContinuation { continuation in
+            if !session.post({ _ in continuation.resume() }) { continuation.resume() }
+        }
+    }
+
     @Test("an answer from the cache is a transaction of its own, and says so")
     func cached() async throws {
         let answer = "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 2\r\n\r\nok"

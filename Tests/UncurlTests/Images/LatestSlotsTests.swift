@@ -93,4 +93,18 @@ struct LatestSlotsTests {
         #expect(await loads.begun.wait { $0.count == 2 })
         loads.fail(1)
     }
+
+    @Test("K6: requests that are never merged are never the same")
+    func posts() async {
+        var (first, second) = (request("x"), request("x"))
+        (first.httpMethod, second.httpMethod) = ("POST", "POST")
+        (first.httpBody, second.httpBody) = (Data([1]), Data([2]))
+        #expect(slots.show(first, in: "a", apply: apply("1")))
+        #expect(slots.show(second, in: "a", apply: apply("2")))
+        #expect(await loads.begun.wait { $0.contains { $0.request.httpBody == Data([2]) } })
+        loads.finish(loads.begun.all.count - 1, "two")
+        #expect(await shown.wait { $0.last == "2 two loaded" })
+        if loads.begun.all.count > 1 { loads.finish(0) }
+        #expect(await Sightings<Void>.eventually { downloader.activeCount == 0 })
+    }
 }

@@ -159,6 +159,64 @@ struct AuthenticationInterceptorTests {
         }
     }
 
+    /// Whose credential is replaced while a request is looked at: as another request's refresh does.
+    final class Overtaken: Authenticator {
+        let interceptor = Mutex<AuthenticationInterceptor<Overtaken>?>(nil)
+        let refreshes = Log<Int>()
+
+        func apply(_ credential: Int, to request: inout URLRequest) {
+            request.setValue("Bearer \(credential)", forHTTPHeaderField: "Authorization")
+        }
+
+        func refresh(_ credential: Int) async throws -> Int {
+            refreshes.add(credential)
+            return credential + 1
+        }
+
+        private func overtake(_ credential: Int) -> Bool {
+            guard credential == 1 else { return false }
+            interceptor.withLock { $0 }?.credential = 2
+            return true
+        }
+
+        func needsRefresh(_ credential: Int) -> Bool { overtake(credential) }
+
+        func isRequest(_ request: URLRequest, authenticatedWith credential: Int) -> Bool { overtake(credential) }
+    }
+
+    @Test("B10: a credential that was refreshed meanwhile is not refreshed by the one it replaced")
+    func overtaken() async throws {
+        let authenticator = Overtaken()
+        let interceptor = AuthenticationInterceptor(authenticator: authenticator, credential: 1)
+        authenticator.interceptor.withLock { $0 = interceptor }
+        defer { authenticator.interceptor.withLock { $0 = nil } }
+        let request = URLRequest(url: URL(string: "http://example.com/")!)
+        guard case .retry = await interceptor.retry(failure(request)) else {
+            Issue.record("no retry")
+            return
+        }
+        interceptor.credential = 1
+        let adapted = try await interceptor.adapt(request, for: failure(nil).attempt)
+        #expect(adapted.value(forHTTPHeaderField: "Authorization") == "Bearer 2")
+        #expect(authenticator.refreshes.entries.isEmpty)
+    }
+
+    @Test("B10: who is cancelled while he waits for a refresh waits no more, and the refresh goes on")
+    func cancelledWaiter() async throws {
+        let gate = Gate()
+        let tokens = Tokens(gate: gate, expires: true)
+        let interceptor = AuthenticationInterceptor(authenticator: tokens, credential: 1)
+        let request = URLRequest(url: URL(string: "http://example.com/")!)
+        let attempt = failure(nil).attempt
+        let waiting = Task { try await interceptor.adapt(request, for: attempt) }
+        await tokens.refreshes.wait(for: 1)
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { _ = try await waiting.value }
+        await gate.open()
+        let adapted = try await interceptor.adapt(request, for: attempt)
+        #expect(adapted.value(forHTTPHeaderField: "Authorization") == "Bearer 2")
+        #expect(tokens.refreshes.entries == [1])
+    }
     private func failure(_ request: URLRequest?) -> FailedAttempt {
         let response = HTTPURLResponse(
             url: URL(string: "http://example.com/")!,

@@ -170,4 +170,30 @@ struct RetryPolicyTests {
         #expect(error is Mine)
         #expect(failure.status == 500)
     }
+
+    @Test("want 14: a Retry-After of more digits than an integer has asks for too much, and is not passed over")
+    func absurdRetryAfter() async throws {
+        for text in ["99999999999", "18446744073709551616", String(repeating: "9", count: 400)] {
+            let response = HTTPURLResponse(
+                url: URL(string: "http://example.com/")!,
+                statusCode: 503,
+                httpVersion: nil,
+                headerFields: ["Retry-After": text]
+            )
+            let failure = FailedAttempt(
+                attempt: RequestAttempt(transfer: 1, retryCount: 0),
+                request: URLRequest(url: URL(string: "http://example.com/")!),
+                response: response,
+                data: Data(),
+                error: .validation(
+                    ValidationFailure([.status(503)], answer: ReceivedResponse(response: response, data: Data()))
+                ),
+                isReplayable: true
+            )
+            guard case .doNotRetry = await RetryPolicy().retry(failure) else {
+                Issue.record("asked again after \(text)")
+                return
+            }
+        }
+    }
 }

@@ -230,4 +230,21 @@ struct MultipartFormTests {
         ]
         for (failure, text) in failures { #expect((failure as any Error).localizedDescription == text) }
     }
+
+    @Test("P8: lengths that together are more than any sum holds are too long, whatever stands around them")
+    func sums() throws {
+        var form = MultipartForm()
+        let most = UInt64(Int64.max) - 1024
+        try form.append(.stream(length: most - 1000, opening: { .of([]) }), name: "a")
+        for length in [most, .max, 0] {
+            let before = form.contentLength
+            #expect(throws: MultipartFailure.tooLong) {
+                try form.append(
+                    .stream(length: length, opening: { .of([]) }),
+                    name: String(repeating: "n", count: 5000)
+                )
+            }
+            #expect(form.contentLength == before)
+        }
+    }
 }

@@ -146,4 +146,13 @@ struct MultipartReaderTests {
         reader.close()
         #expect(try reader.read(atMost: 10).isEmpty)
     }
+
+    @Test("P9: as much as there is may be asked for, from anywhere")
+    func all() throws {
+        let (file, empty) = (TemporaryFile(noise(2_500)), TemporaryFile())
+        let form = try form(file, empty)
+        let reader = MultipartReader(form)
+        let first = try reader.read(atMost: 1)
+        #expect(try first + read(reader, .max) == [UInt8](form.encoded()))
+    }
 }

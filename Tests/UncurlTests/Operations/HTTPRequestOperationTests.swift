@@ -266,4 +266,64 @@ struct HTTPRequestOperationTests {
         OperationQueue().addOperation(copy)
         #expect(await end(copy).statusCode == 200)
     }
+
+    @Test("O1: a hook of the manager's hears an operation's answer, and takes nothing of it away")
+    func managersHook() async {
+        let manager = server.manager()
+        let log = Log<Int>()
+        manager.hooks.didReceiveResponse = { _, _, _ in
+            log.add(1)
+            return .allow
+        }
+        let operation = operation("/bytes/1000", manager)
+        OperationQueue().addOperation(operation)
+        #expect(await end(operation).data.count == 1000)
+        #expect(log.entries == [1])
+    }
+
+    /// Asks whoever it is told to before it takes anything.
+    private final class AskingStream: OutputStream, @unchecked Sendable {
+        let ask = Mutex<(@Sendable () -> Void)?>(nil)
+
+        override func write(_ buffer: UnsafePointer<UInt8>, maxLength count: Int) -> Int {
+            ask.withLock { $0 }?()
+            return super.write(buffer, maxLength: count)
+        }
+    }
+
+    @Test("O6: a stream may ask its operation while it is written to")
+    func askingStream() async {
+        let stream = AskingStream(toMemory: ())
+        let operation = operation("/bytes/1000", server.manager(), stream)
+        let log = Log<Bool>()
+        stream.ask.withLock { ask in
+            ask = { [unowned operation] in
+                log.add(operation.isExecuting && !operation.isPaused && operation.response != nil)
+            }
+        }
+        OperationQueue().addOperation(operation)
+        #expect(await end(operation).error == nil)
+        #expect(log.entries.first == true)
+        let written = stream.property(forKey: .dataWrittenToMemoryStreamKey) as? Data
+        #expect(written?.count == 1000)
+    }
+
+    @Test("O14: a batch ends though its queue and its handlers have one thread together")
+    func batchOnOneQueue() async {
+        let manager = server.manager()
+        let serial = DispatchQueue(label: "test.batch")
+        manager.completionQueue = serial
+        let queue = OperationQueue()
+        queue.underlyingQueue = serial
+        queue.maxConcurrentOperationCount = 1
+        let log = Log<String>()
+        let all = HTTPRequestOperation.batch(
+            (1...3).map { operation("/bytes/\($0)", manager) },
+            progress: { log.add("\($0) of \($1)") },
+            completion: { log.add("all \($0.count)") }
+        )
+        for one in all { queue.addOperation(one) }
+        await log.wait(for: 4)
+        #expect(log.entries == ["1 of 3", "2 of 3", "3 of 3", "all 3"])
+    }
 }

@@ -186,4 +186,22 @@ struct TerminalProgressBarTests {
         await bar.waitForEnd()
         #expect(written.all.first?.hasPrefix("\ra[2Jb  100%") == true)
     }
+
+    @Test("K5: numbers that cannot be are shown as nothing; words and labels do not command the terminal")
+    func hostile() async {
+        let bar = TerminalProgressBar("a\u{9B}2Jb", output: output(isTerminal: true), clock: clock)
+        for (completed, total) in [(Int64.min, Int64.max), (.max, .min), (.max - 1, .max), (-1, -1)] {
+            bar.follow { .init(completed: completed, total: total) }
+            await clock.waitForSleepers()
+            clock.advance(by: .nanoseconds(100_000_001))
+            await clock.waitForSleepers()
+            bar.unbind()
+            await bar.waitForEnd()
+        }
+        #expect(!written.all.contains { $0.contains("100%") && $0.contains("9.2 EB of 9.2 EB") })
+        bar.follow { .init(completed: 0, total: 1, phase: .failed("no\u{1B}[2J\n\u{9B}31m")) }
+        await bar.waitForEnd()
+        #expect(written.all.last?.contains("no[2J31m") == true)
+        #expect(!written.all.contains { $0.contains("\u{9B}") })
+    }
 }

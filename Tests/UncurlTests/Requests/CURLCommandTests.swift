@@ -61,6 +61,32 @@ struct CURLCommandTests {
         #expect(text.contains("Cookie: n=v"))
     }
 
+    @Test("B21, D12: a quote that bears an accent is a quote to the shell")
+    func accents() throws {
+        let server = try TestServer.start()
+        var made = request(server.url("/echo"))
+        made.httpMethod = "POST"
+        let body = "'\u{301}$(echo broken)'\u{301}\r\n'"
+        made.httpBody = Data(body.utf8)
+        #expect(try shell(made.cURL().description + " --silent --noproxy '*'") == Data(body.utf8))
+    }
+
+    @Test("B21: content changes neither the method nor the fields", arguments: ["GET", "PUT", "POST"])
+    func method(method: String) throws {
+        let server = try TestServer.start()
+        var made = request(server.url("/anything"))
+        made.httpMethod = method
+        made.httpBody = Data("{}".utf8)
+        struct Seen: Decodable {
+            var method: String
+            var headers: [String: String]
+        }
+        let echoed = try shell(made.cURL().description + " --silent --noproxy '*'")
+        let seen = try JSONDecoder().decode(Seen.self, from: echoed)
+        #expect(seen.method == method)
+        // What a session sends with a POST, and with nothing else.
+        #expect(seen.headers["Content-Type"] == (method == "POST" ? "application/x-www-form-urlencoded" : nil))
+    }
     private func shell(_ command: String) throws -> Data {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")

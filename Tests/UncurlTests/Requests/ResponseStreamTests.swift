@@ -69,6 +69,88 @@ struct ResponseStreamTests {
         #expect(sent(raw, 2).contains("last-event-id: 3\r\n"))
     }
 
+    /// A manager, and the ends that its monitor hears of.
+    private func watched(_ manager: HTTPSessionManager) -> (HTTPSessionManager, Log<(Int?, UncurlError?)>) {
+        let ends = Log<(Int?, UncurlError?)>()
+        manager.monitors = [
+            ClosureEventMonitor { event in
+                if case .finished(let status, let error, _) = event.kind { ends.add((status, error)) }
+            }
+        ]
+        return (manager, ends)
+    }
+
+    @Test("B19: a stream's end is told once, when it has been read, has broken off, or is let go of")
+    func ends() async throws {
+        let (manager, ends) = watched(server.manager())
+        for try await _ in try await manager.stream(HTTPRequest("bytes/10")) {}
+        await ends.wait(for: 1)
+        #expect(ends.entries[0].0 == 200 && ends.entries[0].1 == nil)
+        _ = try await manager.stream(HTTPRequest("infinite"))
+        await ends.wait(for: 2)
+        guard case (200?, .cancelled?) = ends.entries[1] else {
+            Issue.record("\(ends.entries)")
+            return
+        }
+        let raw = try RawServer.answering(["HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"])
+        let (broken, breaks) = watched(raw.manager())
+        let stream = try await broken.stream(HTTPRequest("x"))
+        await #expect(throws: UncurlError.self) { for try await _ in stream {} }
+        #expect(stream.control.state == .finished)
+        await breaks.wait(for: 1)
+        guard case (200?, .transport?) = breaks.entries[0] else {
+            Issue.record("\(breaks.entries)")
+            return
+        }
+    }
+
+    @Test("B19: a stream that is cancelled before its head has an end too")
+    func cancelledBeforeHead() async {
+        let (manager, ends) = watched(server.manager())
+        let created = Log<Bool>()
+        manager.hooks.didCreate = { _, _ in created.add(true) }
+        let waiting = Task { try await manager.stream(HTTPRequest("never")) }
+        await created.wait(for: 1)
+        waiting.cancel()
+        await #expect(throws: UncurlError.self) { _ = try await waiting.value }
+        await ends.wait(for: 1)
+        guard case (nil, .cancelled?) = ends.entries[0] else {
+            Issue.record("\(ends.entries)")
+            return
+        }
+    }
+
+    @Test("B14: a stream's task has the priority that its request asks for")
+    func priority() async throws {
+        var request = HTTPRequest("bytes/10")
+        request.options.priority = 0.75
+        let stream = try await server.manager().stream(request)
+        #expect(stream.control.task?.priority == 0.75)
+    }
+    @Test("U18, K4: the end of a stream's task is told however it ends, once it has, and its delegate's queue opens")
+    func taskEnds() async throws {
+        let center = NotificationCenter()
+        let ends = Log<(isOver: Bool, hasError: Bool)>()
+        let token = center.addObserver(forName: URLSessionManager.taskDidComplete, object: nil, queue: nil) { note in
+            let error = note.userInfo?[URLSessionManager.errorKey] as? UncurlError
+            ends.add(((note.object as? URLSessionTask)?.state == .completed, error != nil))
+        }
+        defer { center.removeObserver(token) }
+        let manager = server.manager(center: center)
+        let read = try await manager.stream(HTTPRequest("bytes/10"))
+        let opened = Log<Bool>()
+        if let task = read.control.task { manager.delegate(for: task)?.queue.addOperation { opened.add(true) } }
+        for try await _ in read {}
+        await ends.wait(for: 1)
+        _ = try await manager.stream(HTTPRequest("infinite"))
+        await ends.wait(for: 2)
+        await #expect(throws: UncurlError.self) { _ = try await manager.stream(HTTPRequest("status/500")) }
+        await #expect(throws: UncurlError.self) { _ = try await manager.stream(HTTPRequest("http://127.0.0.1:1/")) }
+        await ends.wait(for: 4)
+        #expect(ends.entries.map(\.isOver) == [true, true, true, true])
+        #expect(ends.entries.map(\.hasError) == [false, true, true, true])
+    }
+
     private func sent(_ raw: RawServer, _ connection: Int) -> String {
         String(decoding: raw.received(connection), as: UTF8.self).lowercased()
     }

@@ -150,4 +150,19 @@ struct SecurityPolicyTests {
             #expect(known.userInfo[NSUnderlyingErrorKey] is Uncurl.TrustFailure)
         }
     }
+
+    @Test("A17: lists that nothing would be held against are a contradiction, and never passed over")
+    func revocationOfAnything() throws {
+        let trust = try world.trust([world.leaf, world.intermediate])
+        let bad = try RevocationList(Data(TestRevocationList(revoked: [1]).pem(by: world.intermediate).utf8))
+        let byRoot = try RevocationList(Data(TestRevocationList().pem(by: world.root).utf8))
+        for mode in SecurityPolicy.PinningMode.allCases {
+            var policy = SecurityPolicy(pinningMode: mode, certificates: [try world.held(world.root)])
+            policy.allowsInvalidCertificates = true
+            policy.validatesDomainName = mode != .none
+            #expect(policy.ground(trust) == nil)
+            policy.revocationLists = [byRoot, bad]
+            #expect(policy.ground(trust) == (mode == .certificate ? "revoked" : "contradiction"))
+        }
+    }
 }

@@ -77,6 +77,39 @@ struct HostileContentTests {
         storm(4, lists) { _ = try decodable.serialize(answer($0)) }
     }
 
+    @Test(
+        "property lists that are nested as deep as they like, on a thread with a usual stack",
+        .timeLimit(.minutes(1))
+    )
+    func deepPropertyLists() async {
+        let kinds = [
+            ("<array>", "", "</array>"), ("<dict><key>k</key>", "<true/>", "</dict>"), ("(", "", ")"),
+            ("{a=", "b", ";}"),
+        ]
+        for (opening, middle, closing) in kinds {
+            for depth in [100, 514, opening == "<array>" ? 200_000 : 2_000] {
+                let inner = String(repeating: opening, count: depth) + middle + String(repeating: closing, count: depth)
+                let text = opening.hasPrefix("<") ? "<plist version=\"1.0\">\(inner)</plist>" : inner
+                let (decoded, read) = await withCheckedContinuation { continuation in
+                    let thread = Thread {
+                        let decodable = DecodableResponseSerializer([String].self, decoder: PropertyListDecoder())
+                        let content = answer(Data(text.utf8))
+                        continuation.resume(
+                            returning: (
+                                Result { try decodable.serialize(content) },
+                                Result { try PropertyListResponseSerializer().serialize(content) }
+                            )
+                        )
+                    }
+                    thread.stackSize = 8 << 20
+                    thread.start()
+                }
+                #expect(throws: SerializationFailure.self) { try decoded.get() }
+                #expect((try? read.get()) != nil || depth > 512)
+                if depth > 514 { #expect(throws: SerializationFailure.self) { try read.get() } }
+            }
+        }
+    }
     @Test("XML, as events and as a tree")
     func xml() {
         let text = """

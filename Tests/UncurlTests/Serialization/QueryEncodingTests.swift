@@ -205,4 +205,13 @@ struct QueryEncodingTests {
         request.httpMethod = "POST"
         return request
     }
+
+    @Test("a date that has no number is an error, and not nothing")
+    func endlessDates() {
+        var encoding = QueryEncoding()
+        encoding.dates = .millisecondsSince1970
+        #expect(throws: ParameterFailure.self) {
+            try encoding.string(["date": .date(Date(timeIntervalSince1970: 1e306))])
+        }
+    }
 }

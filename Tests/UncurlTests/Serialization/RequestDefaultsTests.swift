@@ -182,4 +182,12 @@ struct RequestDefaultsTests {
         request.httpMethod = "PUT"
         return request
     }
+
+    @Test("Q10: a colon is one to the server whatever accent it bears")
+    func accentedColon() {
+        var defaults = RequestDefaults()
+        #expect(throws: ParameterFailure.self) {
+            try defaults.setAuthorization(user: "a:\u{301}b", password: "p")
+        }
+    }
 }

@@ -70,4 +70,68 @@ struct ManagerTrustTests {
         }
         #expect(await asked.response(to: HTTPRequest("bytes/10"), serializer: .data).value?.count == 10)
     }
+
+    private struct Mine: Error {}
+
+    @Test("U28: a hook's word that is not about trust leaves a server to the policy, and to nothing weaker")
+    func wordsAboutOthers() async throws {
+        var policy = SecurityPolicy()
+        policy.roots = .only(try TrustedCertificate.all(inPEM: made.authorityPEM))
+        let closed = try HostPolicies(["example.com": policy])
+        let password = URLCredential(user: "u", password: "p", persistence: .none)
+        for answer in [ChallengeAnswer.rejectProtectionSpace, .useCredential(password)] {
+            for isForSession in [false, true] {
+                for (evaluator, count) in [(policy, 10), (closed, nil)] as [(any ServerTrustEvaluator, Int?)] {
+                    let manager = try manager(evaluator)
+                    if isForSession {
+                        manager.sessionHooks.didReceiveChallenge = { _, _ in answer }
+                    } else {
+                        manager.hooks.didReceiveChallenge = { _, _, _ in answer }
+                    }
+                    let response = await manager.response(to: HTTPRequest("bytes/10"), serializer: .data)
+                    #expect(response.value?.count == count, "\(answer) \(isForSession) \(response)")
+                    if count == nil, case .trust(let failure)? = response.error {
+                        #expect(failure.reason == .unknownHost)
+                    } else {
+                        #expect(response.error == nil)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("U28: a server that a hook refuses fails the task with just what the hook said", arguments: [false, true])
+    func refusals(isForSession: Bool) async throws {
+        for answer in [ChallengeAnswer.cancel, .fail(Mine())] {
+            let manager = try manager(nil)
+            if isForSession {
+                manager.sessionHooks.didReceiveChallenge = { _, _ in answer }
+            } else {
+                manager.hooks.didReceiveChallenge = { _, _, _ in answer }
+            }
+            let response = await manager.response(to: HTTPRequest("bytes/10"), serializer: .data)
+            switch (answer, response.error) {
+            case (.cancel, .cancelled?): break
+            case (.fail, .challenge(let error)?): #expect(error is Mine)
+            default: Issue.record("\(answer): \(response)")
+            }
+        }
+    }
+
+    @Test("U28: a task that is cancelled says so, though its host was refused before")
+    func cancelledLater() async throws {
+        let manager = try manager(nil)
+        guard case .trust? = await manager.response(to: HTTPRequest("bytes/10"), serializer: .data).error else {
+            Issue.record("trusted")
+            return
+        }
+        let response: Response<Data> = await withCheckedContinuation { continuation in
+            let request = URLRequest(url: URL(string: "https://localhost:\(server.port)/bytes/10")!)
+            manager.dataTask(with: request, serializer: .data) { continuation.resume(returning: $0) }.cancel()
+        }
+        guard case .cancelled? = response.error else {
+            Issue.record("\(response)")
+            return
+        }
+    }
 }

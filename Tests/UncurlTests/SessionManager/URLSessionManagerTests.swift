@@ -3,6 +3,7 @@ import Foundation
 import TestServer
 import Testing
 import Uncurl
+import UncurlTestKit
 
 @Suite("Session manager", .timeLimit(.minutes(1)))
 struct URLSessionManagerTests {
@@ -293,5 +294,29 @@ struct URLSessionManagerTests {
             return
         }
         #expect(log.entries.count == 1)
+    }
+
+    @Test(
+        "U10: a manager that is to end with its tasks lets them, whoever asks for its session, and lists them till then"
+    )
+    func lastTasks() async {
+        let clock = TestClock()
+        let stubs = Stubs(clock: clock)
+        stubs.add(.any, StubResponse.status(200, data: Data("late".utf8)).delayed(by: .seconds(1)))
+        let configuration = URLSessionConfiguration.isolated
+        stubs.install(in: configuration)
+        let manager = URLSessionManager(configuration: configuration)
+        let response: Response<Data> = await withCheckedContinuation { continuation in
+            let task = manager.dataTask(with: request("/x"), serializer: .data) { continuation.resume(returning: $0) }
+            task.resume()
+            Task {
+                await clock.waitForSleepers()
+                manager.invalidate(cancellingTasks: false)
+                _ = manager.session
+                #expect(manager.tasks == [task])
+                clock.advance(by: .seconds(1))
+            }
+        }
+        #expect(response.value == Data("late".utf8), "\(response)")
     }
 }

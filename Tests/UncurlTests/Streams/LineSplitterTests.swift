@@ -95,6 +95,12 @@ struct LineSplitterTests {
             return
         }
     }
+
+    @Test("a limit may be any number")
+    func anyLimit() throws {
+        #expect(try lines("a\r\nb", of: 1, limit: .max) == ["a", "b"])
+        #expect(throws: StreamFailure.self) { try lines("a\n", of: 1, limit: .min) }
+    }
 }
 
 /// Content that comes in these pieces.

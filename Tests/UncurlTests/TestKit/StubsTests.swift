@@ -221,4 +221,21 @@ struct StubsTests {
         stubs.add(.url(pattern), .status(204))
         #expect((await code(stubs.session(), text) == nil) == matches)
     }
+
+    @Test("a condition may ask the stubs, and change them")
+    func conditions() async {
+        let stubs = stubs
+        stubs.add(
+            .any.where { _ in
+                stubs.add(.url("https://api.test/other"), .status(204))
+                return stubs.requests.count == 2
+            },
+            [.status(200)]
+        )
+        let session = stubs.session()
+        #expect(await code(session, "https://api.test/a") == .resourceUnavailable)
+        #expect(await code(session, "https://api.test/a") == nil)
+        #expect(await code(session, "https://api.test/other") == nil)
+        #expect(stubs.requests.count == 3 && stubs.unmatched.count == 1)
+    }
 }

@@ -12,35 +12,26 @@ struct ParameterKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
         node.content = .keyed([])
     }
 
-    private func place(_ name: String) -> ParameterNode {
-        let place = ParameterNode()
-        if case .keyed(var fields) = node.content {
-            // Given up first: else each name would copy those before it.
-            node.content = .none
-            fields.append((name, place))
-            node.content = .keyed(fields)
-        }
-        return place
-    }
+    private func put(_ value: Parameters, _ key: Key) { node.field(key.stringValue).content = .value(value) }
 
-    func encodeNil(forKey key: Key) throws { place(key.stringValue).content = .value(.null) }
-    func encode(_ value: Bool, forKey key: Key) throws { place(key.stringValue).content = .value(.bool(value)) }
-    func encode(_ value: String, forKey key: Key) throws { place(key.stringValue).content = .value(.string(value)) }
-    func encode(_ value: Double, forKey key: Key) throws { place(key.stringValue).content = .value(.double(value)) }
-    func encode(_ value: Float, forKey key: Key) throws { place(key.stringValue).content = .value(Parameters(value)) }
-    func encode(_ value: Int, forKey key: Key) throws { place(key.stringValue).content = .value(Parameters(value)) }
-    func encode(_ value: Int8, forKey key: Key) throws { place(key.stringValue).content = .value(Parameters(value)) }
-    func encode(_ value: Int16, forKey key: Key) throws { place(key.stringValue).content = .value(Parameters(value)) }
-    func encode(_ value: Int32, forKey key: Key) throws { place(key.stringValue).content = .value(Parameters(value)) }
-    func encode(_ value: Int64, forKey key: Key) throws { place(key.stringValue).content = .value(Parameters(value)) }
-    func encode(_ value: UInt, forKey key: Key) throws { place(key.stringValue).content = .value(Parameters(value)) }
-    func encode(_ value: UInt8, forKey key: Key) throws { place(key.stringValue).content = .value(Parameters(value)) }
-    func encode(_ value: UInt16, forKey key: Key) throws { place(key.stringValue).content = .value(Parameters(value)) }
-    func encode(_ value: UInt32, forKey key: Key) throws { place(key.stringValue).content = .value(Parameters(value)) }
-    func encode(_ value: UInt64, forKey key: Key) throws { place(key.stringValue).content = .value(Parameters(value)) }
+    func encodeNil(forKey key: Key) throws { put(.null, key) }
+    func encode(_ value: Bool, forKey key: Key) throws { put(.bool(value), key) }
+    func encode(_ value: String, forKey key: Key) throws { put(.string(value), key) }
+    func encode(_ value: Double, forKey key: Key) throws { put(.double(value), key) }
+    func encode(_ value: Float, forKey key: Key) throws { put(Parameters(value), key) }
+    func encode(_ value: Int, forKey key: Key) throws { put(Parameters(value), key) }
+    func encode(_ value: Int8, forKey key: Key) throws { put(Parameters(value), key) }
+    func encode(_ value: Int16, forKey key: Key) throws { put(Parameters(value), key) }
+    func encode(_ value: Int32, forKey key: Key) throws { put(Parameters(value), key) }
+    func encode(_ value: Int64, forKey key: Key) throws { put(Parameters(value), key) }
+    func encode(_ value: UInt, forKey key: Key) throws { put(Parameters(value), key) }
+    func encode(_ value: UInt8, forKey key: Key) throws { put(Parameters(value), key) }
+    func encode(_ value: UInt16, forKey key: Key) throws { put(Parameters(value), key) }
+    func encode(_ value: UInt32, forKey key: Key) throws { put(Parameters(value), key) }
+    func encode(_ value: UInt64, forKey key: Key) throws { put(Parameters(value), key) }
 
     func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
-        try ParameterEncoder.encode(value, into: place(key.stringValue), at: codingPath + [key], depth: depth + 1)
+        try ParameterEncoder.encode(value, into: node.field(key.stringValue), at: codingPath + [key], depth: depth + 1)
     }
 
     func nestedContainer<Nested: CodingKey>(
@@ -55,12 +46,35 @@ struct ParameterKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func superEncoder(forKey key: Key) -> any Encoder { nested(key) }
 
     private func nested(_ key: any CodingKey) -> ParameterEncoder {
-        ParameterEncoder(node: place(key.stringValue), codingPath: codingPath + [key], depth: depth + 1)
+        ParameterEncoder(node: node.field(key.stringValue), codingPath: codingPath + [key], depth: depth + 1)
     }
 }
 
+/// Values one after the other, or one alone: both of the library's protocols ask for the same functions.
+protocol ParameterTaker {
+    func put(_ value: Parameters)
+}
+
+extension ParameterTaker {
+    func encodeNil() throws { put(.null) }
+    func encode(_ value: Bool) throws { put(.bool(value)) }
+    func encode(_ value: String) throws { put(.string(value)) }
+    func encode(_ value: Double) throws { put(.double(value)) }
+    func encode(_ value: Float) throws { put(Parameters(value)) }
+    func encode(_ value: Int) throws { put(Parameters(value)) }
+    func encode(_ value: Int8) throws { put(Parameters(value)) }
+    func encode(_ value: Int16) throws { put(Parameters(value)) }
+    func encode(_ value: Int32) throws { put(Parameters(value)) }
+    func encode(_ value: Int64) throws { put(Parameters(value)) }
+    func encode(_ value: UInt) throws { put(Parameters(value)) }
+    func encode(_ value: UInt8) throws { put(Parameters(value)) }
+    func encode(_ value: UInt16) throws { put(Parameters(value)) }
+    func encode(_ value: UInt32) throws { put(Parameters(value)) }
+    func encode(_ value: UInt64) throws { put(Parameters(value)) }
+}
+
 /// An array that is being encoded.
-struct ParameterUnkeyedContainer: UnkeyedEncodingContainer {
+struct ParameterUnkeyedContainer: UnkeyedEncodingContainer, ParameterTaker {
     let node: ParameterNode
     let codingPath: [any CodingKey]
     let depth: Int
@@ -77,36 +91,11 @@ struct ParameterUnkeyedContainer: UnkeyedEncodingContainer {
         if case .array(let nodes) = node.content { nodes.count } else { 0 }
     }
 
-    private func place() -> ParameterNode {
-        let place = ParameterNode()
-        if case .array(var nodes) = node.content {
-            // Given up first: else each element would copy those before it.
-            node.content = .none
-            nodes.append(place)
-            node.content = .array(nodes)
-        }
-        return place
-    }
-
-    func encodeNil() throws { place().content = .value(.null) }
-    func encode(_ value: Bool) throws { place().content = .value(.bool(value)) }
-    func encode(_ value: String) throws { place().content = .value(.string(value)) }
-    func encode(_ value: Double) throws { place().content = .value(.double(value)) }
-    func encode(_ value: Float) throws { place().content = .value(Parameters(value)) }
-    func encode(_ value: Int) throws { place().content = .value(Parameters(value)) }
-    func encode(_ value: Int8) throws { place().content = .value(Parameters(value)) }
-    func encode(_ value: Int16) throws { place().content = .value(Parameters(value)) }
-    func encode(_ value: Int32) throws { place().content = .value(Parameters(value)) }
-    func encode(_ value: Int64) throws { place().content = .value(Parameters(value)) }
-    func encode(_ value: UInt) throws { place().content = .value(Parameters(value)) }
-    func encode(_ value: UInt8) throws { place().content = .value(Parameters(value)) }
-    func encode(_ value: UInt16) throws { place().content = .value(Parameters(value)) }
-    func encode(_ value: UInt32) throws { place().content = .value(Parameters(value)) }
-    func encode(_ value: UInt64) throws { place().content = .value(Parameters(value)) }
+    func put(_ value: Parameters) { node.element().content = .value(value) }
 
     func encode<Value: Encodable>(_ value: Value) throws {
         let path = codingPath + [ParameterKey(index: count)]
-        try ParameterEncoder.encode(value, into: place(), at: path, depth: depth + 1)
+        try ParameterEncoder.encode(value, into: node.element(), at: path, depth: depth + 1)
     }
 
     func nestedContainer<Nested: CodingKey>(keyedBy keyType: Nested.Type) -> KeyedEncodingContainer<Nested> {
@@ -118,31 +107,17 @@ struct ParameterUnkeyedContainer: UnkeyedEncodingContainer {
 
     private func nested() -> ParameterEncoder {
         let path = codingPath + [ParameterKey(index: count)]
-        return ParameterEncoder(node: place(), codingPath: path, depth: depth + 1)
+        return ParameterEncoder(node: node.element(), codingPath: path, depth: depth + 1)
     }
 }
 
 /// A value that is no container.
-struct ParameterSingleContainer: SingleValueEncodingContainer {
+struct ParameterSingleContainer: SingleValueEncodingContainer, ParameterTaker {
     let node: ParameterNode
     let codingPath: [any CodingKey]
     let depth: Int
 
-    func encodeNil() throws { node.content = .value(.null) }
-    func encode(_ value: Bool) throws { node.content = .value(.bool(value)) }
-    func encode(_ value: String) throws { node.content = .value(.string(value)) }
-    func encode(_ value: Double) throws { node.content = .value(.double(value)) }
-    func encode(_ value: Float) throws { node.content = .value(Parameters(value)) }
-    func encode(_ value: Int) throws { node.content = .value(Parameters(value)) }
-    func encode(_ value: Int8) throws { node.content = .value(Parameters(value)) }
-    func encode(_ value: Int16) throws { node.content = .value(Parameters(value)) }
-    func encode(_ value: Int32) throws { node.content = .value(Parameters(value)) }
-    func encode(_ value: Int64) throws { node.content = .value(Parameters(value)) }
-    func encode(_ value: UInt) throws { node.content = .value(Parameters(value)) }
-    func encode(_ value: UInt8) throws { node.content = .value(Parameters(value)) }
-    func encode(_ value: UInt16) throws { node.content = .value(Parameters(value)) }
-    func encode(_ value: UInt32) throws { node.content = .value(Parameters(value)) }
-    func encode(_ value: UInt64) throws { node.content = .value(Parameters(value)) }
+    func put(_ value: Parameters) { node.content = .value(value) }
 
     func encode<Value: Encodable>(_ value: Value) throws {
         try ParameterEncoder.encode(value, into: node, at: codingPath, depth: depth + 1)

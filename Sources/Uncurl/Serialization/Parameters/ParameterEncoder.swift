@@ -25,6 +25,29 @@ final class ParameterNode {
 
     var content = Content.none
 
+    /// A new place under a name.
+    func field(_ name: String) -> ParameterNode {
+        let place = ParameterNode()
+        if case .keyed(var fields) = content {
+            // Given up first: else each name would copy those before it.
+            content = .none
+            fields.append((name, place))
+            content = .keyed(fields)
+        }
+        return place
+    }
+
+    /// A new place behind the others.
+    func element() -> ParameterNode {
+        let place = ParameterNode()
+        if case .array(var nodes) = content {
+            content = .none
+            nodes.append(place)
+            content = .array(nodes)
+        }
+        return place
+    }
+
     /// A value that encodes nothing is an empty object, as `JSONEncoder` has it for a struct without properties.
     var parameters: Parameters {
         switch content {

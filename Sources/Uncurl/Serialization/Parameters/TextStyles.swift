@@ -81,7 +81,9 @@ public enum DateStyle: Sendable {
             return .text(date.description)
         case .secondsSinceReferenceDate: return .number(date.timeIntervalSinceReferenceDate)
         case .secondsSince1970: return .number(seconds)
-        case .millisecondsSince1970: return .number(seconds * 1000)
+        case .millisecondsSince1970:
+            guard (seconds * 1000).isFinite else { throw ParameterFailure(.notFinite(path: path, seconds)) }
+            return .number(seconds * 1000)
         case .formatted(let format):
             return .text(try ParameterFailure.wrapping { try format(date) })
         }

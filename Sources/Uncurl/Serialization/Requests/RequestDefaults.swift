@@ -31,8 +31,8 @@ public struct RequestDefaults: Sendable {
     /// - Throws: ``ParameterFailure``: the name is no token, or the value holds CR, LF, NUL or another control
     /// character.
     public mutating func setHeader(_ name: String, to value: String?) throws(ParameterFailure) {
-        guard Self.isToken(name) else { throw ParameterFailure(.headerName(name)) }
-        guard Self.isFieldValue(value ?? "") else { throw ParameterFailure(.headerValue(name: name)) }
+        guard FieldSyntax.isToken(name) else { throw ParameterFailure(.headerName(name)) }
+        guard FieldSyntax.isValue(value ?? "") else { throw ParameterFailure(.headerValue(name: name)) }
         headers[name] = value
     }
 
@@ -40,7 +40,7 @@ public struct RequestDefaults: Sendable {
     ///
     /// - Throws: ``ParameterFailure``: the user's name has a colon in it, which would end it.
     public mutating func setAuthorization(user: String, password: String) throws(ParameterFailure) {
-        guard !user.contains(":") else { throw ParameterFailure(.colonInUserName) }
+        guard !user.utf8.contains(UInt8(ascii: ":")) else { throw ParameterFailure(.colonInUserName) }
         try setHeader("Authorization", to: "Basic " + Data("\(user):\(password)".utf8).base64EncodedString())
     }
 
@@ -60,19 +60,6 @@ public struct RequestDefaults: Sendable {
         if let networkServiceType { request.networkServiceType = networkServiceType }
         if let allowsCellularAccess { request.allowsCellularAccess = allowsCellularAccess }
         return request
-    }
-
-    /// token = 1*tchar (RFC 9110 §5.6.2)
-    private static func isToken(_ name: String) -> Bool {
-        !name.isEmpty
-            && name.utf8.allSatisfy { octet in
-                (octet | 0x20) &- 0x61 < 26 || octet &- 0x30 < 10 || "!#$%&'*+-.^_`|~".utf8.contains(octet)
-            }
-    }
-
-    /// RFC 9110 §5.5: no controls; CR, LF and NUL would end the field or the message.
-    private static func isFieldValue(_ value: String) -> Bool {
-        value.utf8.allSatisfy { $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F }
     }
 }
 

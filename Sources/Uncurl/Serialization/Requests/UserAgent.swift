@@ -42,9 +42,8 @@ enum UserAgent {
         return [text(name.release), text(name.machine)]
     }
 
-    /// token = 1*tchar (RFC 9110 §5.6.2)
     private static func token(_ text: String, else substitute: String) -> String {
-        let token = ascii(text).filter { $0.isLetter || $0.isNumber || "!#$%&'*+-.^_`|~".contains($0) }
+        let token = String(decoding: ascii(text).utf8.filter(FieldSyntax.isTokenOctet), as: UTF8.self)
         return token.isEmpty ? substitute : token
     }
 

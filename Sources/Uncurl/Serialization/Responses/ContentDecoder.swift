@@ -50,11 +50,8 @@ extension PropertyListDecoder: ContentDecoder {
         from content: Data,
         charset: String.Encoding?
     ) throws -> Value {
-        guard BinaryPropertyList.isOne(content) else {
-            return try decode(type, from: TextEncoding.propertyList(content))
-        }
-        // Read and written anew: Foundation's reader follows a list that holds itself for ever.
-        let object = try BinaryPropertyList.value(of: content).foundationObject
+        // Read and written anew: Foundation's decoder follows a list that holds itself for ever, and one of XML down to the end of its stack.
+        let object = try PropertyListValue(reading: content).foundationObject
         return try decode(
             type,
             from: PropertyListSerialization.data(fromPropertyList: object, format: .binary, options: 0)

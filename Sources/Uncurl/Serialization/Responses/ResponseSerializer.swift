@@ -26,15 +26,28 @@ public struct SerializedResponse<Value: Sendable>: Sendable {
 extension ResponseSerializer {
     /// Checks the answer and makes a value of it; neither failure hides the other.
     public func outcome(of answer: ReceivedResponse) -> SerializedResponse<Value> {
-        let validated = validation.failure(of: answer)
+        let (result, rejected) = outcome(of: answer, by: validation)
+        return switch result {
+        case .success(let value): SerializedResponse(value: value, error: nil)
+        case .failure(let error): SerializedResponse(value: rejected, error: error)
+        }
+    }
+
+    /// What a refused answer says is told as well: an error document must not be lost because of its status.
+    func outcome(
+        of answer: ReceivedResponse,
+        by validation: ResponseValidation
+    ) -> (Result<Value, UncurlError>, rejected: Value?) {
+        let refusal = validation.failure(of: answer)
         do {
             let value = try serialize(answer)
-            return SerializedResponse(value: value, error: validated.map { .validation($0) })
+            guard let refusal else { return (.success(value), nil) }
+            return (.failure(.validation(refusal)), value)
         } catch {
             let failure = SerializationFailure.wrapping(error, .other, answer: answer)
-            guard var validated else { return SerializedResponse(value: nil, error: .serialization(failure)) }
-            validated.serialization = failure
-            return SerializedResponse(value: nil, error: .validation(validated))
+            guard var refusal else { return (.failure(.serialization(failure)), nil) }
+            refusal.serialization = failure
+            return (.failure(.validation(refusal)), nil)
         }
     }
 }

@@ -36,8 +36,11 @@ extension ValidationFailure: CustomStringConvertible, LocalizedError {
     public var description: String {
         let place = response?.url.map { " from \($0.absoluteString)" } ?? ""
         let content = serialization.map { "; besides, \($0.words)" } ?? ""
-        return reasons.map(\.words).joined(separator: ", and ") + place + content
+        return words + place + content
     }
+
+    /// Without the place.
+    var words: String { reasons.map(\.words).joined(separator: ", and ") }
 
     public var errorDescription: String? { description }
 }

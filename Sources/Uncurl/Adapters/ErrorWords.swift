@@ -1,0 +1,35 @@
+internal import URLLoading
+
+extension UncurlError {
+    /// What happened, for logs that many read: without URLs, which may hold secrets.
+    var words: String {
+        switch self {
+        case .invalidURL(_, let reason): "no URL to load: \(reason)"
+        case .parameters(let failure): "\(failure)"
+        case .header(let name): "header field \(name.debugDescription) cannot be sent"
+        case .multipart(let failure): "\(failure)"
+        case .compression(let failure): "\(failure)"
+        case .adaptation(let error): "an adapter threw: \(Self.words(of: error))"
+        case .validation(let failure): failure.words
+        case .serialization(let failure): failure.words
+        case .trust(let failure): "\(failure)"
+        case .challenge(let error): "a challenge was answered with an error: \(Self.words(of: error))"
+        case .output(let failure): "\(failure)"
+        case .file(let failure): "the download could not be put in its place: \(failure.underlying)"
+        case .transport(let error): Self.words(of: error)
+        case .cancelled: "cancelled"
+        case .sessionInvalidated: "the manager has been invalidated"
+        case .retry(let error, let original): "\(Self.words(of: error)), after: \(original.words)"
+        case .bodyNotReplayable: "the content cannot be had again"
+        }
+    }
+
+    /// The user info of network errors tells the URL.
+    private static func words(of error: any Error) -> String {
+        switch error {
+        case let error as UncurlError: error.words
+        case let error as URLError: "\(error.localizedDescription) (\(error.code.rawValue))"
+        default: "\(error)"
+        }
+    }
+}

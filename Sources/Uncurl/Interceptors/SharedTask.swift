@@ -1,0 +1,47 @@
+internal import Synchronization
+
+extension Task where Failure == any Error {
+    /// The value of a task that several wait for: one of them who is cancelled waits no more, and the task goes on.
+    ///
+    /// - Throws: what the task throws, or `CancellationError`.
+    func valueUnlessCancelled() async throws -> Success {
+        let waiting = Waiting<Success>()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                waiting.begin(continuation)
+                Task<Void, Never> { waiting.end(await result) }
+            }
+        } onCancel: {
+            waiting.end(.failure(_Concurrency.CancellationError()))
+        }
+    }
+}
+
+/// One who waits; what comes first is what he gets.
+private final class Waiting<Value: Sendable>: Sendable {
+    private enum State {
+        case fresh
+        case waiting(CheckedContinuation<Value, any Error>)
+        case over(Result<Value, any Error>)
+    }
+
+    private let state = Mutex(State.fresh)
+
+    func begin(_ continuation: CheckedContinuation<Value, any Error>) {
+        let result = state.withLock { state -> Result<Value, any Error>? in
+            if case .over(let result) = state { return result }
+            state = .waiting(continuation)
+            return nil
+        }
+        if let result { continuation.resume(with: result) }
+    }
+
+    func end(_ result: Result<Value, any Error>) {
+        let continuation = state.withLock { state -> CheckedContinuation<Value, any Error>? in
+            defer { if case .over = state {} else { state = .over(result) } }
+            if case .waiting(let continuation) = state { return continuation }
+            return nil
+        }
+        continuation?.resume(with: result)
+    }
+}

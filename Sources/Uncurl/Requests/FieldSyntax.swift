@@ -1,0 +1,18 @@
+/// What may stand in a header field. What is passed on otherwise could end a field, or a message, and begin another.
+enum FieldSyntax {
+    /// token = 1*tchar (RFC 9110 §5.6.2)
+    static func isToken(_ text: some StringProtocol) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy(isTokenOctet)
+    }
+
+    static func isTokenOctet(_ octet: UInt8) -> Bool {
+        (octet | 0x20) &- 0x61 < 26 || octet &- 0x30 < 10 || "!#$%&'*+-.^_`|~".utf8.contains(octet)
+    }
+
+    /// RFC 9110 §5.5: no control but the tab.
+    static func isValue(_ text: some StringProtocol) -> Bool {
+        text.utf8.allSatisfy { $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F }
+    }
+
+    static func isValid(_ field: HTTPHeaders.Field) -> Bool { isToken(field.name) && isValue(field.value) }
+}

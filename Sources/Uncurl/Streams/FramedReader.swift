@@ -1,0 +1,72 @@
+internal import URLLoading
+
+/// Cuts content that comes in pieces into frames: lines, events.
+protocol StreamFramer {
+    associatedtype Frame
+
+    /// Adds to `frames` what these bytes complete.
+    mutating func take(_ bytes: some Collection<UInt8>, into frames: inout [Frame]) throws(StreamFailure)
+
+    /// The content has ended: the frame that its end completes, if any.
+    mutating func finish() throws(StreamFailure) -> Frame?
+}
+
+extension LineSplitter: StreamFramer {}
+
+extension ServerSentEventParser: StreamFramer {
+    /// An event that the content's end leaves unfinished is none.
+    mutating func finish() throws(StreamFailure) -> ServerSentEvent? { nil }
+}
+
+/// Frames as they are asked for; those before one that is too long are still given. After the end and after an error there are none.
+struct FramedReader<Base: AsyncIteratorProtocol, Framer: StreamFramer> where Base.Element == Data {
+    private var base: Base
+    private var framer: Framer
+    private var frames = Backlog<Framer.Frame>()
+    private var isOver = false
+
+    init(_ base: Base, _ framer: Framer) {
+        self.base = base
+        self.framer = framer
+    }
+
+    mutating func next() async throws -> Framer.Frame? {
+        while true {
+            if let frame = try frames.next() { return frame }
+            if isOver { return nil }
+            // Whatever is thrown from here on is the last word.
+            isOver = true
+            guard let data = try await base.next(isolation: #isolation) else { return try framer.finish() }
+            isOver = !frames.fill { frames throws(StreamFailure) in try framer.take(data, into: &frames) }
+        }
+    }
+}
+
+/// What one piece of content held, given one by one; then the error that ended it, if any.
+struct Backlog<Value> {
+    private var values: [Value] = []
+    private var position = 0
+    private var failure: StreamFailure?
+
+    /// True unless it failed.
+    mutating func fill(_ body: (inout [Value]) throws(StreamFailure) -> Void) -> Bool {
+        values.removeAll(keepingCapacity: true)
+        position = 0
+        do throws(StreamFailure) {
+            try body(&values)
+            return true
+        } catch {
+            failure = error
+            return false
+        }
+    }
+
+    mutating func next() throws(StreamFailure) -> Value? {
+        if position < values.count {
+            defer { position += 1 }
+            return values[position]
+        }
+        if let failure = failure.take() { throw failure }
+        return nil
+    }
+}
