@@ -111,8 +111,8 @@ package struct Run {
         var interrupted = wait(for: startAt, &signals)
         let startedAt = uncurl_clock_ns(CLOCK_REALTIME)
         let begun = Instant.current()
-        for worker in workers { worker.start(at: begun) }
-        if interrupted { for worker in workers { worker.stop() } }
+        // Whoever did not wait for the start gets a report of nothing, not of the first requests.
+        for worker in workers { if interrupted { worker.stop() } else { worker.start(at: begun) } }
         watch.begin(startedAt: UInt64(clamping: startedAt / 1_000_000))
         while job.crew.finished == nil {
             switch signals.wait(nanoseconds: watch.span) {

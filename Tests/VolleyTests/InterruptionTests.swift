@@ -92,11 +92,14 @@ struct InterruptionTests {
     func warmUp(format: String) throws {
         let server = try TestServer.start()
         defer { server.stop() }
-        let ended = try volley(["--warmup", "300s", "-c", "2", "-d", "1s", "--format", "json", server.url("/bytes/1")])
-        {
-            server.requestCount > 5
-        }
+        let line = ["--warmup", "300s", "-c", "2", "-d", "1s", "-q", "--format", format, server.url("/bytes/1")]
+        let ended = try volley(line) { server.requestCount > 5 }
         #expect(ended.status == 130, "\(ended.err)")
+        // Without intervals, which JSON has, the counts go another way.
+        guard format == "json" else {
+            #expect(ended.out.contains("  0 requests in 0.00us"), "\(ended.out)")
+            return
+        }
         #expect(ended.number("run", "measured_ns") == 0)
         #expect(ended.number("requests", "completed") == 0)
         #expect(try SchemaCheck(ReportSchema.text).complaints(about: ended.out) == [])
