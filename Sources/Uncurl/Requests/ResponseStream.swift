@@ -1,4 +1,3 @@
-internal import Synchronization
 public import URLLoading
 
 /// An answer whose content is read as it comes, in the pieces the network makes; what frames them stands in ``lines`` and its kin. While
@@ -42,31 +41,6 @@ public struct ResponseStream: AsyncSequence, Sendable {
     }
 }
 
-/// The end of a stream's request, told once: when its content has ended or broken off, or when nobody can read it any more.
-final class StreamEnding: Sendable {
-    let control: TransferControl
-    private let statusCode: Int?
-    private let retryCount: Int
-    private let isTold = Atomic(false)
-
-    init(_ control: TransferControl, _ statusCode: Int?, _ retryCount: Int) {
-        self.control = control
-        self.statusCode = statusCode
-        self.retryCount = retryCount
-    }
-
-    deinit {
-        if !isTold.load(ordering: .relaxed) { control.cancel() }
-        tell(.cancelled)
-    }
-
-    func tell(_ error: UncurlError?) {
-        guard !isTold.exchange(true, ordering: .relaxed) else { return }
-        control.finish()
-        control.watchers.tell(.finished(statusCode: statusCode, error, retryCount: retryCount))
-    }
-}
-
 extension HTTPSessionManager {
     /// Events that a server sends (HTML §9.2), for as long as it does: the stream is asked for again whenever it breaks, behind the last
     /// event that came. A 204 ends it.
@@ -90,7 +64,9 @@ extension HTTPSessionManager {
                 if request.options.cachePolicy == nil { request.options.cachePolicy = .reloadIgnoringLocalCacheData }
                 let stream = try await stream(request, validation: validation)
                 guard stream.response.statusCode == 204 else { return stream }
-                stream.ending.tell(nil)
+                // It has no content, so that this is its end.
+                var rest = stream.makeAsyncIterator()
+                while try await rest.next() != nil {}
                 return nil
             }
         )

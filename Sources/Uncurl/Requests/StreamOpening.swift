@@ -42,7 +42,7 @@ struct StreamOpening: Sendable {
         _ response: HTTPURLResponse?,
         _ retryCount: Int
     ) -> Result<ResponseStream, UncurlError> {
-        StreamEnding(control, response?.statusCode, retryCount).tell(error)
+        control.finish(response?.statusCode, error, retryCount: retryCount)
         return .failure(error)
     }
 
@@ -62,14 +62,20 @@ struct StreamOpening: Sendable {
             let adapted = try await steps.adapted(built, retryCount)
             sent = adapted
             let delegate = manager.delegate(for: plan)
-            let chunks = try await begun(adapted, delegate, plan.priority)
-            guard let response = chunks.response as? HTTPURLResponse else {
-                throw .transport(URLError(.badServerResponse))
+            let taskEnd = StreamTaskEnd(core: manager.core, delegate: delegate)
+            let chunks = try await begun(adapted, taskEnd, plan.priority)
+            do throws(UncurlError) {
+                guard let response = chunks.response as? HTTPURLResponse else {
+                    throw .transport(URLError(.badServerResponse))
+                }
+                head = response
+                try await checked(response, adapted, chunks)
+                let ending = StreamEnding(control, retryCount, response.statusCode, taskEnd, chunks)
+                return (.success(ResponseStream(response, ending, chunks)), sent, head)
+            } catch {
+                await taskEnd.cut(chunks, error)
+                throw error
             }
-            head = response
-            try await checked(response, adapted, chunks)
-            let ending = StreamEnding(control, response.statusCode, retryCount)
-            return (.success(ResponseStream(response, ending, chunks)), sent, head)
         } catch {
             return (.failure(error), sent, head)
         }
@@ -77,9 +83,10 @@ struct StreamOpening: Sendable {
 
     private func begun(
         _ request: URLRequest,
-        _ delegate: TaskDelegate,
+        _ taskEnd: StreamTaskEnd,
         _ priority: Float?
     ) async throws(UncurlError) -> ResponseChunks {
+        let delegate = taskEnd.delegate
         let opened = manager.session.chunkTask(request, delegate: delegate, watcher: delegate)
         if let priority { opened.task.priority = priority }
         delegate.attach(opened.task)
@@ -87,10 +94,11 @@ struct StreamOpening: Sendable {
         control.begin(opened.task)
         do {
             return try await opened.chunks()
-        } catch let error as URLError {
-            throw delegate.reason(for: error, request.url?.host) ?? .transport(error)
         } catch {
-            throw .transport(URLError(.unknown))
+            let cause = error as? URLError ?? URLError(.unknown)
+            let reason = delegate.reason(for: cause, request.url?.host) ?? .transport(cause)
+            taskEnd.tell(opened.task, reason)
+            throw reason
         }
     }
 

@@ -173,11 +173,12 @@ public final class TransferControl: Sendable {
         reins.withLock { $0.sleeper = nil }
     }
 
-    func finish() {
+    func finish(_ statusCode: Int?, _ error: UncurlError?, retryCount: Int) {
         let run = reins.withLock { reins in
             if reins.state != .cancelled { reins.state = .finished }
             return reins.run.take()
         }
         withExtendedLifetime(run) {}
+        watchers.tell(.finished(statusCode: statusCode, error, retryCount: retryCount))
     }
 }

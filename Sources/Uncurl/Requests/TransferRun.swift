@@ -40,10 +40,7 @@ struct TransferRun<Serializer: ResponseSerializer>: Sendable {
     }
 
     private func ended(_ response: Response<Serializer.Value>) -> Response<Serializer.Value> {
-        control.finish()
-        control.watchers.tell(
-            .finished(statusCode: response.statusCode, response.error, retryCount: response.retryCount)
-        )
+        control.finish(response.statusCode, response.error, retryCount: response.retryCount)
         return response
     }
 

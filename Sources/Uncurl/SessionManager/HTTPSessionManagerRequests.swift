@@ -140,13 +140,9 @@ extension HTTPSessionManager {
     ) -> Transfer<Serializer.Value> {
         let group = run.settings.completionGroup ?? ManagerCore.sharedGroup
         let queue = run.settings.completionQueue ?? core.ownQueue
-        group.enter()
         let task = Task {
             let response = await run.response()
-            queue.async {
-                completion(response)
-                group.leave()
-            }
+            queue.async(group: group) { completion(response) }
             return response
         }
         run.control.carries { task.cancel() }

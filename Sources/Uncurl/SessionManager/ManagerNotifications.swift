@@ -3,7 +3,7 @@ public import URLLoading
 /// Names and keys, the same strings as AFNetworking's.
 ///
 /// They are posted in the order of events: of a task's progress on the thread that resumes or suspends it, of its end on the
-/// completion queue after its handler has returned, of a session on its delegate queue.
+/// completion queue after its handler has returned (of a stream's by whoever read it last), of a session on its delegate queue.
 extension URLSessionManager {
     /// The object is the task.
     public static let taskDidResume = Notification.Name("com.alamofire.networking.task.resume")

@@ -149,6 +149,7 @@ extension TaskDelegate: URLSessionTaskDelegate {
     public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         core.hooks.didComplete?(session, task, error)
         hooks.didComplete?(session, task, error)
+        if self.task === task { open() }
     }
 }
 

@@ -127,6 +127,30 @@ struct ResponseStreamTests {
         let stream = try await server.manager().stream(request)
         #expect(stream.control.task?.priority == 0.75)
     }
+    @Test("U18, K4: the end of a stream's task is told however it ends, once it has, and its delegate's queue opens")
+    func taskEnds() async throws {
+        let center = NotificationCenter()
+        let ends = Log<(isOver: Bool, hasError: Bool)>()
+        let token = center.addObserver(forName: URLSessionManager.taskDidComplete, object: nil, queue: nil) { note in
+            let error = note.userInfo?[URLSessionManager.errorKey] as? UncurlError
+            ends.add(((note.object as? URLSessionTask)?.state == .completed, error != nil))
+        }
+        defer { center.removeObserver(token) }
+        let manager = server.manager(center: center)
+        let read = try await manager.stream(HTTPRequest("bytes/10"))
+        let opened = Log<Bool>()
+        if let task = read.control.task { manager.delegate(for: task)?.queue.addOperation { opened.add(true) } }
+        for try await _ in read {}
+        await ends.wait(for: 1)
+        _ = try await manager.stream(HTTPRequest("infinite"))
+        await ends.wait(for: 2)
+        await #expect(throws: UncurlError.self) { _ = try await manager.stream(HTTPRequest("status/500")) }
+        await #expect(throws: UncurlError.self) { _ = try await manager.stream(HTTPRequest("http://127.0.0.1:1/")) }
+        await ends.wait(for: 4)
+        #expect(ends.entries.map(\.isOver) == [true, true, true, true])
+        #expect(ends.entries.map(\.hasError) == [false, true, true, true])
+    }
+
     private func sent(_ raw: RawServer, _ connection: Int) -> String {
         String(decoding: raw.received(connection), as: UTF8.self).lowercased()
     }

@@ -209,4 +209,15 @@ struct TransferTests {
         }
         #expect(error.localizedDescription.contains("Mine"), "\(error)")
     }
+
+    @Test("U5: who waits for the group of completions does not wait for a transfer that nobody has begun")
+    func groupOfNone() async {
+        let manager = server.manager()
+        let group = DispatchGroup()
+        manager.completionGroup = group
+        let transfer = manager.transfer(HTTPRequest("bytes/4"), serializer: .data)
+        await withCheckedContinuation { continuation in group.notify(queue: .global()) { continuation.resume() } }
+        transfer.cancel()
+        _ = await transfer.response
+    }
 }
