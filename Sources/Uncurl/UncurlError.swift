@@ -6,7 +6,7 @@ public enum UncurlError: Error, Sendable {
     case invalidURL(String, reason: String)
     /// The parameters cannot be put into the request; nothing has been sent.
     case parameters(ParameterFailure)
-    /// A header field whose name is no token, or whose value holds CR, LF or NUL; nothing has been sent.
+    /// A header field whose name is no token, or whose value holds CR, LF or NUL or is a length of less than nothing; nothing has been sent.
     case header(name: String)
     /// The form cannot be sent, or stopped being readable while it was.
     case multipart(MultipartFailure)

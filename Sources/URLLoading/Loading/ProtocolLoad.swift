@@ -32,6 +32,8 @@ final class ProtocolLoad: @unchecked Sendable {
     private let queue = DispatchQueue(label: "URLLoading.URLProtocol")
     private var instance: URLProtocol?
     private var events: [Event] = []
+    /// How many of ``events`` have been dealt with: a class may tell of many while its task is held.
+    private var delivered = 0
     private var isHeld = false
     private var isStopped = false
     /// Whether the answer may be stored, by the class's word.
@@ -108,7 +110,7 @@ final class ProtocolLoad: @unchecked Sendable {
     func stop() {
         guard !isStopped else { return }
         isStopped = true
-        events = []
+        (events, delivered) = ([], 0)
         isOver.withLock { $0 = true }
         queue.async { [self] in
             instance?.stopLoading()
@@ -118,13 +120,15 @@ final class ProtocolLoad: @unchecked Sendable {
     }
 
     private func deliver() {
-        while !isHeld, !isStopped, !events.isEmpty {
-            let event = events.removeFirst()
+        while !isHeld, !isStopped, delivered < events.count {
+            let event = events[delivered]
+            delivered += 1
+            if delivered == events.count { (events, delivered) = ([], 0) }
             switch event {
             case .redirect(let request, let response): load.classRedirected(to: request, response, self)
             case .cached(let cached):
                 load.received(cached.response, from: .classLoad(self))
-                if !isStopped { events = [.data(cached.data), .finished] }
+                if !isStopped { (events, delivered) = ([.data(cached.data), .finished], 0) }
             case .response(let response, let policy):
                 storagePolicy = policy
                 load.received(response, from: .classLoad(self))

@@ -9,7 +9,7 @@ enum ProxyDictionary {
         guard let dictionary else { return environment }
         let socks = proxy(dictionary, .socks5h, "SOCKS")
         var exceptions = ProxyExceptions()
-        if let list = dictionary["ExceptionsList"] as? [String] {
+        if let list = dictionary[kCFNetworkProxiesExceptionsList] as? [String] {
             exceptions = ProxyExceptions(list.joined(separator: ","))
         }
         return ProxyConfiguration(
@@ -26,8 +26,8 @@ enum ProxyDictionary {
         guard let host = dictionary[name + "Proxy"] as? String, let host = try? URLHost(host) else { return nil }
         let port = number(dictionary[name + "Port"]).flatMap { UInt16(exactly: $0) }
         var credentials: Credentials?
-        if let user = dictionary["kCFProxyUsernameKey"] as? String {
-            credentials = Credentials(user: user, password: dictionary["kCFProxyPasswordKey"] as? String ?? "")
+        if let user = dictionary[kCFProxyUsernameKey] as? String {
+            credentials = Credentials(user: user, password: dictionary[kCFProxyPasswordKey] as? String ?? "")
         }
         return Proxy(kind, host: host, port: port, credentials: credentials)
     }

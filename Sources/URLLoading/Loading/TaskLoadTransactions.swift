@@ -106,7 +106,9 @@ extension TaskLoad {
         _ url: URL,
         _ conditions: [(name: String, value: String)]
     ) throws(URLError) -> (RequestPlan, ProtectionSpace?) {
-        let last = isSocket || isAmongStrangers ? nil : engine.lastPlan.flatMap { $0.serves(request, url) ? $0 : nil }
+        // An upload's content is not the request's: the same request may have been sent without any.
+        let isRepeatable = !isSocket && !isAmongStrangers && content.isEmpty
+        let last = !isRepeatable ? nil : engine.lastPlan.flatMap { $0.serves(request, url) ? $0 : nil }
         var builder = RequestBuilder(settings: engine.settings, request: request, url: url, content: content)
         let place: HTTPURL
         if let last { place = last.place } else { place = try builder.place() }
@@ -122,7 +124,7 @@ extension TaskLoad {
         if builder.extra.isEmpty, let last { return (last, nil) }
         let (made, fields) = try builder.build(to: place)
         let plan = RequestPlan(made, fields, to: place, scope, for: request, url)
-        if builder.extra.isEmpty, content.isEmpty, !isSocket, !isAmongStrangers { engine.lastPlan = plan }
+        if builder.extra.isEmpty, isRepeatable { engine.lastPlan = plan }
         return (plan, authorization?.space)
     }
 

@@ -29,6 +29,8 @@ struct TaskSnapshot {
     var waitsOnLoop = false
     /// Made when it is first asked for: it costs more than a small request.
     var progress: Progress?
+    /// By its word the task is suspended once.
+    var isPausedByProgress = false
 
     init() {}
 

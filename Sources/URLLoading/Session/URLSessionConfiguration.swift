@@ -74,7 +74,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     /// Groups of applications are a matter of Apple's: nil here.
     open internal(set) var sharedContainerIdentifier: String?
 
-    /// Proxies by URLSession's keys, of which the "Enable" ones count: HTTPEnable, HTTPProxy, HTTPPort, HTTPSEnable,
+    /// Proxies by URLSession's keys (``kCFNetworkProxiesHTTPEnable`` and its like are their names), of which the "Enable" ones count: HTTPEnable, HTTPProxy, HTTPPort, HTTPSEnable,
     /// HTTPSProxy, HTTPSPort, SOCKSEnable, SOCKSProxy, SOCKSPort, ExceptionsList. Nil: the environment's
     /// (http_proxy, https_proxy, all_proxy, no_proxy). Empty: none.
     open var connectionProxyDictionary: [AnyHashable: Any]?

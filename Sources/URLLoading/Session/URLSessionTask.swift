@@ -1,3 +1,4 @@
+internal import Dispatch
 public import Foundation
 internal import Synchronization
 
@@ -191,8 +192,8 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         fresh.isPausable = true
         fresh.isCancellable = true
         fresh.cancellationHandler = { [weak self] in self?.cancel() }
-        fresh.pausingHandler = { [weak self] in self?.suspend() }
-        fresh.resumingHandler = { [weak self] in self?.resume() }
+        fresh.pausingHandler = { [weak self] in self?.followProgress() }
+        fresh.resumingHandler = { [weak self] in self?.followProgress() }
         let (progress, counts) = snapshot.withLock { snapshot in
             let progress = snapshot.progress ?? fresh
             snapshot.progress = progress
@@ -200,6 +201,23 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         }
         counts.show(on: progress)
         return progress
+    }
+
+    private static let following = DispatchQueue(label: "URLLoading.URLSessionTask.progress")
+
+    /// Foundation calls a progress's handlers on any thread, and those of a pause and of the resumption behind it in any order: each does what
+    /// the progress says by then.
+    private func followProgress() {
+        URLSessionTask.following.async { [self] in
+            guard let progress = snapshot.withLock({ $0.progress }) else { return }
+            let isPaused = progress.isPaused
+            let isNew = snapshot.withLock { snapshot in
+                defer { snapshot.isPausedByProgress = isPaused }
+                return snapshot.isPausedByProgress != isPaused
+            }
+            guard isNew else { return }
+            if isPaused { suspend() } else { resume() }
+        }
     }
 
     // MARK: Control

@@ -16,15 +16,24 @@ public struct DownloadKey: Hashable, Sendable {
         case unique(UInt64)
     }
 
+    private enum Freshness: Hashable {
+        case any
+        /// One that wants a fresh answer does not take a stale one's.
+        case fresh
+        /// One that must not be loaded fails where others are.
+        case stored
+    }
+
     private let identity: Identity
-    /// One that wants a fresh answer does not take a stale one's.
-    private let isFresh: Bool
+    private let freshness: Freshness
 
     /// - Parameters:
     ///   - given: the program's own word.
     ///   - number: of the request; no two have the same.
     init(_ request: URLRequest, given: String?, fields: Fields, number: UInt64) {
-        isFresh = request.cachePolicy.ignoresCaches
+        freshness =
+            request.cachePolicy.ignoresCaches
+            ? .fresh : request.cachePolicy == .returnCacheDataDontLoad ? .stored : .any
         let method = request.httpMethod ?? "GET"
         if let given {
             identity = .given(given)
@@ -52,7 +61,7 @@ public struct DownloadKey: Hashable, Sendable {
 
     private init(_ identity: Identity) {
         self.identity = identity
-        isFresh = false
+        freshness = .any
     }
 }
 

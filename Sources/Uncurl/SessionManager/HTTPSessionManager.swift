@@ -82,6 +82,7 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
             plan.kind = .uploadFile(file)
         case .stream(let length, let type, let make):
             made = try serializer.serialize(query: request.parameters, into: made, type)
+            guard length ?? 0 >= 0 else { throw .header(name: "Content-Length") }
             if let length { made.setValue(String(length), forHTTPHeaderField: "Content-Length") }
             plan.kind = .uploadStream
             plan.behavior.newBodyStream = make

@@ -44,6 +44,8 @@ extension URLSessionManager {
             report: TaskReport(plan.keeping, collectsMetrics: collectsMetrics, done)
         )
         if let priority = plan.priority { task.priority = priority }
+        // The session that is left only says that it cannot.
+        if isInvalid { delegate.ownReason = .sessionInvalidated }
         delegate.attach(task)
         return task
     }

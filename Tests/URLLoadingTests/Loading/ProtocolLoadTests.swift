@@ -70,6 +70,10 @@ private final class MockProtocol: URLProtocol {
                 client.urlProtocol(self, didLoad: Data(word.utf8))
             }
             client.urlProtocolDidFinishLoading(self)
+        case "many":
+            if let response { client.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed) }
+            for _ in 0..<50_000 { client.urlProtocol(self, didLoad: Data([0x61])) }
+            client.urlProtocolDidFinishLoading(self)
         case "circle":
             let plain = URLResponse(url: url, mimeType: nil, expectedContentLength: 0, textEncodingName: nil)
             client.urlProtocol(self, wasRedirectedTo: URLRequest(url: url), redirectResponse: plain)
@@ -233,6 +237,20 @@ struct ProtocolLoadTests {
         await #expect { try await session.data(from: mock("circle")) } throws: {
             ($0 as? URLError)?.code == .httpTooManyRedirects
         }
+    }
+
+    @Test("what a class tells of while its task is suspended comes afterwards, however much it is")
+    func held() async throws {
+        let recorder = Recorder()
+        let other = URLSession(configuration: MockProtocol.configuration, delegate: recorder, delegateQueue: nil)
+        let task = other.dataTask(with: try mock("many"))
+        task.resume()
+        await until { recorder.events.contains("response 200") }
+        task.suspend()
+        task.resume()
+        await recorder.end()
+        #expect(recorder.told.data == Data(repeating: 0x61, count: 50_000))
+        other.invalidateAndCancel()
     }
 
     @Test("a task that is cancelled stops its class")

@@ -201,6 +201,23 @@ struct TaskLoadTransactionsTests {
         }
     }
 
+    @Test("a request that has been sent without content is sent with an upload's, and without it again")
+    func sameRequest() async throws {
+        let server = try TestServer.start()
+        let session = URLSession(configuration: .isolated)
+        var request = URLRequest(url: try url(server.url("/post")))
+        request.httpMethod = "POST"
+        request.setValue("text/plain", forHTTPHeaderField: "Content-Type")
+        let sent = request
+        for text in ["", "content", ""] {
+            let (data, _) =
+                text.isEmpty
+                ? try await session.data(for: sent) : try await session.upload(for: sent, from: Data(text.utf8))
+            let echo = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+            #expect(echo["data"] as? String == text)
+        }
+    }
+
     @Test("an answer from the cache is a transaction of its own, and says so")
     func cached() async throws {
         let answer = "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 2\r\n\r\nok"

@@ -105,6 +105,13 @@ struct DownloaderTests {
         #expect(lenient.activeCount == 1)
         loads.finish(7)
         #expect(await results.wait { $0.count == 11 })
+        var stored = request("x")
+        stored.cachePolicy = .returnCacheDataDontLoad
+        downloader.download(stored, completion: completion("stored"))
+        downloader.download(request("x"), completion: completion("loaded"))
+        #expect(await loads.begun.wait { $0.count == 10 })
+        for index in 8..<10 { loads.finish(index) }
+        #expect(await results.wait { $0.count == 13 })
     }
 
     @Test("K2: so many are active, the others wait, in order or the last first", arguments: [true, false])

@@ -220,4 +220,28 @@ struct TransferTests {
         transfer.cancel()
         _ = await transfer.response
     }
+
+    @Test("P9: a length of less than nothing is no length: nothing is sent")
+    func negativeLength() async {
+        let request = HTTPRequest(.post, "post", body: .stream(length: -1) { InputStream(data: Data([1])) })
+        guard case .header("Content-Length")? = await server.manager().response(to: request, serializer: .data).error
+        else {
+            Issue.record("sent")
+            return
+        }
+        #expect(server.requestCount == 0)
+    }
+
+    @Test("A24: a download without content is a file without content, and no failure")
+    func emptyDownload() async throws {
+        let manager = server.manager()
+        let response: Response<Data> = await withCheckedContinuation { continuation in
+            let task = manager.downloadTask(with: URLRequest(url: server.location("/bytes/0")), serializer: .data) {
+                continuation.resume(returning: $0)
+            }
+            task.resume()
+        }
+        if let file = response.fileURL { try? FileManager.default.removeItem(at: file) }
+        #expect(try response.result.get().isEmpty)
+    }
 }

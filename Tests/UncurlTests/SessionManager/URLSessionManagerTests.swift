@@ -239,7 +239,19 @@ struct URLSessionManagerTests {
         let late: Response<Data> = await ended { done in
             manager.dataTask(with: request("/bytes/1"), serializer: .data, completion: done)
         }
-        #expect(late.error != nil)
+        guard case .sessionInvalidated? = late.error else {
+            Issue.record("\(late)")
+            return
+        }
+        let operation = HTTPRequestOperation(request: request("/bytes/1"), manager: manager, serializer: .data)
+        let refusal = await withCheckedContinuation { continuation in
+            operation.onCompletion { continuation.resume(returning: $0.error) }
+            OperationQueue().addOperation(operation)
+        }
+        guard case .sessionInvalidated? = refusal else {
+            Issue.record("\(String(describing: refusal))")
+            return
+        }
         manager.invalidate(cancellingTasks: true, resettingSession: true)
         let again = await manager.response(to: HTTPRequest("bytes/1"), serializer: .data)
         #expect(again.value?.count == 1)

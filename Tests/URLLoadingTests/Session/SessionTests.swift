@@ -1,0 +1,208 @@
+import Foundation
+import Synchronization
+import TLS
+import TestServer
+import Testing
+
+@testable import URLLoading
+
+/// What Apple's sessions have, and FoundationNetworking's have not or never call.
+@Suite("Sessions", .timeLimit(.minutes(2)))
+struct SessionTests {
+    private let server: TestServer
+
+    init() throws { server = try TestServer.start() }
+
+    private func target(_ path: String) throws -> URL { try url(server.url(path)) }
+
+    @Test("the delegate hears of an informational answer, before the answer itself")
+    func informational() async throws {
+        let hints = "HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n"
+        let raw = try RawServer.start([
+            [.receive(.headEnd), .send(hints), .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")]
+        ])
+        let delegate = Listener()
+        let session = URLSession(configuration: .isolated, delegate: delegate, delegateQueue: nil)
+        let task = session.dataTask(with: try url(raw.url("/")))
+        task.resume()
+        await until { task.state == .completed }
+        #expect(delegate.told == ["103 </a.css>", "response"])
+        session.invalidateAndCancel()
+    }
+
+    private final class Listener: NSObject, URLSessionDataDelegate {
+        private let words = Mutex<[String]>([])
+        var told: [String] { words.withLock { $0 } }
+
+        func urlSession(
+            _ session: URLSession,
+            task: URLSessionTask,
+            didReceiveInformationalResponse response: HTTPURLResponse
+        ) {
+            let link = response.value(forHTTPHeaderField: "Link") ?? ""
+            words.withLock { $0.append("\(response.statusCode) \(link)") }
+        }
+
+        func urlSession(
+            _ session: URLSession,
+            dataTask: URLSessionDataTask,
+            didReceive response: URLResponse,
+            completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+        ) {
+            words.withLock { $0.append("response") }
+            completionHandler(.allow)
+        }
+    }
+
+    @Test("a task with a date is asked about when it has come: as it is, another request, or not at all")
+    func delayed() async throws {
+        let other = try target("/status/204")
+        for (answer, status) in [
+            ((URLSession.DelayedRequestDisposition.continueLoading, URLRequest?.none), 200),
+            ((.useNewRequest, URLRequest(url: other)), 204), ((.cancel, nil), -999),
+        ] {
+            let delegate = Planner(answer)
+            let session = URLSession(configuration: .isolated, delegate: delegate, delegateQueue: nil)
+            let task = session.dataTask(with: try target("/bytes/1"))
+            let date = Date().addingTimeInterval(0.1)
+            task.beginDate = date
+            task.resume()
+            await until { task.state == .completed }
+            #expect(Date() >= date && delegate.count == 1)
+            let told = (task.error as? URLError)?.code.rawValue ?? (task.response as? HTTPURLResponse)?.statusCode
+            #expect(told == status)
+            session.invalidateAndCancel()
+        }
+    }
+
+    private final class Planner: NSObject, URLSessionDataDelegate {
+        private let answer: (URLSession.DelayedRequestDisposition, URLRequest?)
+        private let asked = Mutex(0)
+        var count: Int { asked.withLock { $0 } }
+
+        init(_ answer: (URLSession.DelayedRequestDisposition, URLRequest?)) { self.answer = answer }
+
+        func urlSession(
+            _ session: URLSession,
+            task: URLSessionTask,
+            willBeginDelayedRequest request: URLRequest,
+            completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
+        ) {
+            asked.withLock { $0 += 1 }
+            completionHandler(answer.0, answer.1)
+        }
+    }
+
+    @Test("tasks are found by their kinds, numbered by one counter, until they have ended")
+    func kinds() async throws {
+        let session = URLSession(configuration: .isolated)
+        let request = URLRequest(url: try target("/bytes/1"))
+        let data = session.dataTask(with: request)
+        let upload = session.uploadTask(with: request, from: Data())
+        let download = session.downloadTask(with: request)
+        let socket = session.webSocketTask(with: try url("ws://127.0.0.1:9/"))
+        #expect([data, upload, download, socket].map(\.taskIdentifier) == [1, 2, 3, 4])
+        let found = await session.tasks
+        #expect(found.0 == [data] && found.1 == [upload] && found.2 == [download])
+        let told = await withCheckedContinuation { continuation in
+            session.getTasksWithCompletionHandler {
+                continuation.resume(returning: [$0, $1, $2] as [[URLSessionTask]])
+            }
+        }
+        #expect(told == [[data], [upload], [download]])
+        #expect(await session.allTasks == [data, upload, download, socket])
+        session.invalidateAndCancel()
+        await until { await session.allTasks.isEmpty }
+    }
+
+    @Test("suspending counts: a task runs when it has been resumed as often as suspended")
+    func nested() async throws {
+        let session = URLSession(configuration: .isolated)
+        let task = session.dataTask(with: try target("/bytes/1"))
+        task.suspend()
+        task.suspend()
+        task.resume()
+        task.resume()
+        #expect(task.state == .suspended)
+        task.resume()
+        await until { task.state == .completed }
+        #expect(task.error == nil)
+    }
+
+    @Test("a task's progress pauses, resumes and cancels it, and comes to its end with it")
+    func progress() async throws {
+        let session = URLSession(configuration: .isolated)
+        let task = session.dataTask(with: try target("/bytes/1000"))
+        task.progress.pause()
+        await until { task.snapshot.withLock { $0.suspensions } == 2 }
+        task.resume()
+        #expect(task.state == .suspended)
+        task.progress.resume()
+        await until { task.state == .completed }
+        #expect(task.error == nil && task.progress.totalUnitCount == 1000)
+        #expect(task.progress.completedUnitCount == 1000 && task.progress.isFinished)
+        let restless = session.dataTask(with: try target("/bytes/1000"))
+        for _ in 0..<100 {
+            restless.progress.pause()
+            restless.progress.resume()
+        }
+        restless.resume()
+        await until { restless.state == .completed }
+        let other = session.dataTask(with: try target("/delay/20"))
+        other.resume()
+        other.progress.cancel()
+        await until { other.state == .completed }
+        #expect((other.error as? URLError)?.code == .cancelled)
+    }
+
+    @Test("the bounds of TLS count, and the metrics say what was spoken", arguments: [TLSVersion.v1_2, .v1_3])
+    func versions(version: TLSVersion) async throws {
+        var configuration = TLSServerConfiguration(try TestCertificates.localhost)
+        configuration.maximumVersion = version
+        let raw = try RawServer.start(
+            otherwise: [
+                .handshake(try TLSServerContext(configuration)), .receive(.headEnd),
+                .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), .startOver,
+            ]
+        )
+        var answers = Recorder.Answers()
+        answers.challenge = { challenge in
+            (.useCredential, challenge.protectionSpace.serverTrust.map { URLCredential(trust: $0) })
+        }
+        let bounds: [(tls_protocol_version_t, tls_protocol_version_t, Bool)] = [
+            (.TLSv12, .TLSv13, true), (.TLSv13, .TLSv13, version == .v1_3), (.TLSv12, .TLSv12, true),
+            (.TLSv13, .TLSv12, false),
+        ]
+        for (minimum, maximum, isSpoken) in bounds {
+            let settings = URLSessionConfiguration.isolated
+            settings.tlsMinimumSupportedProtocolVersion = minimum
+            settings.tlsMaximumSupportedProtocolVersion = maximum
+            let recorder = Recorder(answers)
+            let session = URLSession(configuration: settings, delegate: recorder, delegateQueue: nil)
+            session.dataTask(with: try url(raw.secureURL("/"))).resume()
+            await recorder.end()
+            #expect((recorder.told.error == nil) == isSpoken)
+            if isSpoken {
+                let spoken = recorder.told.metrics?.transactionMetrics.last?.negotiatedTLSProtocolVersion
+                #expect(spoken == (version == .v1_3 && maximum == .TLSv13 ? .TLSv13 : .TLSv12))
+            } else {
+                #expect((recorder.told.error as? URLError)?.code == .secureConnectionFailed)
+            }
+            session.invalidateAndCancel()
+        }
+    }
+
+    @Test("the proxy's keys have names")
+    func proxyKeys() async throws {
+        let proxy = try RawServer.start([
+            [.receive(.headEnd), .send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nproxy")]
+        ])
+        let configuration = URLSessionConfiguration.isolated
+        configuration.connectionProxyDictionary = [
+            kCFNetworkProxiesHTTPEnable as String: true, kCFNetworkProxiesHTTPProxy as String: "127.0.0.1",
+            kCFNetworkProxiesHTTPPort as String: Int(proxy.port),
+        ]
+        let (data, _) = try await URLSession(configuration: configuration).data(from: try target("/get"))
+        #expect(data == Data("proxy".utf8) && server.requestCount == 0)
+    }
+}
