@@ -46,6 +46,7 @@ package struct Options: Sendable {
     package var duration: UInt64?
     package var requests: UInt64?
     package var timeout: UInt64
+    package var limits = ConnectionLimits()
     package var warmup: UInt64
     package var pipeline: Int
     /// New connections a second, all threads together; nil: as fast as the server's queue takes them.

@@ -11,7 +11,7 @@ struct ReportFile {
         format = sink.format
         isFile = sink.path != nil
         descriptor =
-            try sink.path.map { path throws(UsageError) in try Files.openForWriting(path, for: "--format") }
+            try sink.path.map { path throws(UsageError) in try Files.openForWriting(path, for: sink.flag) }
             ?? BlockingOutput.standard
     }
 

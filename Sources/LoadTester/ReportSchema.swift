@@ -51,6 +51,10 @@ package enum ReportSchema {
                 "proxy",
                 "tls",
                 "timeout_ns",
+                "connect_timeout_ns",
+                "first_byte_timeout_ns",
+                "idle_timeout_ns",
+                "requests_per_connection",
                 "warmup_ns",
                 "duration_ns",
                 "requests",
@@ -90,6 +94,10 @@ package enum ReportSchema {
                   }
                 },
                 "timeout_ns": {"type": "integer", "minimum": 0},
+                "connect_timeout_ns": {"type": ["integer", "null"]},
+                "first_byte_timeout_ns": {"type": ["integer", "null"]},
+                "idle_timeout_ns": {"type": ["integer", "null"]},
+                "requests_per_connection": {"type": ["integer", "null"]},
                 "warmup_ns": {"type": "integer", "minimum": 0},
                 "duration_ns": {
                   "description": "As asked for; null when only a count ends the run.",

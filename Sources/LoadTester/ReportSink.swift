@@ -41,10 +41,14 @@ package struct ReportSink: Hashable, Sendable {
     package let format: Format
     /// nil: standard output.
     package let path: String?
+    /// The flag that named the file, for complaints.
+    let flag: String
 
     package static let text = ReportSink(.text, path: nil)
 
-    init(_ format: Format, path: String?) { (self.format, self.path) = (format, path) }
+    init(_ format: Format, path: String?, flag: String = "--format") {
+        (self.format, self.path, self.flag) = (format, path, flag)
+    }
 
     /// `text`, or `json=out.json`.
     package init(_ text: String) throws(UsageError) {
@@ -55,8 +59,7 @@ package struct ReportSink: Hashable, Sendable {
         guard parts.count < 2 || !parts[1].isEmpty else {
             throw UsageError("--format \(quoted(text)) names no file: use \(format.rawValue)=FILE")
         }
-        self.format = format
-        path = parts.count == 2 ? String(parts[1]) : nil
+        self.init(format, path: parts.count == 2 ? String(parts[1]) : nil)
     }
 
     /// - Parameter outputs: files for the formats that name none, each for the first that its name's ending allows; what is left over has
@@ -69,9 +72,9 @@ package struct ReportSink: Hashable, Sendable {
         for file in outputs {
             let ending = ending(of: file)
             if let place = sinks[..<named].firstIndex(where: { $0.path == nil && $0.format.suits(ending) }) {
-                sinks[place] = ReportSink(sinks[place].format, path: file)
+                sinks[place] = ReportSink(sinks[place].format, path: file, flag: "-o")
             } else {
-                sinks.append(ReportSink(try format(of: file), path: file))
+                sinks.append(ReportSink(try format(of: file), path: file, flag: "-o"))
             }
         }
         // Files alone leave standard output to people.

@@ -40,6 +40,7 @@ package struct Run {
         let metrics = try options.metricsPort.map { port throws(UsageError) in try MetricsServer(port: port, of: plan) }
         defer { metrics?.stop() }
         if let metrics { say("the metrics are at http://127.0.0.1:\(metrics.port)/metrics") }
+        let queues = ListenQueues()
         var watch = RunWatch(options, plan, files: files, metrics: metrics)
         var result = try once(requests, &watch, &signals, startAt: options.startAt)
         for number in 1..<max(options.repeats, 1) where !result.interrupted {
@@ -48,6 +49,10 @@ package struct Run {
             result.append(try once(requests, &watch, &signals, startAt: nil))
         }
         result.notes += watch.notes
+        let isLocal = options.targetsThisMachine
+        if let note = ListenQueues.note(since: queues, now: ListenQueues(), isLocal: isLocal) {
+            result.notes.append(note)
+        }
         if let server { result.notes.append("the embedded server counted \(server.requestCount) requests in all") }
         signals.finish()
         try ReportFile.write(files, after: watch.trouble) { format throws(UsageError) in
@@ -106,8 +111,8 @@ package struct Run {
         var interrupted = wait(for: startAt, &signals)
         let startedAt = uncurl_clock_ns(CLOCK_REALTIME)
         let begun = Instant.current()
-        for worker in workers { worker.start(at: begun) }
-        if interrupted { for worker in workers { worker.stop() } }
+        // Whoever did not wait for the start gets a report of nothing, not of the first requests.
+        for worker in workers { if interrupted { worker.stop() } else { worker.start(at: begun) } }
         watch.begin(startedAt: UInt64(clamping: startedAt / 1_000_000))
         while job.crew.finished == nil {
             switch signals.wait(nanoseconds: watch.span) {

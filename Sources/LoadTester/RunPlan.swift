@@ -39,6 +39,7 @@ package struct RunPlan: Sendable {
     let warmup: UInt64
     /// For a connect, and for a request from its first byte to the end of its response.
     let timeout: UInt64
+    let limits: ConnectionLimits
     let pipeline: Int
     let reuse: Options.Reuse
     /// New connections a second over all threads.
@@ -98,7 +99,8 @@ package struct RunPlan: Sendable {
         connections = options.connections
         shares = Self.shares(options, connectsInFlight: preflight.connectsInFlight)
         (duration, requests, warmup) = (options.duration, options.requests, options.warmup)
-        (timeout, pipeline, reuse) = (options.timeout, options.pipeline, options.reuse)
+        (timeout, limits) = (options.timeout, options.limits)
+        (pipeline, reuse) = (options.pipeline, options.reuse)
         (connectRate, sources) = (options.connectRate, options.sources)
         (profile, think, drain) = (options.profile, options.think, options.drain)
         (spin, seed) = (options.spin, options.seed)

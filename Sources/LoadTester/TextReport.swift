@@ -36,6 +36,9 @@ enum TextReport {
             }
         let reuse =
             switch plan.reuse {
+            case .keepAlive where plan.limits.requests != nil:
+                "a connection for \(plan.limits.requests ?? 0) requests"
+                    + (plan.limits.resets ? ", closed by RST" : "")
             case .keepAlive: plan.pipeline > 1 ? "keep-alive, pipeline \(plan.pipeline)" : "keep-alive"
             case .fin: "\(each), closed by FIN"
             case .rst: "\(each), closed by RST"
@@ -43,7 +46,8 @@ enum TextReport {
         var lines = [
             "volley \(VolleyVersion.text): \(what) \(plan.url)",
             "  \(plan.profile == nil ? "" : "at most ")\(several(plan.connections, "connection")) on \(several(plan.threads, "thread")), \(reuse), "
-                + "timeout \(Units.time(plan.timeout))",
+                + "timeout \(Units.time(plan.timeout))"
+                + (plan.limits.description.isEmpty ? "" : " (\(plan.limits.description))"),
         ]
         if let proxy = plan.proxy { lines.append("  by the proxy \(proxy)") }
         lines += security(plan)

@@ -79,12 +79,19 @@ final class Worker: TimerHandler {
         configuration.idleTimeout = plan.isSwarm ? .seconds(5) : forever
         configuration.maximumAge = forever
         switch plan.reuse {
-        case .keepAlive: break
+        case .keepAlive:
+            configuration.exchangesPerConnection = plan.limits.requests ?? .max
+            if plan.limits.resets { configuration.closing = .rst }
         case .fin: configuration.exchangesPerConnection = 1
         case .rst: (configuration.exchangesPerConnection, configuration.closing) = (1, .rst)
         }
-        let limit = Duration.nanoseconds(Int64(clamping: plan.timeout))
-        configuration.timeouts = Timeouts(connect: limit, idle: nil, total: limit)
+        let span = { (limit: UInt64?) in limit.map { Duration.nanoseconds(Int64(clamping: $0)) } }
+        configuration.timeouts = Timeouts(
+            connect: span(plan.limits.connect ?? plan.timeout),
+            responseHead: span(plan.limits.firstByte),
+            idle: span(plan.limits.idle),
+            total: span(plan.timeout)
+        )
         configuration.localAddresses = plan.sources(for: share)
         configuration.proxies = plan.proxy.map { ProxyConfiguration($0) } ?? .direct
         configuration.proxyTLS = plan.security.proxy
@@ -122,7 +129,9 @@ final class Worker: TimerHandler {
         switch phase {
         case .stopped: return
         // A signal during the warm-up: nothing was measured.
-        case .ready, .warmingUp: finish(from: loop.now, to: loop.now, cpu: 0)
+        case .ready, .warmingUp:
+            leaveWarmUp()
+            finish(from: begun, to: begun, cpu: 0)
         case .measuring(let since, let cpu, let until):
             let end = min(loop.now, until)
             driver?.noticeRest(until: end)
@@ -218,6 +227,13 @@ final class Worker: TimerHandler {
     }
 
     private func endWarmUp(at end: Instant) {
+        leaveWarmUp()
+        // A schedule goes on at its instant, whenever we come to it.
+        measure(from: plan.profile == nil ? loop.now : end)
+    }
+
+    /// What was counted so far is the warm-up's.
+    private func leaveWarmUp() {
         let now = UInt64(clamping: loop.now.nanoseconds)
         if let intervals = crew.intervals {
             let fresh = intervals.takeSpare() ?? intervals.makeSpare()
@@ -226,8 +242,6 @@ final class Worker: TimerHandler {
         } else {
             tally.beginMeasurement(at: now, of: plan.work)
         }
-        // A schedule goes on at its instant, whenever we come to it.
-        measure(from: plan.profile == nil ? loop.now : end)
     }
 
     /// Hands over what was counted, if an interval has ended; a warm-up's are about a second long.

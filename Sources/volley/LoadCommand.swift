@@ -136,6 +136,9 @@ struct LoadCommand: ParsableCommand {
     @OptionGroup(title: "When requests are sent")
     var pace: PaceFlags
 
+    @OptionGroup(title: "Limits of connections")
+    var limits: ConnectionFlags
+
     @OptionGroup(title: "TLS")
     var security: SecurityFlags
 

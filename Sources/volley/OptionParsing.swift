@@ -26,6 +26,7 @@ extension Options {
         pipeline = try Self.count(command.pipeline, for: "--pipeline", limit: Self.pipelineLimit)
         connectRate = try Self.connectRate(command.connectRate)
         reuse = try Self.reuse(command.close, pipeline: pipeline, work)
+        try setConnections(command.limits)
         sources = try SourceAddresses.parse(command.sourceAddress)
         unixSocket = try Self.unixName(command.unixSocket)
         connectTo = []

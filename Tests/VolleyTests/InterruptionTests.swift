@@ -4,6 +4,8 @@ import TestServer
 import TestSupport
 import Testing
 
+@testable import LoadTester
+
 /// What an impatient user's signals, full disks and absurd numbers leave of a run.
 @Suite(.serialized)
 struct InterruptionTests {
@@ -84,6 +86,40 @@ struct InterruptionTests {
         run.signal(SIGINT)
         #expect(try run.waitForEnd() == 130)
         #expect(file.text.contains("\"sent\": 0"), "\(words.text)")
+    }
+
+    @Test("in a warm-up nothing was measured, and that is what is reported", arguments: ["json", "wrk"])
+    func warmUp(format: String) throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let line = ["--warmup", "300s", "-c", "2", "-d", "1s", "-q", "--format", format, server.url("/bytes/1")]
+        let ended = try volley(line) { server.requestCount > 5 }
+        #expect(ended.status == 130, "\(ended.err)")
+        // Without intervals, which JSON has, the counts go another way.
+        guard format == "json" else {
+            #expect(ended.out.contains("  0 requests in 0.00us"), "\(ended.out)")
+            return
+        }
+        #expect(ended.number("run", "measured_ns") == 0)
+        #expect(ended.number("requests", "completed") == 0)
+        #expect(try SchemaCheck(ReportSchema.text).complaints(about: ended.out) == [])
+    }
+
+    @Test("a worker whose master is none says so, and what it did, and ends")
+    func worker() throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let words = TemporaryFile()
+        let master = server.url("").replacing("http://", with: "")
+        let run = try ChildProcess(
+            EndedProgram.built("volley"),
+            ["worker", "--master", master, server.url("/bytes/1")],
+            error: words.path
+        )
+        ChildProcess.wait { words.text.contains("connecting again") }
+        run.signal(SIGINT)
+        #expect(try run.waitForEnd() == 130)
+        #expect(words.text.contains("no Locust master") && words.text.contains("0 requests completed"), "\(words.text)")
     }
 
     @Test("a start is waited for once, however often the run is repeated")

@@ -4,16 +4,24 @@ internal import URLLoading
 protocol StreamFramer {
     associatedtype Frame
 
-    /// Adds to `frames` what these bytes complete.
-    mutating func take(_ bytes: some Collection<UInt8>, into frames: inout [Frame]) throws(StreamFailure)
+    /// Adds to `frames` what this piece completes. Of `Data` and nothing else: a generic collection's octets would be looked at one call each.
+    mutating func cut(_ piece: Data, into frames: inout [Frame]) throws(StreamFailure)
 
     /// The content has ended: the frame that its end completes, if any.
     mutating func finish() throws(StreamFailure) -> Frame?
 }
 
-extension LineSplitter: StreamFramer {}
+extension LineSplitter: StreamFramer {
+    mutating func cut(_ piece: Data, into lines: inout [[UInt8]]) throws(StreamFailure) {
+        try take(piece, into: &lines)
+    }
+}
 
 extension ServerSentEventParser: StreamFramer {
+    mutating func cut(_ piece: Data, into events: inout [ServerSentEvent]) throws(StreamFailure) {
+        try take(piece, into: &events)
+    }
+
     /// An event that the content's end leaves unfinished is none.
     mutating func finish() throws(StreamFailure) -> ServerSentEvent? { nil }
 }
@@ -37,7 +45,7 @@ struct FramedReader<Base: AsyncIteratorProtocol, Framer: StreamFramer> where Bas
             // Whatever is thrown from here on is the last word.
             isOver = true
             guard let data = try await base.next(isolation: #isolation) else { return try framer.finish() }
-            isOver = !frames.fill { frames throws(StreamFailure) in try framer.take(data, into: &frames) }
+            isOver = !frames.fill { frames throws(StreamFailure) in try framer.cut(data, into: &frames) }
         }
     }
 }

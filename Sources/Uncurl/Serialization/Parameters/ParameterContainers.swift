@@ -4,14 +4,6 @@ struct ParameterKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let codingPath: [any CodingKey]
     let depth: Int
 
-    init(node: ParameterNode, codingPath: [any CodingKey], depth: Int) {
-        self.node = node
-        self.codingPath = codingPath
-        self.depth = depth
-        if case .keyed = node.content { return }
-        node.content = .keyed([])
-    }
-
     private func put(_ value: Parameters, _ key: Key) { node.field(key.stringValue).content = .value(value) }
 
     func encodeNil(forKey key: Key) throws { put(.null, key) }
@@ -78,14 +70,6 @@ struct ParameterUnkeyedContainer: UnkeyedEncodingContainer, ParameterTaker {
     let node: ParameterNode
     let codingPath: [any CodingKey]
     let depth: Int
-
-    init(node: ParameterNode, codingPath: [any CodingKey], depth: Int) {
-        self.node = node
-        self.codingPath = codingPath
-        self.depth = depth
-        if case .array = node.content { return }
-        node.content = .array([])
-    }
 
     var count: Int {
         if case .array(let nodes) = node.content { nodes.count } else { 0 }

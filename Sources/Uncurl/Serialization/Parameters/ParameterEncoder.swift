@@ -25,6 +25,17 @@ final class ParameterNode {
 
     var content = Content.none
 
+    /// Unless it is one already: a superclass goes on in its subclass's.
+    func becomeObject() {
+        if case .keyed = content { return }
+        content = .keyed([])
+    }
+
+    func becomeArray() {
+        if case .array = content { return }
+        content = .array([])
+    }
+
     /// A new place under a name.
     func field(_ name: String) -> ParameterNode {
         let place = ParameterNode()
@@ -104,11 +115,13 @@ struct ParameterEncoder: Encoder {
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        KeyedEncodingContainer(ParameterKeyedContainer(node: node, codingPath: codingPath, depth: depth))
+        node.becomeObject()
+        return KeyedEncodingContainer(ParameterKeyedContainer(node: node, codingPath: codingPath, depth: depth))
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
-        ParameterUnkeyedContainer(node: node, codingPath: codingPath, depth: depth)
+        node.becomeArray()
+        return ParameterUnkeyedContainer(node: node, codingPath: codingPath, depth: depth)
     }
 
     func singleValueContainer() -> any SingleValueEncodingContainer {

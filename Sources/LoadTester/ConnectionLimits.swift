@@ -1,0 +1,21 @@
+/// Limits of a connection's life and of a request's parts, each beside the whole's (``Options/timeout``). Times in nanoseconds; nil: none.
+package struct ConnectionLimits: Hashable, Sendable {
+    /// For a connect, with its proxy and TLS.
+    package var connect: UInt64?
+    /// From a request's last byte to the first of its response.
+    package var firstByte: UInt64?
+    /// Without a byte moving either way.
+    package var idle: UInt64?
+    /// After so many a connection is ended, and replaced by another.
+    package var requests: Int?
+    /// It is ended by RST, not FIN.
+    package var resets = false
+
+    package init() {}
+
+    /// `connect 500 ms, first byte 1 s`.
+    var description: String {
+        [("connect", connect), ("first byte", firstByte), ("idle", idle)]
+            .compactMap { name, limit in limit.map { "\(name) \(Units.time($0))" } }.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,71 @@
+import ArgumentParser
+import LoadTester
+
+/// The flags about how long connections and the parts of a request may take, as text.
+struct ConnectionFlags: ParsableArguments {
+    @Option(help: ArgumentHelp("For a connect with its TLS handshake, where --timeout is more.", valueName: "TIME"))
+    var connectTimeout: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "From a request's last byte to the first of its response, where --timeout is more.",
+            valueName: "TIME"
+        )
+    )
+    var firstByteTimeout: String?
+
+    @Option(help: ArgumentHelp("Without a byte moving either way, where --timeout is more.", valueName: "TIME"))
+    var idleTimeout: String?
+
+    @Option(
+        help: ArgumentHelp("A new connection after so many requests; ended by FIN, or as --close says.", valueName: "N")
+    )
+    var requestsPerConnection: String?
+}
+
+extension Options {
+    /// Reads the flags; ``timeout``, ``pipeline``, ``work`` and ``connectRate`` are known.
+    mutating func setConnections(_ flags: ConnectionFlags) throws(UsageError) {
+        limits.connect = try part(flags.connectTimeout, "--connect-timeout")
+        limits.firstByte = try part(flags.firstByteTimeout, "--first-byte-timeout")
+        limits.idle = try part(flags.idleTimeout, "--idle-timeout")
+        let ofRequests = [
+            ("--first-byte-timeout", limits.firstByte != nil), ("--idle-timeout", limits.idle != nil),
+            ("--requests-per-connection", flags.requestsPerConnection != nil),
+        ]
+        if work == .handshakes, let flag = ofRequests.first(where: \.1)?.0 {
+            throw UsageError("\(flag) is about requests, and --handshake-only sends none: leave one of them out")
+        }
+        if pipeline > 1, let flag = ofRequests.first(where: \.1)?.0 {
+            throw UsageError(
+                "\(flag) is about one request at a time, and --pipeline sends several: leave one of them out"
+            )
+        }
+        guard let text = flags.requestsPerConnection else { return }
+        guard connectRate == nil else {
+            throw UsageError(
+                "--connect-rate and --requests-per-connection exclude each other: connections are replaced as soon as they end"
+            )
+        }
+        let count = try Self.count(text, for: "--requests-per-connection", limit: 1_000_000_000)
+        // One is what --close alone says.
+        guard count > 1 else {
+            reuse = reuse == .rst ? .rst : .fin
+            return
+        }
+        limits.requests = count
+        limits.resets = reuse == .rst
+        reuse = .keepAlive
+    }
+
+    private func part(_ text: String?, _ flag: String) throws(UsageError) -> UInt64? {
+        guard let text else { return nil }
+        let limit = try Quantity.time(text, for: flag)
+        guard limit < timeout else {
+            throw UsageError(
+                "\(flag) \(quoted(text)) is not below --timeout, which comes first: use less, or a longer --timeout"
+            )
+        }
+        return limit
+    }
+}
