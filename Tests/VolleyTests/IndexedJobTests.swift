@@ -27,7 +27,7 @@ struct IndexedJobTests {
 
     @Test(
         "the manifest is one that Kubernetes takes, with all that an Indexed Job needs",
-        .enabled(if: Python.isInstalled, Comment(rawValue: Python.reason))
+        .enabled(if: Python.has("kubernetes-validate"), Comment(rawValue: Python.reason))
     )
     func valid() throws {
         let file = TemporaryFile(Array(try Self.manifest().utf8))

@@ -86,6 +86,24 @@ struct LocustSessionTests {
         #expect(try names(other.received(Array(whole.suffix(3)), at: 1)).first == "client_stopped")
     }
 
+    @Test("a pipeline and a master's rate exclude each other, and the master's page can say so")
+    func pipeline() throws {
+        let target = LocustTarget(try options("--pipeline", "2", "http://127.0.0.1/"), isCoarse: false)
+        let order = { (rate: String) throws(LocustError) in
+            try LocustOrder(
+                .map([
+                    .init("user_classes_count", .map([.init("A", .integer(3))])),
+                    .init(
+                        "parsed_options",
+                        .map([.init("target_rate", .string(rate)), .init("num_users", .integer(3))])
+                    ),
+                ])
+            )
+        }
+        #expect { try target.options(order("9")) } throws: { "\($0)".hasPrefix("--pipeline is for a closed loop") }
+        #expect(try target.options(order("")).pipeline == 2)
+    }
+
     @Test("a worker introduces itself with version -1, until it is acknowledged")
     func introduction() throws {
         var session = LocustSession(identity: "me", now: 0)

@@ -13,6 +13,11 @@ enum Python {
 
     static var isInstalled: Bool { path != nil }
 
+    /// Whether a package's program is there too: the folder may be older than the list of packages.
+    static func has(_ program: String) -> Bool {
+        path.map { FileManager.default.isExecutableFile(atPath: $0.dropLast("python".count) + program) } ?? false
+    }
+
     static let reason = "./dev test makes .build/python where pip can install; it is not there"
 
     /// What a script printed; its arguments are `sys.argv[1:]`.

@@ -30,4 +30,14 @@ struct ReportSinkTests {
     func refused(formats: [String], outputs: [String], words: String) {
         #expect { try ReportSink.parse(formats, outputs: outputs) } throws: { "\($0)".contains(words) }
     }
+
+    @Test("a file that cannot be written is told by the flag that named it")
+    func named() throws {
+        #expect { try ReportFile.open(ReportSink.parse([], outputs: ["/nowhere/x.json"])) } throws: {
+            "\($0)".hasPrefix("-o \"/nowhere/x.json\" cannot be written")
+        }
+        #expect { try ReportFile.open(ReportSink.parse(["json=/nowhere/x"])) } throws: {
+            "\($0)".hasPrefix("--format \"/nowhere/x\" cannot be written")
+        }
+    }
 }

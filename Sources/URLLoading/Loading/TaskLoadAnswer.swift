@@ -45,6 +45,8 @@ extension TaskLoad {
         let progress = task.snapshot.withLock { snapshot in
             snapshot.response = response
             snapshot.counts.expectedToReceive = expected
+            // A download that is tried again begins anew, unless it goes on: then that is told.
+            snapshot.counts.received = 0
             return snapshot.progress.map { ($0, snapshot.progressCounts) }
         }
         if let (progress, counts) = progress { counts.show(on: progress) }

@@ -9,7 +9,9 @@ extension TaskLoad: ExchangeDelegate {
     func exchange(_ id: ExchangeID, didReceive head: ResponseHead) {
         guard let url = request.url else { return }
         if head.status < 200 { return informed(head, url) }
-        let isDecoded = head.contains(.contentEncoding) && !request.decidesOnCoding
+        let isDecoded =
+            head.contains(.contentEncoding) && !request.decidesOnCoding
+            && !engine.settings.fields.contains("Accept-Encoding")
         received(HTTPURLResponse(url: url, head: head, isDecoded: isDecoded), from: .exchange(id))
     }
 
@@ -24,6 +26,8 @@ extension TaskLoad: ExchangeDelegate {
 
     func exchange(_ id: ExchangeID, didSend count: Int) {
         sent += Int64(count)
+        // Of a request that the engine has sent twice, what had left the first time counts once.
+        if content.length >= 0 { sent = min(sent, content.length) }
         let (total, expected, progress) = task.snapshot.withLock { snapshot in
             snapshot.counts.sent = sent
             return (

@@ -186,6 +186,23 @@ struct BackgroundSessionTests {
         session.finishTasksAndInvalidate()
     }
 
+    @Test("a download that begins anew counts anew")
+    func countedAnew() async throws {
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: \(Self.content.count)\r\n\r\n"
+        let server = try RawServer.start([
+            [.receive(.headEnd), .send(Array(head.utf8) + Self.content.dropLast(10)), .finish],
+            [.receive(.headEnd), .send(Array(head.utf8) + Self.content)],
+        ])
+        let recorder = BackgroundRecorder()
+        let session = try await session(recorder)
+        let task = session.downloadTask(with: try url(server.url("/file")))
+        task.resume()
+        await recorder.events(1)
+        #expect(recorder.files == [Self.content] && server.connections.count == 2)
+        #expect(task.countOfBytesReceived == Int64(Self.content.count))
+        session.finishTasksAndInvalidate()
+    }
+
     @Test("redirects are followed without a question")
     func redirected() async throws {
         let server = try RawServer.start([

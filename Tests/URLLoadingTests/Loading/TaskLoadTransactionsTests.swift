@@ -218,6 +218,33 @@ struct TaskLoadTransactionsTests {
         }
     }
 
+    @Test("content that the engine sends twice is counted once")
+    func sentTwice() async throws {
+        let length = 2_000_000
+        let server = try RawServer.start([
+            [.receive(.headEnd), .send(Self.ok), .receive(.headEnd), .reset],
+            [.receive(.headEnd), .receive(.bytes(length)), .send(Self.ok)],
+        ])
+        let session = URLSession(configuration: .isolated)
+        var request = URLRequest(url: try url(server.url("/")))
+        _ = try await session.data(for: request)
+        request.httpMethod = "PUT"
+        let task = session.uploadTask(with: request, from: Data(count: length))
+        task.resume()
+        await until { task.state == .completed }
+        #expect(task.error == nil && task.countOfBytesSent == Int64(length))
+    }
+
+    @Test("codings that the session asks for are the caller's: length and content are those that came")
+    func sessionsCoding() async throws {
+        let answer = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nnone"
+        let server = try RawServer.start([[.receive(.headEnd), .send(answer)]])
+        let configuration = URLSessionConfiguration.isolated
+        configuration.httpAdditionalHeaders = ["Accept-Encoding": "gzip"]
+        let (data, response) = try await URLSession(configuration: configuration).data(from: url(server.url("/")))
+        #expect(data == Data("none".utf8) && response.expectedContentLength == 4)
+    }
+
     @Test("an answer from the cache is a transaction of its own, and says so")
     func cached() async throws {
         let answer = "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 2\r\n\r\nok"
