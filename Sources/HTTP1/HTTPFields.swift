@@ -202,6 +202,21 @@ extension HTTPFields: Equatable {
     }
 }
 
+extension HTTPFields {
+    /// The same octets for names and values in the same order: what is sent of one is sent of the other. Between copies of one value
+    /// that nobody has changed it looks at the ranges alone.
+    public func isIdentical(to other: HTTPFields) -> Bool {
+        guard count == other.count else { return false }
+        let isOneBlock = block == other.block
+        return (0..<count).allSatisfy { index in
+            let (name, value) = (nameRange(at: index), valueRange(at: index))
+            let (otherName, otherValue) = (other.nameRange(at: index), other.valueRange(at: index))
+            if isOneBlock, name == otherName, value == otherValue { return true }
+            return block[name] == other.block[otherName] && block[value] == other.block[otherValue]
+        }
+    }
+}
+
 extension HTTPFields: CustomStringConvertible {
     /// Names only: values may be secrets.
     public var description: String {

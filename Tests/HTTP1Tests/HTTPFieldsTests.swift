@@ -96,4 +96,22 @@ import Testing
         }
         #expect(KnownField(name: "keep\ralive") == .other && KnownField(name: "") == .other)
     }
+
+    @Test("identical are the same octets in the same order, wherever they lie; the case of a letter is a difference")
+    func identical() throws {
+        let some = try fields("A: 1", "B: 2")
+        #expect(some.isIdentical(to: some) && HTTPFields().isIdentical(to: HTTPFields()))
+        #expect(try some.isIdentical(to: fields("A: 1", "B: 2")))
+        let others = try [
+            fields("a: 1", "B: 2"), fields("B: 2", "A: 1"), fields("A: 1"), fields("A: 1", "B: 3"),
+            fields("A: 1", "B: 2", "C: 3"), fields("A: 12", "B: "),
+        ]
+        for other in others { #expect(!some.isIdentical(to: other), "\(other)") }
+        // One block of octets still, and other ranges.
+        var removed = some
+        removed.remove(name: "B")
+        var left = some
+        left.remove(name: "A")
+        #expect(!removed.isIdentical(to: left) && !removed.isIdentical(to: some))
+    }
 }

@@ -28,17 +28,19 @@ struct RequestPlan {
         storage = asked.storage
     }
 
-    /// The very same request, or another that says nothing but the same URL.
+    /// The very same request, or another that says the same, and has no content.
     func serves(_ other: URLRequest, _ url: URL) -> Bool {
-        other.storage === storage
-            || (RequestPlan.isPlain(other.storage) && RequestPlan.isPlain(storage) && url == self.url)
+        other.storage === storage || RequestPlan.saysTheSame(other.storage.values, storage.values) && url == self.url
     }
 
-    /// All that such a request says is its URL.
-    private static func isPlain(_ storage: RequestStorage) -> Bool {
-        guard case .none = storage.values.body else { return false }
-        let values = storage.values
-        return values.fields == nil && values.rates == nil && values.explicitTimeout == nil
-            && values.httpMethod == "GET"
+    /// As far as it reaches the server, or the engine.
+    private static func saysTheSame(_ one: RequestValues, _ other: RequestValues) -> Bool {
+        guard case .none = one.body, case .none = other.body, one.httpMethod == other.httpMethod else { return false }
+        guard one.rates == nil, other.rates == nil, one.explicitTimeout == other.explicitTimeout else { return false }
+        switch (one.fields, other.fields) {
+        case (nil, nil): return true
+        case (let some?, let others?): return some.isIdentical(to: others)
+        case (nil, _?), (_?, nil): return false
+        }
     }
 }

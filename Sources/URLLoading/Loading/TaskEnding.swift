@@ -45,7 +45,7 @@ struct TaskEnding: Sendable {
             callbacks().add(on: session.delegateQueue) { tellWaiter(order) }
         case .report(let report) where isOrdered:
             callbacks().add(on: session.delegateQueue) { tell(report) }
-        case .report(let report): tell(report)
+        case .report(let report): tell(report, wakeUps)
         }
     }
 
@@ -60,7 +60,7 @@ struct TaskEnding: Sendable {
         if isElsewhere, let wakeUps, let resumption { wakeUps.add(resumption) } else { resumption?.resume() }
     }
 
-    private func tell(_ report: TaskReport) {
+    private func tell(_ report: TaskReport, _ wakeUps: WakeUps? = nil) {
         mark()
         let outcome = TaskOutcome(
             task: task,
@@ -71,8 +71,9 @@ struct TaskEnding: Sendable {
             metrics: metrics
         )
         // First: whoever is told finds the task gone from its session's list, and its delegate from the task.
+        let isElsewhere = report.wakesWaiter && !task.snapshot.withLock { $0.waitsOnLoop }
         release()
-        report.done(outcome)
+        if isElsewhere, let wakeUps { wakeUps.add(.report(report, outcome)) } else { report.done(outcome) }
     }
 
     private func tellDelegate() {

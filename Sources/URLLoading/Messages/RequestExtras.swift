@@ -1,3 +1,5 @@
+internal import Foundation
+internal import HTTP1
 package import HTTPEngine
 
 /// What the room above gives a request along, and no public API of this one does. It goes with copies of the request; a task keeps
@@ -13,6 +15,20 @@ extension URLRequest {
     package var rates: TransferRates? {
         get { values.rates }
         set { values.rates = newValue }
+    }
+}
+
+/// All header fields of a request, to be given to others as they are: nothing is checked or copied again.
+package struct SharedFields: Sendable {
+    fileprivate let fields: HTTPFields?
+}
+
+extension URLRequest {
+    package var hasFields: Bool { values.fields != nil }
+
+    package var sharedFields: SharedFields {
+        get { SharedFields(fields: values.fields) }
+        set { values.replaceFields(newValue.fields) }
     }
 }
 

@@ -70,6 +70,9 @@ struct RequestValues {
 
     func value(of name: String) -> String? { fields?[name] }
 
+    /// By those of another request, which are fit to be sent.
+    mutating func replaceFields(_ fields: HTTPFields?) { self.fields = fields }
+
     /// For a redirect, which takes fields away.
     mutating func changeFields(_ change: (HTTPFields) -> HTTPFields) { fields = fields.map(change) }
 

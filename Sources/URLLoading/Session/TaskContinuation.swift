@@ -24,8 +24,11 @@ internal import Reactor
     case data(UnsafeContinuation<(Data, URLResponse), any Error>, Result<(Data, URLResponse), any Error>)
     case file(UnsafeContinuation<(URL, URLResponse), any Error>, Result<(URL, URLResponse), any Error>)
 
+    case report(TaskReport, TaskOutcome)
+
     func resume() {
         switch self {
+        case .report(let report, let outcome): report.done(outcome)
         case .data(let waiter, let result): unsafe waiter.resume(with: result)
         case .file(let waiter, let result): unsafe waiter.resume(with: result)
         }

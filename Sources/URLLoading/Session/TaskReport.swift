@@ -13,16 +13,20 @@ package struct TaskReport: Sendable {
 
     package let keeping: Keeping
     package let collectsMetrics: Bool
-    /// On the session's loop, or on its delegate queue where something was told there before. Once.
+    /// `done` does nothing but let a function go on, which has made the task and waits for it.
+    let wakesWaiter: Bool
+    /// On the session's loop, from where a waiter is woken, or on its delegate queue where something was told there before. Once.
     package let done: @Sendable (TaskOutcome) -> Void
 
     package init(
         _ keeping: Keeping,
         collectsMetrics: Bool = false,
+        wakesWaiter: Bool = false,
         _ done: @escaping @Sendable (TaskOutcome) -> Void
     ) {
         self.keeping = keeping
         self.collectsMetrics = collectsMetrics
+        self.wakesWaiter = wakesWaiter
         self.done = done
     }
 }
@@ -98,9 +102,11 @@ extension URLSession {
             case .resumedDownload(let data):
                 add { URLSessionDownloadTask(self, $0, ResumeData.order(data, receiver)) }
             }
+        let waitsOnLoop = report.wakesWaiter && isOnLoop
         task.snapshot.withLock { snapshot in
             snapshot.delegate = delegate
             snapshot.watcher = watcher
+            snapshot.waitsOnLoop = waitsOnLoop
         }
         return task
     }

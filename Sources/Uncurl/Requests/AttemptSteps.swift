@@ -7,14 +7,13 @@ struct AttemptSteps: Sendable {
         case end(UncurlError)
     }
 
-    let settings: ManagerCore.Settings
+    let settings: ManagerCore.Snapshot
     let options: RequestOptions
     let control: TransferControl
 
-    private var hasInterceptors: Bool { !settings.interceptors.isEmpty || !options.interceptors.isEmpty }
+    var hasInterceptors: Bool { !settings.interceptors.isEmpty || !options.interceptors.isEmpty }
 
     func adapted(_ request: URLRequest, _ retryCount: Int) async throws(UncurlError) -> URLRequest {
-        guard hasInterceptors else { return request }
         let attempt = RequestAttempt(transfer: control.identifier, retryCount: retryCount)
         var request = request
         do {

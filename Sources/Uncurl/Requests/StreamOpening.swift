@@ -6,7 +6,7 @@ struct StreamOpening: Sendable {
     private static let refusedContent = 1 << 20
 
     let manager: HTTPSessionManager
-    let settings: ManagerCore.Settings
+    let settings: ManagerCore.Snapshot
     let control: TransferControl
     let request: HTTPRequest
     let validation: ResponseValidation
@@ -59,7 +59,8 @@ struct StreamOpening: Sendable {
                 throw .invalidURL(request.path, reason: "a stream sends nothing but parameters")
             }
             control.watchers.tell(.built(built))
-            let adapted = try await steps.adapted(built, retryCount)
+            let steps = steps
+            let adapted = steps.hasInterceptors ? try await steps.adapted(built, retryCount) : built
             sent = adapted
             let delegate = manager.delegate(for: plan)
             let taskEnd = StreamTaskEnd(core: manager.core, delegate: delegate)

@@ -1,18 +1,38 @@
 internal import URLLoading
 
 /// A request from its building to its response: attempts, and what interceptors make of their failures.
-struct TransferRun<Serializer: ResponseSerializer>: Sendable {
-    let manager: URLSessionManager
-    let settings: ManagerCore.Settings
+final class TransferRun<Serializer: ResponseSerializer>: Sendable {
+    private let manager: URLSessionManager
+    let settings: ManagerCore.Snapshot
     let control: TransferControl
-    let request: HTTPRequest?
-    let options: RequestOptions
-    let serializer: Serializer
-    var destination: DownloadDestination?
-    /// Makes each attempt's plan anew.
-    let plan: @Sendable () throws(UncurlError) -> TaskPlan
+    private let request: HTTPRequest?
+    private let steps: AttemptSteps
+    private let serializer: Serializer
+    private let destination: DownloadDestination?
+    private let plan: @Sendable (ManagerCore.Snapshot) throws(UncurlError) -> TaskPlan
 
-    private var steps: AttemptSteps { AttemptSteps(settings: settings, options: options, control: control) }
+    /// With the manager's settings as they are now.
+    ///
+    /// - Parameter plan: makes each attempt's plan anew.
+    init(
+        _ manager: URLSessionManager,
+        _ request: HTTPRequest?,
+        _ options: RequestOptions,
+        _ serializer: Serializer,
+        to destination: DownloadDestination? = nil,
+        plan: @escaping @Sendable (ManagerCore.Snapshot) throws(UncurlError) -> TaskPlan
+    ) {
+        let settings = manager.core.settings
+        let control = TransferControl(settings.monitors)
+        self.manager = manager
+        self.settings = settings
+        self.control = control
+        self.request = request
+        steps = AttemptSteps(settings: settings, options: options, control: control)
+        self.serializer = serializer
+        self.destination = destination
+        self.plan = plan
+    }
 
     func response() async -> Response<Serializer.Value> {
         control.watchers.tell(.began(request))
@@ -47,18 +67,18 @@ struct TransferRun<Serializer: ResponseSerializer>: Sendable {
     private func attempt(_ retryCount: Int, _ resumption: Data?) async -> Response<Serializer.Value> {
         let making = ResponseMaking(
             serializer: serializer,
-            validation: options.validation,
+            validation: steps.options.validation,
             retryCount: retryCount
         )
         var built: URLRequest?
         do throws(UncurlError) {
             guard !control.isCancelled else { throw .cancelled }
             guard !manager.isInvalid else { throw .sessionInvalidated }
-            var plan = try self.plan()
+            var plan = try self.plan(settings)
             built = plan.request
             if let request = plan.request {
                 control.watchers.tell(.built(request))
-                plan.request = try await steps.adapted(request, retryCount)
+                if steps.hasInterceptors { plan.request = try await steps.adapted(request, retryCount) }
                 built = plan.request
             }
             if let resumption { plan.kind = .resumedDownload(resumption) }
@@ -77,7 +97,7 @@ struct TransferRun<Serializer: ResponseSerializer>: Sendable {
         let delegate = manager.delegate(for: plan)
         let session = manager.session
         let outcome = await unsafe withUnsafeContinuation { continuation in
-            let task = manager.task(plan, delegate, collectsMetrics: settings.collectsMetrics) {
+            let task = manager.task(plan, delegate, collectsMetrics: settings.collectsMetrics, wakesWaiter: true) {
                 unsafe continuation.resume(returning: $0)
             }
             control.watchers.tell(.createdTask(task))
@@ -107,7 +127,7 @@ struct TransferRun<Serializer: ResponseSerializer>: Sendable {
         _ task: URLSessionDownloadTask,
         _ session: URLSession
     ) async -> Result<URL, UncurlError> {
-        let move = DownloadMove(core: manager.core, task: task)
+        let (move, destination) = (DownloadMove(core: manager.core, task: task), destination)
         return await unsafe withUnsafeContinuation { continuation in
             session.delegateQueue.addOperation {
                 unsafe continuation.resume(returning: move.run(file, outcome.response, session, destination))

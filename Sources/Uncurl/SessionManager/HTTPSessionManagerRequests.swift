@@ -70,7 +70,7 @@ extension HTTPSessionManager {
         _ request: HTTPRequest,
         _ serializer: Serializer
     ) -> TransferRun<Serializer> {
-        run(request, request.options, serializer) { [self] settings throws(UncurlError) in
+        TransferRun(self, request, request.options, serializer) { [self] settings throws(UncurlError) in
             try taskPlan(for: request, settings.requestSerializer)
         }
     }
@@ -79,7 +79,7 @@ extension HTTPSessionManager {
         _ request: HTTPRequest,
         _ destination: DownloadDestination?
     ) -> TransferRun<FileResponseSerializer> {
-        run(request, request.options, .file, to: destination) { [self] settings throws(UncurlError) in
+        TransferRun(self, request, request.options, .file, to: destination) { [self] settings throws(UncurlError) in
             var plan = try taskPlan(for: request, settings.requestSerializer)
             guard case .data = plan.kind else {
                 throw .invalidURL(request.path, reason: "a download sends nothing but parameters")
@@ -94,32 +94,8 @@ extension HTTPSessionManager {
         _ destination: DownloadDestination?,
         _ options: RequestOptions
     ) -> TransferRun<FileResponseSerializer> {
-        run(nil, options, .file, to: destination) { _ throws(UncurlError) in
+        TransferRun(self, nil, options, .file, to: destination) { _ throws(UncurlError) in
             TaskPlan(kind: .resumedDownload(data), behavior: TaskBehavior(options), priority: options.priority)
-        }
-    }
-
-    /// With the settings as they are now.
-    ///
-    /// - Parameter plan: makes each attempt's plan.
-    private func run<Serializer: ResponseSerializer>(
-        _ request: HTTPRequest?,
-        _ options: RequestOptions,
-        _ serializer: Serializer,
-        to destination: DownloadDestination? = nil,
-        plan: @escaping @Sendable (ManagerCore.Settings) throws(UncurlError) -> TaskPlan
-    ) -> TransferRun<Serializer> {
-        let settings = core.settings
-        return TransferRun(
-            manager: self,
-            settings: settings,
-            control: TransferControl(settings.monitors),
-            request: request,
-            options: options,
-            serializer: serializer,
-            destination: destination
-        ) { () throws(UncurlError) in
-            try plan(settings)
         }
     }
 

@@ -5,7 +5,7 @@ internal import URLLoading
 /// What a manager, its session's delegate and its tasks' delegates share. It holds neither the manager nor the session, so that both can
 /// be let go of.
 ///
-/// Settings are its members: one that is read is copied by itself, and what a new value replaces is let go of without the lock.
+/// Settings are its members. What a new value replaces is let go of without the lock.
 @dynamicMemberLookup
 final class ManagerCore: Sendable {
     /// All that a user may set, copied into each task when it is made (hooks apart, which are looked up).
@@ -28,7 +28,20 @@ final class ManagerCore: Sendable {
         var clock: any Clock<Duration> = ContinuousClock()
     }
 
-    private let stored: Mutex<Settings>
+    /// The settings of one moment: one reference, however often it is handed on.
+    @dynamicMemberLookup
+    final class Snapshot: Sendable {
+        let values: Settings
+
+        init(_ values: Settings) { self.values = values }
+
+        /// Asked for with every task, without a copy of all hooks.
+        var didComplete: (@Sendable (URLSession, URLSessionTask, (any Error)?) -> Void)? { values.hooks.didComplete }
+
+        subscript<Value>(dynamicMember member: KeyPath<Settings, Value>) -> Value { values[keyPath: member] }
+    }
+
+    private let stored: Mutex<Snapshot>
     /// Of the hooks, for those who ask with every event.
     private let hooked = Atomic<UInt16>(0)
     /// Why a host was refused when it was last asked about: what its tasks fail with.
@@ -42,19 +55,21 @@ final class ManagerCore: Sendable {
     static let processing = DispatchQueue(label: "Uncurl.serialization", attributes: .concurrent)
 
     init(_ settings: Settings) {
-        stored = Mutex(settings)
+        stored = Mutex(Snapshot(settings))
         hooked.store(Self.interests(settings).rawValue, ordering: .relaxed)
     }
 
-    var settings: Settings { stored.withLock { $0 } }
+    var settings: Snapshot { stored.withLock { $0 } }
 
     subscript<Value: Sendable>(dynamicMember member: WritableKeyPath<Settings, Value>) -> Value {
-        get { stored.withLock { $0[keyPath: member] } }
+        get { settings.values[keyPath: member] }
         set {
             // What is let go of may run code of the user's: never under the lock.
-            let old = stored.withLock { settings in
-                let old = settings
+            let old = stored.withLock { snapshot in
+                let old = snapshot
+                var settings = old.values
                 settings[keyPath: member] = newValue
+                snapshot = Snapshot(settings)
                 hooked.store(Self.interests(settings).rawValue, ordering: .relaxed)
                 return old
             }
@@ -64,7 +79,7 @@ final class ManagerCore: Sendable {
 
     /// Asked for with every event, so not by way of a key path.
     var hooks: TaskHooks {
-        get { stored.withLock { $0.hooks } }
+        get { settings.values.hooks }
         set { self[dynamicMember: \.hooks] = newValue }
     }
 

@@ -9,7 +9,7 @@ struct TaskFinish<Serializer: ResponseSerializer>: Sendable {
     let core: ManagerCore
     let delegate: TaskDelegate
     let session: URLSession
-    let settings: ManagerCore.Settings
+    let settings: ManagerCore.Snapshot
     let making: ResponseMaking<Serializer>
     let destination: DownloadDestination?
     let completion: @Sendable (Response<Serializer.Value>) -> Void
@@ -47,10 +47,10 @@ struct TaskFinish<Serializer: ResponseSerializer>: Sendable {
 extension URLSession {
     /// The hooks for a task's end, on the delegate queue, if there are any.
     func tellEnd(of task: URLSessionTask, _ error: URLError?, _ core: ManagerCore, _ delegate: TaskDelegate) {
-        guard core.hooks.didComplete != nil || delegate.hooks.didComplete != nil else { return }
+        guard core.settings.didComplete != nil || delegate.didComplete != nil else { return }
         delegateQueue.addOperation {
-            core.hooks.didComplete?(self, task, error)
-            delegate.hooks.didComplete?(self, task, error)
+            core.settings.didComplete?(self, task, error)
+            delegate.didComplete?(self, task, error)
         }
     }
 }

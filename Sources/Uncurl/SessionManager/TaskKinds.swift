@@ -30,10 +30,13 @@ extension URLSessionManager {
     }
 
     /// A suspended task with its delegate.
+    ///
+    /// - Parameter wakesWaiter: `done` only lets the caller go on, who waits for it.
     func task(
         _ plan: TaskPlan,
         _ delegate: TaskDelegate,
         collectsMetrics: Bool,
+        wakesWaiter: Bool = false,
         _ done: @escaping @Sendable (TaskOutcome) -> Void
     ) -> URLSessionTask {
         let task = session.task(
@@ -41,7 +44,7 @@ extension URLSessionManager {
             plan.request,
             delegate: delegate,
             watcher: delegate,
-            report: TaskReport(plan.keeping, collectsMetrics: collectsMetrics, done)
+            report: TaskReport(plan.keeping, collectsMetrics: collectsMetrics, wakesWaiter: wakesWaiter, done)
         )
         if let priority = plan.priority { task.priority = priority }
         // The session that is left only says that it cannot.

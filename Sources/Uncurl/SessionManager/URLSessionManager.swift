@@ -27,7 +27,7 @@ open class URLSessionManager: @unchecked Sendable {
     /// The same configuration, serializers and policy; not the hooks, as they may be about the original.
     public init(copying other: URLSessionManager) {
         configured = other.configured.copied
-        var settings = other.core.settings
+        var settings = other.core.settings.values
         settings.hooks = TaskHooks()
         settings.sessionHooks = SessionHooks()
         core = ManagerCore(settings)

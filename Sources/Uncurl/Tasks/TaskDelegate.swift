@@ -49,6 +49,11 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, @unchecked 
         }
     }
 
+    /// Of its own hooks the one that is asked for with every task.
+    var didComplete: (@Sendable (URLSession, URLSessionTask, (any Error)?) -> Void)? {
+        state.withLock { $0.hooks.didComplete }
+    }
+
     /// Why the task was made to fail here: it stands before what the transport says.
     var ownReason: UncurlError? {
         get { state.withLock { $0.ownReason } }

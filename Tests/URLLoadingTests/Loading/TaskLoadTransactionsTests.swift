@@ -218,6 +218,36 @@ struct TaskLoadTransactionsTests {
         }
     }
 
+    @Test("of requests that differ in little each is sent with its own")
+    func nearlyTheSame() async throws {
+        let server = try TestServer.start()
+        let session = URLSession(configuration: .isolated)
+        let fields: [[(String, String)]] = [
+            [("X-One", "1")], [("X-One", "1")], [("X-One", "2")], [("X-One", "2"), ("X-Two", "1")],
+            [],
+            [("X-Two", "1"), ("X-One", "2")],
+        ]
+        for given in fields {
+            // Each built anew, as programs do it.
+            var request = URLRequest(url: try url(server.url("/headers")))
+            for (name, value) in given { request.setValue(value, forHTTPHeaderField: name) }
+            let (data, _) = try await session.data(for: request)
+            let echo = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+            let heard = try #require(echo["headers"] as? [String: String]).filter {
+                $0.key.lowercased().hasPrefix("x-")
+            }
+            #expect(heard == Dictionary(uniqueKeysWithValues: given), "\(given)")
+        }
+        for method in ["GET", "HEAD", "DELETE", "GET"] {
+            var request = URLRequest(url: try url(server.url("/anything")))
+            request.httpMethod = method
+            let (data, _) = try await session.data(for: request)
+            guard method != "HEAD" else { continue }
+            let echo = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+            #expect(echo["method"] as? String == method)
+        }
+    }
+
     @Test("content that the engine sends twice is counted once")
     func sentTwice() async throws {
         let length = 2_000_000

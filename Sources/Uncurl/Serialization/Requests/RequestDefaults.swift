@@ -4,7 +4,11 @@ public import URLLoading
 /// are set here. A value: a request that is being made has a copy that nobody can change.
 public struct RequestDefaults: Sendable {
     /// The fields in the order in which they were set.
-    public private(set) var headers: HTTPHeaders
+    public private(set) var headers: HTTPHeaders {
+        didSet { prepared = Self.prepared(headers) }
+    }
+    /// The fields as a request without any gets them: nearly every request.
+    private var prepared: SharedFields
 
     /// Nil, here and below: the request keeps its own, and with it what its session's configuration says.
     public var cachePolicy: URLRequest.CachePolicy?
@@ -17,6 +21,7 @@ public struct RequestDefaults: Sendable {
     /// Accept-Language by the user's locale and User-Agent by the program and the system, and no more.
     public init() {
         headers = [.acceptLanguage(AcceptLanguage.ofThisUser), .userAgent(UserAgent.ofThisProgram)]
+        prepared = Self.prepared(headers)
     }
 
     /// Nothing at all.
@@ -51,15 +56,25 @@ public struct RequestDefaults: Sendable {
     /// Fields never replace those that the request has.
     public func applied(to request: URLRequest) -> URLRequest {
         var request = request
-        for field in headers where request.value(forHTTPHeaderField: field.name) == nil {
-            request.setValue(field.value, forHTTPHeaderField: field.name)
-        }
+        if request.hasFields { Self.add(headers, to: &request) } else { request.sharedFields = prepared }
         if let cachePolicy { request.cachePolicy = cachePolicy }
         if let timeoutInterval { request.timeoutInterval = timeoutInterval }
         if let httpShouldHandleCookies { request.httpShouldHandleCookies = httpShouldHandleCookies }
         if let networkServiceType { request.networkServiceType = networkServiceType }
         if let allowsCellularAccess { request.allowsCellularAccess = allowsCellularAccess }
         return request
+    }
+
+    private static func prepared(_ headers: HTTPHeaders) -> SharedFields {
+        var request = URLRequest(url: URL(fileURLWithPath: "/"))
+        add(headers, to: &request)
+        return request.sharedFields
+    }
+
+    private static func add(_ headers: HTTPHeaders, to request: inout URLRequest) {
+        for field in headers where request.value(forHTTPHeaderField: field.name) == nil {
+            request.setValue(field.value, forHTTPHeaderField: field.name)
+        }
     }
 }
 
