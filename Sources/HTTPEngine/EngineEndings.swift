@@ -4,6 +4,7 @@ internal import Reactor
 /// How exchanges end, and what becomes of their connections.
 extension Engine {
     func complete(_ exchange: Exchange, on connection: Connection, trailers: HTTPFields?, surplus: Bool) {
+        // First: a socket that cannot be set back to single bytes is not used again.
         connection.endGathering()
         // While other hosts wait for any place at all, a connection is given up after each exchange: hosts take turns.
         let reusable = !surplus && !isDraining && starved.isEmpty && connection.isReusable(after: exchange)

@@ -36,7 +36,7 @@ struct RequestPlan {
     /// As far as it reaches the server, or the engine.
     private static func saysTheSame(_ one: RequestValues, _ other: RequestValues) -> Bool {
         guard case .none = one.body, case .none = other.body, one.httpMethod == other.httpMethod else { return false }
-        guard one.rates == nil, other.rates == nil, one.explicitTimeout == other.explicitTimeout else { return false }
+        guard one.explicitTimeout == other.explicitTimeout else { return false }
         switch (one.fields, other.fields) {
         case (nil, nil): return true
         case (let some?, let others?): return some.isIdentical(to: others)

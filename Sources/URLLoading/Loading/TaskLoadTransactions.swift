@@ -106,8 +106,9 @@ extension TaskLoad {
         _ url: URL,
         _ conditions: [(name: String, value: String)]
     ) throws(URLError) -> (RequestPlan, ProtectionSpace?) {
-        // An upload's content is not the request's: the same request may have been sent without any.
-        let isRepeatable = !isSocket && !isAmongStrangers && content.isEmpty
+        // An upload's content is not the request's: the same request may have been sent without any. Nor are the rates, which stay the task's
+        // when it goes on with another request.
+        let isRepeatable = !isSocket && !isAmongStrangers && content.isEmpty && order.request?.rates == nil
         let last = !isRepeatable ? nil : engine.lastPlan.flatMap { $0.serves(request, url) ? $0 : nil }
         var builder = RequestBuilder(settings: engine.settings, request: request, url: url, content: content)
         let place: HTTPURL

@@ -11,9 +11,10 @@ struct AttemptSteps: Sendable {
     let options: RequestOptions
     let control: TransferControl
 
-    var hasInterceptors: Bool { !settings.interceptors.isEmpty || !options.interceptors.isEmpty }
+    private var hasInterceptors: Bool { !settings.interceptors.isEmpty || !options.interceptors.isEmpty }
 
     func adapted(_ request: URLRequest, _ retryCount: Int) async throws(UncurlError) -> URLRequest {
+        guard hasInterceptors else { return request }
         let attempt = RequestAttempt(transfer: control.identifier, retryCount: retryCount)
         var request = request
         do {

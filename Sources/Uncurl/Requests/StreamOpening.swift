@@ -59,8 +59,7 @@ struct StreamOpening: Sendable {
                 throw .invalidURL(request.path, reason: "a stream sends nothing but parameters")
             }
             control.watchers.tell(.built(built))
-            let steps = steps
-            let adapted = steps.hasInterceptors ? try await steps.adapted(built, retryCount) : built
+            let adapted = try await steps.adapted(built, retryCount)
             sent = adapted
             let delegate = manager.delegate(for: plan)
             let taskEnd = StreamTaskEnd(core: manager.core, delegate: delegate)

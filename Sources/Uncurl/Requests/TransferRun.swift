@@ -78,7 +78,7 @@ final class TransferRun<Serializer: ResponseSerializer>: Sendable {
             built = plan.request
             if let request = plan.request {
                 control.watchers.tell(.built(request))
-                if steps.hasInterceptors { plan.request = try await steps.adapted(request, retryCount) }
+                plan.request = try await steps.adapted(request, retryCount)
                 built = plan.request
             }
             if let resumption { plan.kind = .resumedDownload(resumption) }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPEngine
 import TestServer
 import Testing
 
@@ -246,6 +247,31 @@ struct TaskLoadTransactionsTests {
             let echo = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
             #expect(echo["method"] as? String == method)
         }
+    }
+
+    @Test("a task's rates are nobody else's, though it goes on with a request that names none")
+    func ownRates() async throws {
+        final class Renewing: NSObject, URLSessionTaskDelegate {
+            func urlSession(
+                _ session: URLSession,
+                task: URLSessionTask,
+                willPerformHTTPRedirection response: HTTPURLResponse,
+                newRequest request: URLRequest,
+                completionHandler: @escaping @Sendable (URLRequest?) -> Void
+            ) {
+                completionHandler(request.url.map { URLRequest(url: $0) })
+            }
+        }
+        let server = try TestServer.start()
+        let session = URLSession(configuration: .isolated)
+        var request = URLRequest(url: try url(server.url("/redirect-to?url=/bytes/3")))
+        request.rates = TransferRates(receiving: TransferRate(bytesPerSecond: 100_000_000))
+        let (data, _) = try await session.data(for: request, delegate: Renewing())
+        #expect(data.count == 3)
+        let kept = await withCheckedContinuation { continuation in
+            session.post { continuation.resume(returning: $0.lastPlan?.request.options.receivingRate) }
+        }
+        #expect(kept == nil)
     }
 
     @Test("content that the engine sends twice is counted once")
