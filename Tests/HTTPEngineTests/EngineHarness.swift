@@ -96,13 +96,21 @@ final class EngineHarness: Sendable {
 
     /// Moves the manual clock, by `span` a turn, until something is over: where nobody can know what the sockets have
     /// brought and taken by now, and each byte counts as activity.
-    func passTime(by span: Duration, until isOver: () -> Bool) async {
+    ///
+    /// - Parameter holds: time moves only where this is true; elsewhere the peer's own threads have the turn, at the pace
+    ///   they really have.
+    func passTime(
+        by span: Duration,
+        where holds: @escaping @Sendable (Engine) -> Bool = { _ in true },
+        until isOver: () -> Bool
+    ) async {
         let limit = ContinuousClock.now + .seconds(120)
         while !isOver() {
             guard ContinuousClock.now < limit else {
                 Issue.record("waited in vain for time to end it")
                 return
             }
+            guard await onLoop(holds) else { continue }
             clock?.advance(by: span, waking: loop)
             _ = await statistics
         }
@@ -227,6 +235,11 @@ final class Pending: Sendable {
     func finish(_ recorded: Recorded) { self.recorded.give(recorded) }
 
     var isFinished: Bool { recorded.value != nil }
+
+    /// Whether the exchange's own rate keeps it from reading.
+    func isReadingHeld(_ engine: Engine) -> Bool {
+        id.withLock { $0 }.flatMap(engine.exchange)?.throttle?.isReadingHeld == true
+    }
 
     func cancel() { post { $0.cancel($1) } }
 
