@@ -35,7 +35,9 @@ struct RequestBuilder {
     ]
 
     /// Whom to ask, and for what.
-    func place() throws(URLError) -> HTTPURL {
+    func place() throws(URLError) -> HTTPURL { try Self.place(url) }
+
+    static func place(_ url: URL) throws(URLError) -> HTTPURL {
         do throws(HTTPURL.Problem) {
             return try URLText.http(url)
         } catch {

@@ -3,13 +3,13 @@ internal import HTTP1
 internal import HTTPEngine
 
 /// A request as the engine takes it, and what it was made from: the same question asked again is not made again.
-struct RequestPlan {
+final class RequestPlan {
     let request: EngineRequest
     let place: HTTPURL
     let scope: CookieScope
     /// As they are sent, but for those that the engine adds.
     let fields: HTTPFields
-    private let url: URL
+    let url: URL
     private let storage: RequestStorage
 
     init(

@@ -50,18 +50,19 @@ struct TaskEnding: Sendable {
     }
 
     private func tellWaiter(_ order: TaskOrder, _ wakeUps: WakeUps? = nil) {
-        mark()
+        let waitsOnLoop = mark()
         if case .bytes(let channel) = order.receiver {
             channel.end(failure)
             return release()
         }
-        let (resumption, isElsewhere) = resumption()
+        let waiter = task.snapshot.withLock { $0.continuation.take() }
+        let resumption = waiter?.resumption(failure, failure == nil ? response : nil, data, file?.url)
         release()
-        if isElsewhere, let wakeUps, let resumption { wakeUps.add(resumption) } else { resumption?.resume() }
+        if !waitsOnLoop, let wakeUps, let resumption { wakeUps.add(resumption) } else { resumption?.resume() }
     }
 
     private func tell(_ report: TaskReport, _ wakeUps: WakeUps? = nil) {
-        mark()
+        let waitsOnLoop = mark()
         let outcome = TaskOutcome(
             task: task,
             response: response,
@@ -71,9 +72,9 @@ struct TaskEnding: Sendable {
             metrics: metrics
         )
         // First: whoever is told finds the task gone from its session's list, and its delegate from the task.
-        let isElsewhere = report.wakesWaiter && !task.snapshot.withLock { $0.waitsOnLoop }
         release()
-        if isElsewhere, let wakeUps { wakeUps.add(.report(report, outcome)) } else { report.done(outcome) }
+        guard report.wakesWaiter, !waitsOnLoop, let wakeUps else { return report.tell(outcome) }
+        wakeUps.add(.report(report, outcome))
     }
 
     private func tellDelegate() {
@@ -104,25 +105,19 @@ struct TaskEnding: Sendable {
         release(wasHeard: delegate != nil)
     }
 
-    /// Straight from the loop, where no delegate is told anything: no queue lies between the last byte and the function that waits for it.
-    private func resumption() -> (Resumption?, isElsewhere: Bool) {
-        let (waiter, isElsewhere) = task.snapshot.withLock { snapshot in
-            defer { snapshot.continuation = nil }
-            return (snapshot.continuation, !snapshot.waitsOnLoop)
-        }
-        return (waiter?.resumption(failure, failure == nil ? response : nil, data, file?.url), isElsewhere)
-    }
-
-    /// The task says that it is over.
-    private func mark() {
-        let progress = task.snapshot.withLock { snapshot in
+    /// The task says that it is over. True if whoever waits for that does so on the session's own loop.
+    @discardableResult
+    private func mark() -> Bool {
+        let (progress, waitsOnLoop) = task.snapshot.withLock { snapshot in
             snapshot.state = .completed
             snapshot.error = failure
-            return snapshot.progress.map { ($0, snapshot.progressCounts) }
+            return (snapshot.progress.map { ($0, snapshot.progressCounts) }, snapshot.waitsOnLoop)
         }
-        guard let (progress, counts) = progress else { return }
-        counts.show(on: progress)
-        if failure == nil, progress.totalUnitCount < 0 { progress.totalUnitCount = progress.completedUnitCount }
+        if let (progress, counts) = progress {
+            counts.show(on: progress)
+            if failure == nil, progress.totalUnitCount < 0 { progress.totalUnitCount = progress.completedUnitCount }
+        }
+        return waitsOnLoop
     }
 
     /// Task and session let go of each other.
@@ -135,8 +130,8 @@ extension URLSessionTask {
     /// Keeps nothing alive from here on. What is let go of may run code of the user's: never under the lock, and after `then`.
     func letGo(_ then: () -> Void = {}) {
         let held = snapshot.withLock { snapshot in
-            let held = (snapshot.session, snapshot.delegate, snapshot.watcher)
-            (snapshot.session, snapshot.delegate, snapshot.watcher) = (nil, nil, nil)
+            let held = (snapshot.session, snapshot.listener, snapshot.watcher)
+            (snapshot.session, snapshot.listener, snapshot.watcher) = (nil, nil, nil)
             return held
         }
         then()

@@ -140,12 +140,7 @@ final class TaskLoad {
 
     func begin() {
         if let limit = RequestBuilder.duration(resourceTime(engine.settings.resourceTimeout)) {
-            resourceTimer = engine.loop.arm(
-                at: engine.loop.now.advanced(by: limit),
-                Alarm { [weak self] in
-                    self?.ranOutOfTime()
-                }
-            )
+            resourceTimer = engine.loop.arm(at: engine.loop.now.advanced(by: limit), self)
         }
         if let refusal = task.snapshot.withLock({ $0.refusal }) { return end(refusal) }
         guard let request = order.request else {
@@ -154,13 +149,7 @@ final class TaskLoad {
         }
         guard let date = task.beginDate, date.timeIntervalSinceNow > 0 else { return start(request) }
         let delay = RequestBuilder.duration(min(date.timeIntervalSinceNow, RequestBuilder.longest)) ?? .zero
-        let timer = engine.loop.arm(
-            at: engine.loop.now.advanced(by: delay),
-            Alarm { [weak self] in
-                self?.beginDelayed()
-            }
-        )
-        phase = .starting(timer)
+        phase = .starting(engine.loop.arm(at: engine.loop.now.advanced(by: delay), self))
     }
 
     func suspend() {
@@ -297,6 +286,15 @@ final class TaskLoad {
         engine.remove(self)
         task = other
         engine.add(self)
+    }
+}
+
+/// The loop holds a load whose time is limited, as its session's engine does: until the end, which cancels its timers. Held weakly, a
+/// load would have every reference to it counted in a table apart: 0.4 µs a request.
+extension TaskLoad: TimerHandler {
+    func timerFired(_ id: TimerID) {
+        if id == resourceTimer { return ranOutOfTime() }
+        if case .starting(id) = phase { beginDelayed() }
     }
 }
 

@@ -32,7 +32,7 @@ extension TaskLoad {
         guard !lines.isEmpty else { return }
         cookies.store(
             setCookieLines: lines,
-            from: transaction.scope,
+            from: transaction.plan.scope,
             mainDocumentURL: request.mainDocumentURL,
             policy: settings.cookiePolicy
         )
@@ -151,6 +151,7 @@ extension TaskLoad {
     }
 
     private func tellCount(_ total: Int64, _ expected: Int64) {
+        guard hasListener(for: .received) else { return }
         let hasRoom = tell(.received, weight: CallbackQueue.pieceWeight) { session, task, delegate in
             (delegate as? any SelectiveDelegate)?.urlSession(session, task: task, didReceive: total, of: expected)
         }

@@ -54,7 +54,7 @@ extension TaskLoad {
     }
 
     private func decide(_ found: CachedURLResponse?, _ url: URL) {
-        if found == nil, request.values.fields == nil, policy == .useProtocolCachePolicy { return exchange(url) }
+        if found == nil, policy == .useProtocolCachePolicy, !isCacheControlled { return exchange(url) }
         let fields = fields(for: found, url)
         let decision = CacheRule.decide(
             method: request.values.httpMethod,
@@ -94,6 +94,11 @@ extension TaskLoad {
         guard let place = try? builder.place() else { return requestFields }
         if let cookies = cookieField(CookieScope(place)) { builder.extra.append(("Cookie", cookies)) }
         return (try? builder.build(to: place).1) ?? requestFields
+    }
+
+    /// Whether the request says a word to caches (RFC 9111 §5.2.1): nothing else is of weight where nothing is stored.
+    private var isCacheControlled: Bool {
+        request.values.fields?.contains(.cacheControl) == true || engine.settings.fields.contains(.cacheControl)
     }
 
     /// The request's and the session's own.
@@ -251,7 +256,7 @@ extension TaskLoad {
         guard let entry = storing, let cache = engine.settings.cache else { return false }
         storing = nil
         guard let data = entry.content(of: sink), let (cached, key) = proposed(entry, data) else { return false }
-        guard involvesDelegate, hasListener(for: .caching), listener is any URLSessionDataDelegate,
+        guard involvesDelegate, hasListener(for: .caching), listener?.delegate is any URLSessionDataDelegate,
             let dataTask = task as? URLSessionDataTask
         else {
             cache.keep(cached, for: key, by: task as? URLSessionDataTask)

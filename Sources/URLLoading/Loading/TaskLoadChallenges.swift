@@ -10,7 +10,7 @@ extension TaskLoad {
     /// What goes along unasked: the task's own answer to a challenge, or one that this server took before. A caller's own field
     /// goes before both.
     func authorization(_ url: URL, _ place: HTTPURL) throws(URLError) -> (value: String, space: ProtectionSpace)? {
-        if let own = request.values.fields, own.contains("Authorization") { return nil }
+        if let own = request.values.fields, own.contains(.authorization) { return nil }
         if var authorizer = challenges.authorizer, authorizer.side == .origin {
             defer { challenges.authorizer = authorizer }
             do throws(AuthenticationError) {
@@ -62,7 +62,7 @@ extension TaskLoad {
     /// True if the answer is a challenge that is being dealt with.
     func isChallenge(_ response: HTTPURLResponse) -> Bool {
         guard response.statusCode == 401, let url = request.url else { return false }
-        if let own = request.values.fields, own.contains("Authorization") { return false }
+        if let own = request.values.fields, own.contains(.authorization) { return false }
         let questions = ChallengeRule.questions(status: 401, fields: response.fields.list, url: url)
         guard !questions.isEmpty else { return false }
         if let refused = transaction?.authorized {

@@ -23,14 +23,17 @@ extension TaskLoad {
     }
 
     /// Who is told now: the task's own delegate, or else the session's.
-    var listener: (any URLSessionTaskDelegate)? { task.delegate ?? session.delegates.task }
+    var listener: Listener? { TaskLoad.listener(of: task, session) }
 
-    func hasListener(for event: TaskInterests) -> Bool { listener.map { $0.hears(of: event) } ?? false }
+    private static func listener(of task: URLSessionTask, _ session: URLSession) -> Listener? {
+        task.listener ?? session.listener
+    }
+
+    func hasListener(for event: TaskInterests) -> Bool { listener?.hears(of: event) ?? false }
 
     static func wantsMetrics(_ task: URLSessionTask, _ session: URLSession, _ order: TaskOrder) -> Bool {
         if case .report(let report) = order.receiver, report.collectsMetrics { return true }
-        guard let listener = task.delegate ?? session.delegates.task else { return false }
-        return listener.hears(of: .metrics)
+        return listener(of: task, session)?.hears(of: .metrics) ?? false
     }
 
     /// Runs `call` on the delegate queue, after what was told before. False: enough waits there.

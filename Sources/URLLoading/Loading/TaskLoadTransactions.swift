@@ -82,14 +82,7 @@ extension TaskLoad {
             if plan.place.scheme == .https, let failure = engine.tlsFailure {
                 throw ErrorTranslation.error(.tls(failure), url)
             }
-            transaction = Transaction(
-                url: url,
-                place: plan.place,
-                scope: plan.scope,
-                fields: plan.fields,
-                sent: Transaction.now,
-                authorized: space
-            )
+            transaction = Transaction(plan: plan, sent: Transaction.now, authorized: space)
             let id = network.start(plan.request, delegate: self, priority: priority)
             // Content in memory may leave within that call, and be told; nothing else is before it has returned.
             switch phase {
@@ -109,23 +102,25 @@ extension TaskLoad {
         // An upload's content is not the request's: the same request may have been sent without any. Nor are the rates, which stay the task's
         // when it goes on with another request.
         let isRepeatable = !isSocket && !isAmongStrangers && content.isEmpty && order.request?.rates == nil
-        let last = !isRepeatable ? nil : engine.lastPlan.flatMap { $0.serves(request, url) ? $0 : nil }
-        var builder = RequestBuilder(settings: engine.settings, request: request, url: url, content: content)
+        var last: RequestPlan?
+        if isRepeatable, let plan = engine.lastPlan, plan.serves(request, url) { last = plan }
         let place: HTTPURL
-        if let last { place = last.place } else { place = try builder.place() }
+        if let last { place = last.place } else { place = try RequestBuilder.place(url) }
         let scope = last?.scope ?? CookieScope(place)
-        builder.extra = conditions + resumptionFields()
+        var extra = conditions + resumptionFields()
+        if let cookies = cookieField(scope) { extra.append(("Cookie", cookies)) }
+        let authorization = try authorization(url, place)
+        if let authorization { extra.append(("Authorization", authorization.value)) }
+        if extra.isEmpty, let last { return (last, nil) }
+        var builder = RequestBuilder(settings: engine.settings, request: request, url: url, content: content)
+        builder.extra = extra
         builder.proxies = engine.proxies
         builder.rates = order.request?.rates
         builder.isAmongStrangers = isAmongStrangers
         builder.handshake = opening?.handshake
-        if let cookies = cookieField(scope) { builder.extra.append(("Cookie", cookies)) }
-        let authorization = try authorization(url, place)
-        if let authorization { builder.extra.append(("Authorization", authorization.value)) }
-        if builder.extra.isEmpty, let last { return (last, nil) }
         let (made, fields) = try builder.build(to: place)
         let plan = RequestPlan(made, fields, to: place, scope, for: request, url)
-        if builder.extra.isEmpty, isRepeatable { engine.lastPlan = plan }
+        if extra.isEmpty, isRepeatable { engine.lastPlan = plan }
         return (plan, authorization?.space)
     }
 
@@ -136,7 +131,7 @@ extension TaskLoad {
     func cookieField(_ scope: CookieScope) -> String? {
         let settings = engine.settings
         guard settings.setsCookies, let cookies = settings.cookies, request.httpShouldHandleCookies else { return nil }
-        if let own = request.values.fields, own.contains("Cookie") { return nil }
+        if let own = request.values.fields, own.contains(.cookie) { return nil }
         return cookies.cookieHeader(for: scope, mainDocumentURL: request.mainDocumentURL)
     }
 

@@ -32,20 +32,19 @@ extension URLSession {
     /// A suspended task whose content is read in pieces.
     package func chunkTask(
         _ request: URLRequest,
-        delegate: (any URLSessionTaskDelegate)?,
-        watcher: (any TaskWatcher)?
+        delegate: any SelectiveDelegate & TaskWatcher
     ) -> ChunkTask {
         let channel = ByteChannel()
         let task = add { URLSessionDataTask(self, $0, TaskOrder(request, .request, .bytes(channel))) }
         task.snapshot.withLock { snapshot in
-            snapshot.delegate = delegate
-            snapshot.watcher = watcher
+            snapshot.listener = .selective(delegate)
+            snapshot.watcher = delegate
         }
         return ChunkTask(task: task, channel: channel)
     }
 }
 
-/// A task that ``URLSession/chunkTask(_:delegate:watcher:)`` made.
+/// A task that ``URLSession/chunkTask(_:delegate:)`` made.
 package struct ChunkTask: Sendable {
     package let task: URLSessionDataTask
     let channel: ByteChannel

@@ -28,7 +28,7 @@ internal import Reactor
 
     func resume() {
         switch self {
-        case .report(let report, let outcome): report.done(outcome)
+        case .report(let report, let outcome): report.tell(outcome)
         case .data(let waiter, let result): unsafe waiter.resume(with: result)
         case .file(let waiter, let result): unsafe waiter.resume(with: result)
         }
@@ -50,7 +50,9 @@ final class WakeUps {
 
     private func wake() {
         let all = due
-        due.removeAll(keepingCapacity: true)
+        due = []
+        // The next burst will be about as large.
+        due.reserveCapacity(all.count)
         guard all.count > 1 else {
             for resumption in all { resumption.resume() }
             return

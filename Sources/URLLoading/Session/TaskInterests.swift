@@ -6,6 +6,8 @@ package struct TaskInterests: OptionSet, Sendable {
 
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 
+    /// Not as a literal: that makes a set of a collection, in code that looks its types up at run time.
+    package static let none = TaskInterests(rawValue: 0)
     package static let creation = TaskInterests(rawValue: 1 << 0)
     package static let delay = TaskInterests(rawValue: 1 << 1)
     package static let connectivity = TaskInterests(rawValue: 1 << 2)
@@ -42,10 +44,28 @@ package protocol SelectiveDelegate: URLSessionTaskDelegate {
     func urlSession(_ session: URLSession, task: URLSessionTask, didReceive total: Int64, of expected: Int64)
 }
 
-extension URLSessionTaskDelegate {
+/// A delegate, and whether it says what it hears of: looked up once, since that takes as long as a small request's parsing, and every
+/// event asks.
+enum Listener: Sendable {
+    case selective(any SelectiveDelegate)
+    case any(any URLSessionTaskDelegate)
+
+    init(_ delegate: any URLSessionTaskDelegate) {
+        self = (delegate as? any SelectiveDelegate).map { .selective($0) } ?? .any(delegate)
+    }
+
+    var delegate: any URLSessionTaskDelegate {
+        switch self {
+        case .selective(let delegate): delegate
+        case .any(let delegate): delegate
+        }
+    }
+
     func hears(of event: TaskInterests) -> Bool {
-        guard let selective = self as? any SelectiveDelegate else { return true }
-        return selective.interests.contains(event)
+        switch self {
+        case .selective(let delegate): delegate.interests.contains(event)
+        case .any: true
+        }
     }
 }
 

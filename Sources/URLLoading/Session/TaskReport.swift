@@ -1,7 +1,7 @@
 package import Foundation
 internal import Synchronization
 
-/// A task whose end is told to one closure, with all there is to tell: what the room above makes its own tasks of.
+/// A task whose end is told once, with all there is to tell: what the room above makes its own tasks of.
 package struct TaskReport: Sendable {
     /// What becomes of the answer's content.
     package enum Keeping: Sendable {
@@ -11,23 +11,36 @@ package struct TaskReport: Sendable {
         case nothing
     }
 
+    /// Who is told: on the session's loop, or on its delegate queue where something was told there before.
+    @safe package enum Receiver: Sendable {
+        case handler(@Sendable (TaskOutcome) -> Void)
+        /// The function that has made the task, and waits for it.
+        case waiter(UnsafeContinuation<TaskOutcome, Never>)
+    }
+
     package let keeping: Keeping
     package let collectsMetrics: Bool
-    /// `done` does nothing but let a function go on, which has made the task and waits for it.
-    let wakesWaiter: Bool
-    /// On the session's loop, from where a waiter is woken, or on its delegate queue where something was told there before. Once.
-    package let done: @Sendable (TaskOutcome) -> Void
+    private let receiver: Receiver
 
-    package init(
-        _ keeping: Keeping,
-        collectsMetrics: Bool = false,
-        wakesWaiter: Bool = false,
-        _ done: @escaping @Sendable (TaskOutcome) -> Void
-    ) {
+    package init(_ keeping: Keeping, collectsMetrics: Bool = false, to receiver: Receiver) {
         self.keeping = keeping
         self.collectsMetrics = collectsMetrics
-        self.wakesWaiter = wakesWaiter
-        self.done = done
+        self.receiver = receiver
+    }
+
+    var wakesWaiter: Bool {
+        switch receiver {
+        case .handler: false
+        case .waiter: true
+        }
+    }
+
+    /// Once.
+    func tell(_ outcome: TaskOutcome) {
+        switch receiver {
+        case .handler(let call): call(outcome)
+        case .waiter(let waiter): unsafe waiter.resume(returning: outcome)
+        }
     }
 }
 
@@ -81,12 +94,11 @@ extension URLSession {
     ///
     /// - Parameters:
     ///   - request: nothing for a resumed download.
-    ///   - delegate: the task's own.
+    ///   - delegate: the task's own; hears of its being resumed and suspended too.
     package func task(
         _ kind: ReportedKind,
         _ request: URLRequest?,
-        delegate: (any URLSessionTaskDelegate)?,
-        watcher: (any TaskWatcher)? = nil,
+        delegate: any SelectiveDelegate & TaskWatcher,
         report: TaskReport
     ) -> URLSessionTask {
         let receiver = TaskOrder.Receiver.report(report)
@@ -104,8 +116,8 @@ extension URLSession {
             }
         let waitsOnLoop = report.wakesWaiter && isOnLoop
         task.snapshot.withLock { snapshot in
-            snapshot.delegate = delegate
-            snapshot.watcher = watcher
+            snapshot.listener = .selective(delegate)
+            snapshot.watcher = delegate
             snapshot.waitsOnLoop = waitsOnLoop
         }
         return task

@@ -14,7 +14,8 @@ struct TaskSnapshot {
     var currentRequest: URLRequest?
     var response: URLResponse?
     var error: (any Error)?
-    var delegate: (any URLSessionTaskDelegate)?
+    /// The task's own delegate.
+    var listener: Listener?
     var watcher: (any TaskWatcher)?
     var taskDescription: String?
     var priority = URLSessionTask.defaultPriority
@@ -34,6 +35,8 @@ struct TaskSnapshot {
 
     init() {}
 
+    /// Inline, or it is made in one place and copied into another.
+    @inline(__always)
     init(_ session: URLSession, _ identifier: Int, _ request: URLRequest?) {
         self.session = session
         self.identifier = identifier

@@ -80,6 +80,8 @@ open class URLSession: NSObject, @unchecked Sendable {
 
     var delegates: SessionDelegates { state.withLock { $0.delegates } }
 
+    var listener: Listener? { state.withLock { $0.delegates.listener } }
+
     /// Free for the user.
     open var sessionDescription: String? {
         get { state.withLock { $0.description } }
@@ -99,15 +101,15 @@ open class URLSession: NSObject, @unchecked Sendable {
             let refusal = background.adopt(task)
             task.snapshot.withLock { $0.refusal = refusal }
         }
-        let delegates = state.withLock { state -> SessionDelegates? in
-            guard case .open = state.life else { return nil }
+        let (isOurs, listener) = state.withLock { state -> (Bool, Listener?) in
+            guard case .open = state.life else { return (false, nil) }
             state.tasks[identifier] = task
-            return state.delegates
+            return (true, state.delegates.listener)
         }
         // Nobody's: the next process must not find it.
-        if delegates == nil { _ = background?.told(task) }
-        if let delegate = delegates?.task, delegate.hears(of: .creation) {
-            delegateQueue.addOperation { delegate.urlSession(self, didCreateTask: task) }
+        if !isOurs { _ = background?.told(task) }
+        if let listener, listener.hears(of: .creation) {
+            delegateQueue.addOperation { listener.delegate.urlSession(self, didCreateTask: task) }
         }
         return task
     }

@@ -82,17 +82,20 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// Asked before the session's delegate, and let go of at the task's end. May be set at any time: who is asked is read when
     /// there is something to ask.
     open var delegate: (any URLSessionTaskDelegate)? {
-        get { snapshot.withLock { $0.delegate } }
+        get { listener?.delegate }
         set {
+            let listener = newValue.map { Listener($0) }
             // What is let go of may run code of the user's.
             let old = snapshot.withLock { snapshot in
-                let old = snapshot.delegate
-                snapshot.delegate = newValue
+                let old = snapshot.listener
+                snapshot.listener = listener
                 return old
             }
             _ = consume old
         }
     }
+
+    var listener: Listener? { snapshot.withLock { $0.listener } }
 
     /// Free for the user; shown in ``description``.
     open var taskDescription: String? {

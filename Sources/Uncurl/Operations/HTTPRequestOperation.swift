@@ -139,13 +139,19 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
             request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
         }
         var plan = TaskPlan(kind: .data, request: request, leavesContent: true)
-        plan.behavior.takesHead = { [self] in receive($0) }
-        plan.behavior.takesContent = { [self] task, data in if !receive(data) { task.cancel() } }
+        plan.behavior = TaskBehavior(
+            takesHead: { [self] in receive($0) },
+            takesContent: { [self] task, data in if !receive(data) { task.cancel() } }
+        )
         let delegate = manager.delegate(for: plan)
         delegate.hooks = hooked
-        let task = manager.task(plan, delegate, collectsMetrics: manager.collectsMetrics) { [self] outcome in
-            ended(outcome, delegate)
-        }
+        let task = manager.task(
+            plan,
+            delegate,
+            in: manager.session,
+            collectsMetrics: manager.collectsMetrics,
+            to: .handler { [self] in ended($0, delegate) }
+        )
         let isGoing = facts.withLock { $0.state.begin(task) }
         if isGoing, !isCancelled { task.resume() } else { task.cancel() }
     }
@@ -186,8 +192,8 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         // All of the answer may have come before the sink's failure could stop it.
         let error = failure == nil ? outcome.error : outcome.error ?? URLError(.cannotWriteToFile)
         let whole = TaskOutcome(outcome, data: data, response: head, error: error)
-        let made = ResponseMaking(serializer: serializer).response(
-            to: whole,
+        let made = whole.response(
+            by: serializer,
             reason: failure.map { .output($0) } ?? delegate.reason(for: error, request.url?.host),
             moved: nil
         )
@@ -196,7 +202,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
     }
 
     private var cancelled: Response<any Sendable> {
-        ResponseMaking(serializer: serializer).response(failing: .cancelled, request)
+        Response(failing: .cancelled, request)
     }
 
     private func finish(_ response: Response<any Sendable>) {

@@ -7,18 +7,26 @@ struct AttemptSteps: Sendable {
         case end(UncurlError)
     }
 
-    let settings: ManagerCore.Snapshot
-    let options: RequestOptions
-    let control: TransferControl
+    private let settings: ManagerCore.Snapshot
+    private let control: TransferControl
+    private let interceptors: [any RequestInterceptor]
 
-    private var hasInterceptors: Bool { !settings.interceptors.isEmpty || !options.interceptors.isEmpty }
+    /// - Parameter own: the request's, after the manager's.
+    init(_ settings: ManagerCore.Snapshot, _ own: [any RequestInterceptor], _ control: TransferControl) {
+        self.settings = settings
+        self.control = control
+        interceptors = own.isEmpty ? settings.interceptors : settings.interceptors + own
+    }
+
+    /// Nobody adapts anything.
+    var isEmpty: Bool { interceptors.isEmpty }
 
     func adapted(_ request: URLRequest, _ retryCount: Int) async throws(UncurlError) -> URLRequest {
-        guard hasInterceptors else { return request }
+        if isEmpty { return request }
         let attempt = RequestAttempt(transfer: control.identifier, retryCount: retryCount)
         var request = request
         do {
-            for interceptor in settings.interceptors + options.interceptors {
+            for interceptor in interceptors {
                 request = try await interceptor.adapt(request, for: attempt)
             }
         } catch {
@@ -37,14 +45,14 @@ struct AttemptSteps: Sendable {
     }
 
     private func decided(_ failure: FailedAttempt) async -> Next {
-        for interceptor in settings.interceptors + options.interceptors {
+        for interceptor in interceptors {
             switch await interceptor.retry(failure) {
             case .doNotRetry: continue
             case .doNotRetryWithError(let error): return .end(.retry(error, original: failure.error))
             case .retry: control.watchers.tell(.retries(after: .zero, failure.error))
             case .retryAfter(let delay):
                 control.watchers.tell(.retries(after: delay, failure.error))
-                await control.wait(for: delay, on: settings.clock)
+                await control.wait(for: delay, on: settings.values.clock)
             }
             await control.ready()
             return .again

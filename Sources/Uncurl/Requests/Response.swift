@@ -2,66 +2,63 @@ public import URLLoading
 
 /// What a request came to: one result, and everything it was made of.
 public struct Response<Value: Sendable>: Sendable {
-    /// The request that was answered, or would have been: after a redirect, the last. Nil where none could be built.
-    public let request: URLRequest?
-    public let response: HTTPURLResponse?
-    /// The content as it came; of a failed request what had come. Empty for a download.
-    public let data: Data
-    /// Where a download lies. It is the caller's.
-    public let fileURL: URL?
+    let facts: ResponseFacts
     public let result: Result<Value, UncurlError>
     /// What the serializer made of an answer that validation refused: an error document, for instance.
     public let rejectedValue: Value?
+
+    /// Inline: whoever has made a result need not look up its type again.
+    @inline(__always)
+    init(_ facts: ResponseFacts, _ result: Result<Value, UncurlError>, _ rejectedValue: Value?) {
+        self.facts = facts
+        self.result = result
+        self.rejectedValue = rejectedValue
+    }
+
+    /// The request that was answered, or would have been: after a redirect, the last. Nil where none could be built.
+    public var request: URLRequest? { facts.request }
+
+    public var response: HTTPURLResponse? { facts.response }
+
+    /// The content as it came; of a failed request what had come. Empty for a download.
+    public var data: Data { facts.data }
+
+    /// Where a download lies. It is the caller's.
+    public var fileURL: URL? { facts.fileURL }
+
     /// Of the last attempt; nil unless the manager collects them.
-    public let metrics: URLSessionTaskMetrics?
+    public var metrics: URLSessionTaskMetrics? { facts.metrics }
+
     /// How often the request was sent again after a retrier's word.
-    public let retryCount: Int
+    public var retryCount: Int { facts.retryCount }
 
     public var value: Value? { try? result.get() }
 
-    public var error: UncurlError? {
-        if case .failure(let error) = result { error } else { nil }
-    }
+    public var error: UncurlError? { facts.error }
 
     public var statusCode: Int? { response?.statusCode }
 
     /// What a cut or cancelled download goes on with: ``HTTPSessionManager/download(resuming:to:options:)``.
-    public let resumeData: Data?
+    public var resumeData: Data? { facts.resumeData }
 
     /// Another value in place of this one's.
     public func map<Other: Sendable>(_ transform: (Value) throws -> Other) rethrows -> Response<Other> {
-        Response<Other>(
-            request: request,
-            response: response,
-            data: data,
-            fileURL: fileURL,
-            result: try result.map(transform),
-            rejectedValue: try rejectedValue.map(transform),
-            metrics: metrics,
-            retryCount: retryCount,
-            resumeData: resumeData
-        )
+        Response<Other>(facts, try result.map(transform), try rejectedValue.map(transform))
     }
 }
 
 extension Response {
     /// The same with another failure.
     func failing(_ error: UncurlError) -> Response {
-        Response(
-            request: request,
-            response: response,
-            data: data,
-            fileURL: fileURL,
-            result: .failure(error),
-            rejectedValue: rejectedValue,
-            metrics: metrics,
-            retryCount: retryCount,
-            resumeData: resumeData
-        )
+        Response(ResponseFacts(facts, failing: error), .failure(error), rejectedValue)
     }
 }
 
 extension Result {
+    var failure: Failure? {
+        if case .failure(let failure) = self { failure } else { nil }
+    }
+
     fileprivate func map<Other>(_ transform: (Success) throws -> Other) rethrows -> Result<Other, Failure> {
         switch self {
         case .success(let value): .success(try transform(value))

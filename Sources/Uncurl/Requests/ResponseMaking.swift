@@ -1,22 +1,20 @@
 internal import URLLoading
 
 /// Makes one response of what a task came to. Any thread.
-struct ResponseMaking<Serializer: ResponseSerializer>: Sendable {
-    let serializer: Serializer
-    /// In place of the serializer's own.
-    var validation: ResponseValidation?
-    var retryCount = 0
-
+extension TaskOutcome {
     /// - Parameters:
+    ///   - validation: in place of the serializer's own.
     ///   - reason: what the task failed for; nil where it did not.
     ///   - moved: where a download has come to.
-    func response(
-        to outcome: TaskOutcome,
+    func response<Serializer: ResponseSerializer>(
+        by serializer: Serializer,
+        validation: ResponseValidation? = nil,
         reason: UncurlError?,
-        moved: Result<URL, UncurlError>?
+        moved: Result<URL, UncurlError>?,
+        retryCount: Int = 0
     ) -> Response<Serializer.Value> {
-        let request = outcome.task.currentRequest ?? outcome.task.originalRequest
-        var file = outcome.file
+        let request = task.currentRequest ?? task.originalRequest
+        var file = file
         if case .success(let place)? = moved { file = place }
         var rejected: Serializer.Value?
         let result: Result<Serializer.Value, UncurlError>
@@ -25,40 +23,37 @@ struct ResponseMaking<Serializer: ResponseSerializer>: Sendable {
         } else if case .failure(let failure)? = moved {
             result = .failure(failure)
         } else {
-            let answer = ReceivedResponse(
-                request: request,
-                response: outcome.response,
-                data: outcome.data,
-                fileURL: file
-            )
+            let answer = ReceivedResponse(request: request, response: response, data: data, fileURL: file)
             (result, rejected) = serializer.outcome(of: answer, by: validation ?? serializer.validation)
         }
-        return Response(
+        let facts = ResponseFacts(
             request: request,
-            response: outcome.response as? HTTPURLResponse,
-            data: outcome.data,
+            response: response as? HTTPURLResponse,
+            data: data,
             fileURL: file,
-            result: result,
-            rejectedValue: rejected,
-            metrics: outcome.metrics,
+            error: result.failure,
+            metrics: metrics,
             retryCount: retryCount,
-            resumeData: outcome.error?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data
+            resumeData: error?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data
         )
+        return Response(facts, result, rejected)
     }
+}
 
+extension Response {
     /// Of a request that never became a task.
-    func response(failing error: UncurlError, _ request: URLRequest?) -> Response<Serializer.Value> {
-        Response(
+    init(failing error: UncurlError, _ request: URLRequest?, retryCount: Int = 0) {
+        let facts = ResponseFacts(
             request: request,
             response: nil,
             data: Data(),
             fileURL: nil,
-            result: .failure(error),
-            rejectedValue: nil,
+            error: error,
             metrics: nil,
             retryCount: retryCount,
             resumeData: nil
         )
+        self.init(facts, .failure(error), nil)
     }
 }
 

@@ -11,9 +11,7 @@ struct StreamOpening: Sendable {
     let request: HTTPRequest
     let validation: ResponseValidation
 
-    private var steps: AttemptSteps {
-        AttemptSteps(settings: settings, options: request.options, control: control)
-    }
+    private var steps: AttemptSteps { AttemptSteps(settings, request.options.interceptors, control) }
 
     func stream() async -> Result<ResponseStream, UncurlError> {
         control.watchers.tell(.began(request))
@@ -54,7 +52,7 @@ struct StreamOpening: Sendable {
         do throws(UncurlError) {
             guard !control.isCancelled else { throw .cancelled }
             guard !manager.isInvalid else { throw .sessionInvalidated }
-            let plan = try manager.taskPlan(for: request, settings.requestSerializer)
+            let plan = try manager.taskPlan(for: request, settings)
             guard let built = plan.request, case .data = plan.kind else {
                 throw .invalidURL(request.path, reason: "a stream sends nothing but parameters")
             }
@@ -87,7 +85,7 @@ struct StreamOpening: Sendable {
         _ priority: Float?
     ) async throws(UncurlError) -> ResponseChunks {
         let delegate = taskEnd.delegate
-        let opened = manager.session.chunkTask(request, delegate: delegate, watcher: delegate)
+        let opened = manager.session.chunkTask(request, delegate: delegate)
         if let priority { opened.task.priority = priority }
         delegate.attach(opened.task)
         control.watchers.tell(.createdTask(opened.task))

@@ -110,10 +110,16 @@ public final class TransferControl: Sendable {
 
     /// Tells the task what the state wants of it, one thread at a time: of two that change the state at once, the one whose word came last
     /// must be the one that the task heard last. Whoever comes meanwhile leaves the rest to who is here.
-    private func steer() {
-        while let (task, runs) = reins.withLock({ $0.steer() }) {
+    private func steer() { follow(reins.withLock { $0.steer() }) }
+
+    private func follow(_ word: (task: URLSessionTask, runs: Bool)?) {
+        var word = word
+        while let (task, runs) = word {
             if runs { task.resume() } else { task.suspend() }
-            reins.withLock { $0.isSteered = false }
+            word = reins.withLock { reins in
+                reins.isSteered = false
+                return reins.steer()
+            }
         }
     }
 
@@ -139,13 +145,13 @@ public final class TransferControl: Sendable {
 
     /// Begins an attempt's task, if the transfer has not been stopped meanwhile.
     func begin(_ task: URLSessionTask) {
-        let isCancelled = reins.withLock { reins in
+        let (isCancelled, word) = reins.withLock { reins in
             if let before = reins.task { reins.past.append(before) }
             reins.task = task
             reins.runs = false
-            return reins.state == .cancelled
+            return (reins.state == .cancelled, reins.steer())
         }
-        if isCancelled { task.cancel() } else { steer() }
+        if isCancelled { task.cancel() } else { follow(word) }
     }
 
     /// Cancelled with the transfer: what it is carried out by.

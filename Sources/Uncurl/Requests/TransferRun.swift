@@ -1,57 +1,83 @@
 internal import URLLoading
 
 /// A request from its building to its response: attempts, and what interceptors make of their failures.
-final class TransferRun<Serializer: ResponseSerializer>: Sendable {
-    private let manager: URLSessionManager
+///
+/// Only what makes the value knows its type: code for any type, that looks up at run time what it works on, costs a small request a tenth
+/// of all that it takes.
+final class TransferRun: Sendable {
+    /// What is to come of it.
+    enum Kind {
+        case answer
+        case file
+        /// The rest of a file; its request says no more than how it is made.
+        case rest(Data)
+
+        var isWhole: Bool {
+            if case .rest = self { false } else { true }
+        }
+    }
+
+    /// What an attempt came to, before anything is made of it.
+    private enum Attempt {
+        /// It never became a task.
+        case refused(UncurlError, URLRequest?)
+        case ended(TaskOutcome, TaskDelegate, moved: Result<URL, UncurlError>?)
+    }
+
+    private let manager: HTTPSessionManager
     let settings: ManagerCore.Snapshot
     let control: TransferControl
-    private let request: HTTPRequest?
+    private let kind: Kind
     private let steps: AttemptSteps
-    private let serializer: Serializer
     private let destination: DownloadDestination?
-    private let plan: @Sendable (ManagerCore.Snapshot) throws(UncurlError) -> TaskPlan
 
     /// With the manager's settings as they are now.
     ///
-    /// - Parameter plan: makes each attempt's plan anew.
+    /// - Parameter options: the request's.
     init(
-        _ manager: URLSessionManager,
-        _ request: HTTPRequest?,
+        _ manager: HTTPSessionManager,
         _ options: RequestOptions,
-        _ serializer: Serializer,
-        to destination: DownloadDestination? = nil,
-        plan: @escaping @Sendable (ManagerCore.Snapshot) throws(UncurlError) -> TaskPlan
+        _ kind: Kind = .answer,
+        to destination: DownloadDestination? = nil
     ) {
         let settings = manager.core.settings
         let control = TransferControl(settings.monitors)
         self.manager = manager
         self.settings = settings
         self.control = control
-        self.request = request
-        steps = AttemptSteps(settings: settings, options: options, control: control)
-        self.serializer = serializer
+        self.kind = kind
+        steps = AttemptSteps(settings, options.interceptors, control)
         self.destination = destination
-        self.plan = plan
     }
 
-    func response() async -> Response<Serializer.Value> {
-        control.watchers.tell(.began(request))
-        await control.ready()
+    func response<Serializer: ResponseSerializer>(
+        to request: HTTPRequest,
+        by serializer: Serializer
+    ) async -> Response<Serializer.Value> {
+        control.watchers.tell(.began(kind.isWhole ? request : nil))
+        if control.state != .resumed { await control.ready() }
         var retryCount = 0
         var resumption: Data?
         while true {
-            let response = await attempt(retryCount, resumption)
-            guard let error = response.error, !control.isCancelled else { return ended(response) }
+            let attempt = await cancellably { await self.attempt(request, retryCount, resumption) }
+            let response = made(of: attempt, serializer, request.options.validation, retryCount)
+            guard let error = response.error, !control.isCancelled else {
+                end(response.facts)
+                return response
+            }
             let failure = FailedAttempt(
                 attempt: RequestAttempt(transfer: control.identifier, retryCount: retryCount),
                 request: response.request,
                 response: response.response,
                 data: response.data,
                 error: error,
-                isReplayable: request?.body.isReplayable ?? true
+                isReplayable: request.body.isReplayable
             )
-            switch await steps.next(after: failure) {
-            case .end(let error): return ended(response.failing(error))
+            switch await cancellably({ await steps.next(after: failure) }) {
+            case .end(let error):
+                let response = response.failing(error)
+                end(response.facts)
+                return response
             case .again:
                 resumption = response.resumeData
                 retryCount += 1
@@ -59,66 +85,108 @@ final class TransferRun<Serializer: ResponseSerializer>: Sendable {
         }
     }
 
-    private func ended(_ response: Response<Serializer.Value>) -> Response<Serializer.Value> {
-        control.finish(response.statusCode, response.error, retryCount: response.retryCount)
-        return response
+    /// What is waited for: cancelling the Swift task cancels the request. Around the waiting alone, which is compiled for no type of value.
+    private func cancellably<Made>(_ step: () async -> Made) async -> Made {
+        await withTaskCancellationHandler {
+            await step()
+        } onCancel: {
+            control.cancel()
+        }
     }
 
-    private func attempt(_ retryCount: Int, _ resumption: Data?) async -> Response<Serializer.Value> {
-        let making = ResponseMaking(
-            serializer: serializer,
-            validation: steps.options.validation,
-            retryCount: retryCount
-        )
-        var built: URLRequest?
-        do throws(UncurlError) {
-            guard !control.isCancelled else { throw .cancelled }
-            guard !manager.isInvalid else { throw .sessionInvalidated }
-            var plan = try self.plan(settings)
-            built = plan.request
-            if let request = plan.request {
-                control.watchers.tell(.built(request))
-                plan.request = try await steps.adapted(request, retryCount)
-                built = plan.request
-            }
-            if let resumption { plan.kind = .resumedDownload(resumption) }
-            return await send(plan, making)
-        } catch {
-            let response = making.response(failing: error, built)
+    private func end(_ facts: ResponseFacts) {
+        control.finish(facts.response?.statusCode, facts.error, retryCount: facts.retryCount)
+    }
+
+    private func made<Serializer: ResponseSerializer>(
+        of attempt: Attempt,
+        _ serializer: Serializer,
+        _ validation: ResponseValidation?,
+        _ retryCount: Int
+    ) -> Response<Serializer.Value> {
+        switch attempt {
+        case .refused(let error, let request):
             control.watchers.tell(.serialized(statusCode: nil, error))
+            return Response(failing: error, request, retryCount: retryCount)
+        case .ended(let outcome, let delegate, let moved):
+            let response = outcome.response(
+                by: serializer,
+                validation: validation,
+                reason: delegate.reason(for: outcome),
+                moved: moved,
+                retryCount: retryCount
+            )
+            control.watchers.tell(.serialized(statusCode: response.statusCode, response.error))
+            manager.core.postCompletion(outcome.task, response, serializer)
+            delegate.open()
             return response
         }
     }
 
-    private func send(
-        _ plan: TaskPlan,
-        _ making: ResponseMaking<Serializer>
-    ) async -> Response<Serializer.Value> {
+    // MARK: Attempts
+
+    private func attempt(
+        _ wanted: HTTPRequest,
+        _ retryCount: Int,
+        _ resumption: Data?
+    ) async -> Attempt {
+        var built: URLRequest?
+        do throws(UncurlError) {
+            guard !control.isCancelled else { throw .cancelled }
+            guard !manager.isInvalid else { throw .sessionInvalidated }
+            var plan = try plan(for: wanted)
+            built = plan.request
+            if let request = plan.request {
+                control.watchers.tell(.built(request))
+                if !steps.isEmpty {
+                    plan.request = try await steps.adapted(request, retryCount)
+                    built = plan.request
+                }
+            }
+            if let resumption { plan.kind = .resumedDownload(resumption) }
+            return await send(plan)
+        } catch {
+            return .refused(error, built)
+        }
+    }
+
+    private func plan(for request: HTTPRequest) throws(UncurlError) -> TaskPlan {
+        switch kind {
+        case .answer: return try manager.taskPlan(for: request, settings)
+        case .file:
+            var plan = try manager.taskPlan(for: request, settings)
+            guard case .data = plan.kind else {
+                throw .invalidURL(request.path, reason: "a download sends nothing but parameters")
+            }
+            plan.kind = .download
+            return plan
+        case .rest(let data):
+            let options = request.options
+            return TaskPlan(kind: .resumedDownload(data), behavior: options.behavior(), priority: options.priority)
+        }
+    }
+
+    private func send(_ plan: TaskPlan) async -> Attempt {
         let delegate = manager.delegate(for: plan)
         let session = manager.session
         let outcome = await unsafe withUnsafeContinuation { continuation in
-            let task = manager.task(plan, delegate, collectsMetrics: settings.collectsMetrics, wakesWaiter: true) {
-                unsafe continuation.resume(returning: $0)
-            }
+            let task = manager.task(
+                plan,
+                delegate,
+                in: session,
+                collectsMetrics: settings.collectsMetrics,
+                to: unsafe .waiter(continuation)
+            )
             control.watchers.tell(.createdTask(task))
             control.begin(task)
         }
         session.tellEnd(of: outcome.task, outcome.error, manager.core, delegate)
         control.watchers.tell(.completedTask(outcome.task, outcome.error))
         if let metrics = outcome.metrics { control.watchers.tell(.collectedMetrics(metrics)) }
-        var moved: Result<URL, UncurlError>?
-        if let file = outcome.file, let task = outcome.task as? URLSessionDownloadTask {
-            moved = await move(file, outcome, task, session)
+        guard let file = outcome.file, let task = outcome.task as? URLSessionDownloadTask else {
+            return .ended(outcome, delegate, moved: nil)
         }
-        let response = making.response(
-            to: outcome,
-            reason: delegate.reason(for: outcome.error, outcome.task.currentRequest?.url?.host),
-            moved: moved
-        )
-        control.watchers.tell(.serialized(statusCode: response.statusCode, response.error))
-        manager.core.postCompletion(outcome.task, response, serializer)
-        delegate.open()
-        return response
+        return .ended(outcome, delegate, moved: await move(file, outcome, task, session))
     }
 
     private func move(

@@ -9,6 +9,7 @@ public import URLLoading
 /// ```
 open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
     private let base: BaseURL?
+    private let built = Mutex<BuiltRequest?>(nil)
 
     /// - Parameter baseURL: where references are resolved (RFC 3986 §5); a path without a slash at its end gets one. Nil: requests name
     ///   whole URLs.
@@ -46,7 +47,7 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
 
     /// A request as it is sent, but for what interceptors change.
     public func urlRequest(for request: HTTPRequest) throws(UncurlError) -> URLRequest {
-        let plan = try taskPlan(for: request)
+        let plan = try taskPlan(for: request, core.settings)
         if let made = plan.request { return made }
         return URLRequest(url: try url(for: request.path))
     }
@@ -57,17 +58,37 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
         return try base.resolve(path)
     }
 
-    func taskPlan(for request: HTTPRequest) throws(UncurlError) -> TaskPlan {
-        try taskPlan(for: request, core.requestSerializer)
+    func taskPlan(for request: HTTPRequest, _ settings: ManagerCore.Snapshot) throws(UncurlError) -> TaskPlan {
+        if let built = built.withLock({ $0 }), built.serves(request, settings) {
+            return TaskPlan(
+                kind: .data,
+                request: built.request,
+                behavior: request.options.behavior(),
+                priority: request.options.priority
+            )
+        }
+        let plan = try freshPlan(for: request, settings.requestSerializer)
+        if let made = plan.request, let new = BuiltRequest(made, for: request, settings) {
+            let old = built.withLock { built in
+                let old = built
+                built = new
+                return old
+            }
+            withExtendedLifetime(old) {}
+        }
+        return plan
     }
 
-    func taskPlan(for request: HTTPRequest, _ serializer: any RequestSerializer) throws(UncurlError) -> TaskPlan {
+    private func freshPlan(
+        for request: HTTPRequest,
+        _ serializer: any RequestSerializer
+    ) throws(UncurlError) -> TaskPlan {
         var made = URLRequest(url: try url(for: request.path))
         made.httpMethod = request.method.rawValue
         if let timeout = request.options.timeout { made.timeoutInterval = timeout }
         if let policy = request.options.cachePolicy { made.cachePolicy = policy }
         let serializer = request.serializer ?? serializer
-        var plan = TaskPlan(kind: .data, behavior: TaskBehavior(request.options), priority: request.options.priority)
+        var plan = TaskPlan(kind: .data, behavior: request.options.behavior(), priority: request.options.priority)
         switch request.body {
         case .parameters: made = try serializer.serialize(request.parameters, into: made)
         case .data(let data, let type):
@@ -85,7 +106,7 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
             guard length ?? 0 >= 0 else { throw .header(name: "Content-Length") }
             if let length { made.setValue(String(length), forHTTPHeaderField: "Content-Length") }
             plan.kind = .uploadStream
-            plan.behavior.newBodyStream = make
+            plan.behavior = request.options.behavior(newBodyStream: make)
         case .multipart(let form):
             made = try serializer.serialize(form, leadBy: request.parameters, into: made)
             plan.kind = .uploadStream

@@ -7,7 +7,7 @@ extension HTTPSessionManager {
         to request: HTTPRequest,
         serializer: Serializer
     ) async -> Response<Serializer.Value> {
-        await awaited(run(request, serializer))
+        await awaited(TransferRun(self, request.options), request, serializer)
     }
 
     /// With the manager's own ``URLSessionManager/responseSerializer``.
@@ -22,7 +22,7 @@ extension HTTPSessionManager {
         _ request: HTTPRequest,
         to destination: DownloadDestination? = nil
     ) async -> Response<URL> {
-        await awaited(downloadRun(request, destination))
+        await awaited(TransferRun(self, request.options, .file, to: destination), request, .file)
     }
 
     /// Goes on where a download stopped, from the start if the server's content is another one by now.
@@ -31,7 +31,8 @@ extension HTTPSessionManager {
         to destination: DownloadDestination? = nil,
         options: RequestOptions = RequestOptions()
     ) async -> Response<URL> {
-        await awaited(resumedRun(data, destination, options))
+        let run = TransferRun(self, options, .rest(data), to: destination)
+        return await awaited(run, HTTPRequest("", options: options), .file)
     }
 
     /// Begins the request and returns its handle. `completion` is called once, on the completion queue.
@@ -52,7 +53,7 @@ extension HTTPSessionManager {
         serializer: Serializer,
         completion: @escaping @Sendable (Response<Serializer.Value>) -> Void = { _ in }
     ) -> Transfer<Serializer.Value> {
-        launch(run(request, serializer), completion)
+        launch(TransferRun(self, request.options), request, serializer, completion)
     }
 
     /// A download, not begun.
@@ -61,63 +62,30 @@ extension HTTPSessionManager {
         to destination: DownloadDestination? = nil,
         completion: @escaping @Sendable (Response<URL>) -> Void = { _ in }
     ) -> Transfer<URL> {
-        launch(downloadRun(request, destination), completion)
+        launch(TransferRun(self, request.options, .file, to: destination), request, .file, completion)
     }
 
     // MARK: Runs
 
-    private func run<Serializer: ResponseSerializer>(
+    private func awaited<Serializer: ResponseSerializer>(
+        _ run: TransferRun,
         _ request: HTTPRequest,
         _ serializer: Serializer
-    ) -> TransferRun<Serializer> {
-        TransferRun(self, request, request.options, serializer) { [self] settings throws(UncurlError) in
-            try taskPlan(for: request, settings.requestSerializer)
-        }
-    }
-
-    private func downloadRun(
-        _ request: HTTPRequest,
-        _ destination: DownloadDestination?
-    ) -> TransferRun<FileResponseSerializer> {
-        TransferRun(self, request, request.options, .file, to: destination) { [self] settings throws(UncurlError) in
-            var plan = try taskPlan(for: request, settings.requestSerializer)
-            guard case .data = plan.kind else {
-                throw .invalidURL(request.path, reason: "a download sends nothing but parameters")
-            }
-            plan.kind = .download
-            return plan
-        }
-    }
-
-    private func resumedRun(
-        _ data: Data,
-        _ destination: DownloadDestination?,
-        _ options: RequestOptions
-    ) -> TransferRun<FileResponseSerializer> {
-        TransferRun(self, nil, options, .file, to: destination) { _ throws(UncurlError) in
-            TaskPlan(kind: .resumedDownload(data), behavior: TaskBehavior(options), priority: options.priority)
-        }
-    }
-
-    private func awaited<Serializer: ResponseSerializer>(
-        _ run: TransferRun<Serializer>
     ) async -> Response<Serializer.Value> {
         run.control.resume()
-        return await withTaskCancellationHandler {
-            await run.response()
-        } onCancel: {
-            run.control.cancel()
-        }
+        return await run.response(to: request, by: serializer)
     }
 
     private func launch<Serializer: ResponseSerializer>(
-        _ run: TransferRun<Serializer>,
+        _ run: TransferRun,
+        _ request: HTTPRequest,
+        _ serializer: Serializer,
         _ completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
     ) -> Transfer<Serializer.Value> {
-        let group = run.settings.completionGroup ?? ManagerCore.sharedGroup
-        let queue = run.settings.completionQueue ?? core.ownQueue
+        let group = run.settings.values.completionGroup ?? ManagerCore.sharedGroup
+        let queue = run.settings.values.completionQueue ?? core.ownQueue
         let task = Task {
-            let response = await run.response()
+            let response = await run.response(to: request, by: serializer)
             queue.async(group: group) { completion(response) }
             return response
         }

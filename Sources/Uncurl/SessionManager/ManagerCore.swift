@@ -29,16 +29,28 @@ final class ManagerCore: Sendable {
     }
 
     /// The settings of one moment: one reference, however often it is handed on.
-    @dynamicMemberLookup
     final class Snapshot: Sendable {
         let values: Settings
+        // Asked for with every request, and so apart: reading one member of so large a value copies all of it.
+        let requestSerializer: any RequestSerializer
+        let interceptors: [any RequestInterceptor]
+        let monitors: [any EventMonitor]
+        let notificationCenter: NotificationCenter?
+        let collectsMetrics: Bool
+        let didComplete: (@Sendable (URLSession, URLSessionTask, (any Error)?) -> Void)?
+        /// Whether requests that say the same are built the same: a serializer of the user's may count its calls, for all we know.
+        let buildsAlike: Bool
 
-        init(_ values: Settings) { self.values = values }
-
-        /// Asked for with every task, without a copy of all hooks.
-        var didComplete: (@Sendable (URLSession, URLSessionTask, (any Error)?) -> Void)? { values.hooks.didComplete }
-
-        subscript<Value>(dynamicMember member: KeyPath<Settings, Value>) -> Value { values[keyPath: member] }
+        init(_ values: Settings) {
+            self.values = values
+            requestSerializer = values.requestSerializer
+            interceptors = values.interceptors
+            monitors = values.monitors
+            notificationCenter = values.notificationCenter
+            collectsMetrics = values.collectsMetrics
+            didComplete = values.hooks.didComplete
+            buildsAlike = requestSerializer is HTTPRequestSerializer || requestSerializer is JSONRequestSerializer
+        }
     }
 
     private let stored: Mutex<Snapshot>
@@ -96,7 +108,7 @@ final class ManagerCore: Sendable {
 
     /// What the policy says of a server; nil: it is trusted.
     func judge(_ trust: URLServerTrust, _ host: String) -> UncurlError? {
-        let policy = self.securityPolicy
+        let policy = settings.values.securityPolicy
         do throws(TrustFailure) {
             try policy.evaluate(trust, host: host)
             return nil
@@ -123,7 +135,7 @@ final class ManagerCore: Sendable {
     // MARK: Notifications
 
     func post(_ name: Notification.Name, _ object: AnyObject, _ facts: [AnyHashable: Any]? = nil) {
-        guard let center = self.notificationCenter else { return }
+        guard let center = settings.notificationCenter else { return }
         center.post(name: name, object: object, userInfo: facts)
     }
 }

@@ -34,20 +34,9 @@ extension ManagerCore {
     func postCompletion<Value>(
         _ task: URLSessionTask,
         _ response: Response<Value>,
-        _ serializer: any ResponseSerializer
+        _ serializer: some ResponseSerializer
     ) {
-        guard self.notificationCenter != nil else { return }
-        var facts: [AnyHashable: Any] = [URLSessionManager.responseSerializerKey: serializer]
-        if let metrics = response.metrics { facts[URLSessionManager.sessionTaskMetricsKey] = metrics }
-        if let file = response.fileURL {
-            facts[URLSessionManager.assetPathKey] = file
-        } else {
-            facts[URLSessionManager.responseDataKey] = response.data
-        }
-        if let error = response.error { facts[URLSessionManager.errorKey] = error }
-        if let value = response.value ?? response.rejectedValue {
-            facts[URLSessionManager.serializedResponseKey] = value
-        }
-        post(URLSessionManager.taskDidComplete, task, facts)
+        guard settings.notificationCenter != nil else { return }
+        post(URLSessionManager.taskDidComplete, task, CompletionFacts.ofTasks.userInfo(of: response, by: serializer))
     }
 }

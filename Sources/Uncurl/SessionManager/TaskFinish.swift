@@ -10,12 +10,12 @@ struct TaskFinish<Serializer: ResponseSerializer>: Sendable {
     let delegate: TaskDelegate
     let session: URLSession
     let settings: ManagerCore.Snapshot
-    let making: ResponseMaking<Serializer>
+    let serializer: Serializer
     let destination: DownloadDestination?
     let completion: @Sendable (Response<Serializer.Value>) -> Void
 
     func run(_ outcome: TaskOutcome) {
-        let group = settings.completionGroup ?? ManagerCore.sharedGroup
+        let group = settings.values.completionGroup ?? ManagerCore.sharedGroup
         group.enter()
         session.tellEnd(of: outcome.task, outcome.error, core, delegate)
         guard let file = outcome.file, let task = outcome.task as? URLSessionDownloadTask else {
@@ -29,14 +29,14 @@ struct TaskFinish<Serializer: ResponseSerializer>: Sendable {
 
     private func make(_ outcome: TaskOutcome, _ moved: Result<URL, UncurlError>?, _ group: DispatchGroup) {
         ManagerCore.processing.async {
-            let response = making.response(
-                to: outcome,
-                reason: delegate.reason(for: outcome.error, outcome.task.currentRequest?.url?.host),
+            let response = outcome.response(
+                by: serializer,
+                reason: delegate.reason(for: outcome),
                 moved: moved
             )
-            (settings.completionQueue ?? core.ownQueue).async {
+            (settings.values.completionQueue ?? core.ownQueue).async {
                 completion(response)
-                core.postCompletion(outcome.task, response, making.serializer)
+                core.postCompletion(outcome.task, response, serializer)
                 delegate.open()
                 group.leave()
             }

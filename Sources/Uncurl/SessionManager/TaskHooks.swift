@@ -39,7 +39,7 @@ public struct TaskHooks: Sendable {
     public init() {}
 
     var interests: TaskInterests {
-        var interests: TaskInterests = []
+        var interests = TaskInterests.none
         if didCreate != nil { interests.insert(.creation) }
         if isWaitingForConnectivity != nil { interests.insert(.connectivity) }
         if willPerformRedirection != nil { interests.insert(.redirect) }

@@ -5,7 +5,7 @@ struct TaskPlan: Sendable {
     var kind: URLSession.ReportedKind
     /// Nothing for a download that is resumed.
     var request: URLRequest?
-    var behavior = TaskBehavior()
+    var behavior = TaskBehavior.plain
     var priority: Float?
 
     /// Nobody keeps the content: a hook takes it.
@@ -30,26 +30,27 @@ extension URLSessionManager {
     }
 
     /// A suspended task with its delegate.
-    ///
-    /// - Parameter wakesWaiter: `done` only lets the caller go on, who waits for it.
     func task(
         _ plan: TaskPlan,
         _ delegate: TaskDelegate,
+        in session: URLSession,
         collectsMetrics: Bool,
-        wakesWaiter: Bool = false,
-        _ done: @escaping @Sendable (TaskOutcome) -> Void
+        to receiver: TaskReport.Receiver
     ) -> URLSessionTask {
         let task = session.task(
             plan.kind,
             plan.request,
             delegate: delegate,
-            watcher: delegate,
-            report: TaskReport(plan.keeping, collectsMetrics: collectsMetrics, wakesWaiter: wakesWaiter, done)
+            report: TaskReport(plan.keeping, collectsMetrics: collectsMetrics, to: receiver)
         )
         if let priority = plan.priority { task.priority = priority }
-        // The session that is left only says that it cannot.
-        if isInvalid { delegate.ownReason = .sessionInvalidated }
-        delegate.attach(task)
+        if isInvalid {
+            // The session that is left only says that it cannot. It does not know its tasks: nobody would end one that is never resumed, and
+            // so part it from its delegate.
+            delegate.ownReason = .sessionInvalidated
+        } else {
+            delegate.attach(task)
+        }
         return task
     }
 }

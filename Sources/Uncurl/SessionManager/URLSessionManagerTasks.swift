@@ -39,8 +39,7 @@ extension URLSessionManager {
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
     ) -> URLSessionUploadTask {
-        var behavior = TaskBehavior(uploadProgress: progress)
-        if case .stream(let make) = body { behavior.newBodyStream = make }
+        let behavior = TaskBehavior(newBodyStream: body.newStream, uploadProgress: progress)
         return made(TaskPlan(kind: body.kind, request: request, behavior: behavior), serializer, nil, completion)
     }
 
@@ -87,17 +86,23 @@ extension URLSessionManager {
         _ completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
     ) -> Made {
         let delegate = delegate(for: plan)
-        let settings = core.settings
+        let (settings, session) = (core.settings, session)
         let finish = TaskFinish(
             core: core,
             delegate: delegate,
             session: session,
             settings: settings,
-            making: ResponseMaking(serializer: serializer),
+            serializer: serializer,
             destination: destination,
             completion: completion
         )
-        let task = task(plan, delegate, collectsMetrics: settings.collectsMetrics) { finish.run($0) }
+        let task = task(
+            plan,
+            delegate,
+            in: session,
+            collectsMetrics: settings.collectsMetrics,
+            to: .handler { finish.run($0) }
+        )
         // A plan's kind decides the class of its task.
         return unsafe unsafeDowncast(task, to: Made.self)
     }
@@ -109,6 +114,10 @@ public enum UploadBody: Sendable {
     case file(URL)
     /// Made anew whenever the content is needed again.
     case stream(@Sendable () throws -> InputStream)
+
+    var newStream: (@Sendable () throws -> InputStream)? {
+        if case .stream(let make) = self { make } else { nil }
+    }
 
     var kind: URLSession.ReportedKind {
         switch self {

@@ -1,20 +1,45 @@
 internal import URLLoading
 
-/// What one task does by itself, besides its manager's hooks: fixed when it is made.
-struct TaskBehavior: Sendable {
-    var redirects: RedirectBehavior?
-    var caching: CacheBehavior?
-    var credential: URLCredential?
-    var onResponse: (@Sendable (HTTPURLResponse) async -> URLSession.ResponseDisposition)?
-    var newBodyStream: (@Sendable () throws -> InputStream)?
-    var uploadProgress: (@Sendable (TransferProgress) -> Void)?
-    var downloadProgress: (@Sendable (TransferProgress) -> Void)?
-    /// Of who keeps the content in place of the task: asked before all hooks whether it goes on, and told after them what came.
-    var takesHead: (@Sendable (HTTPURLResponse?) -> Bool)?
-    var takesContent: (@Sendable (URLSessionTask, Data) -> Void)?
+/// What one task does by itself, besides its manager's hooks: fixed when it is made. One object for all tasks that do nothing, as most do:
+/// what is handed on with each is a reference, not nine closures.
+final class TaskBehavior: Sendable {
+    typealias TellProgress = @Sendable (TransferProgress) -> Void
 
-    var interests: TaskInterests {
-        var interests: TaskInterests = []
+    let redirects: RedirectBehavior?
+    let caching: CacheBehavior?
+    let credential: URLCredential?
+    let onResponse: (@Sendable (HTTPURLResponse) async -> URLSession.ResponseDisposition)?
+    let newBodyStream: (@Sendable () throws -> InputStream)?
+    let uploadProgress: TellProgress?
+    let downloadProgress: TellProgress?
+    /// Of who keeps the content in place of the task: asked before all hooks whether it goes on, and told after them what came.
+    let takesHead: (@Sendable (HTTPURLResponse?) -> Bool)?
+    let takesContent: (@Sendable (URLSessionTask, Data) -> Void)?
+    let interests: TaskInterests
+
+    static let plain = TaskBehavior()
+
+    init(
+        redirects: RedirectBehavior? = nil,
+        caching: CacheBehavior? = nil,
+        credential: URLCredential? = nil,
+        onResponse: (@Sendable (HTTPURLResponse) async -> URLSession.ResponseDisposition)? = nil,
+        newBodyStream: (@Sendable () throws -> InputStream)? = nil,
+        uploadProgress: TellProgress? = nil,
+        downloadProgress: TellProgress? = nil,
+        takesHead: (@Sendable (HTTPURLResponse?) -> Bool)? = nil,
+        takesContent: (@Sendable (URLSessionTask, Data) -> Void)? = nil
+    ) {
+        self.redirects = redirects
+        self.caching = caching
+        self.credential = credential
+        self.onResponse = onResponse
+        self.newBodyStream = newBodyStream
+        self.uploadProgress = uploadProgress
+        self.downloadProgress = downloadProgress
+        self.takesHead = takesHead
+        self.takesContent = takesContent
+        var interests = TaskInterests.none
         if redirects != nil { interests.insert(.redirect) }
         if caching != nil { interests.insert(.caching) }
         if credential != nil { interests.insert(.challenge) }
@@ -22,18 +47,26 @@ struct TaskBehavior: Sendable {
         if takesContent != nil { interests.insert(.content) }
         if newBodyStream != nil { interests.insert(.bodyStream) }
         if uploadProgress != nil { interests.insert(.sent) }
-        if downloadProgress != nil { interests.formUnion([.received, .written]) }
-        return interests
+        if downloadProgress != nil { interests = interests.union(.received).union(.written) }
+        self.interests = interests
     }
 }
 
-extension TaskBehavior {
-    init(_ options: RequestOptions) {
-        redirects = options.redirects
-        caching = options.caching
-        credential = options.credential
-        onResponse = options.onResponse
-        uploadProgress = options.uploadProgress
-        downloadProgress = options.downloadProgress
+extension RequestOptions {
+    /// - Parameter newBodyStream: of a request whose content is a stream.
+    func behavior(newBodyStream: (@Sendable () throws -> InputStream)? = nil) -> TaskBehavior {
+        let isPlain =
+            newBodyStream == nil && redirects == nil && caching == nil && credential == nil && onResponse == nil
+            && uploadProgress == nil && downloadProgress == nil
+        guard !isPlain else { return .plain }
+        return TaskBehavior(
+            redirects: redirects,
+            caching: caching,
+            credential: credential,
+            onResponse: onResponse,
+            newBodyStream: newBodyStream,
+            uploadProgress: uploadProgress,
+            downloadProgress: downloadProgress
+        )
     }
 }

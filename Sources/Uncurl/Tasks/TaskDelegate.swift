@@ -1,15 +1,15 @@
 internal import Synchronization
 public import URLLoading
 
-/// What one task is to its manager: its hooks, its progress, and what is done once it has ended. The task holds it, until its end. One
-/// without a task is the delegate of the manager's session, for what concerns that and for tasks that others made. It knows the core
-/// alone, so that dropping the manager ends the session.
+/// What one task is to its manager: its hooks, its progress, and what is done once it has ended. The task holds it, until its end, and is
+/// held by it. One without a task is the delegate of the manager's session, for what concerns that and for tasks that others made. It knows
+/// the core alone, so that dropping the manager ends the session.
 ///
 /// Every member may be used from any thread.
 public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, @unchecked Sendable {
     private struct State {
-        weak var task: URLSessionTask?
-        var hooks = TaskHooks()
+        var task: URLSessionTask?
+        var hooks: OwnHooks?
         var ownReason: UncurlError?
         /// Made when somebody wants it: few do.
         var queue: OperationQueue?
@@ -19,29 +19,39 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, @unchecked 
         var received: Int64 = 0
     }
 
+    /// Of few tasks, and sixteen closures: apart from those that have none.
+    private final class OwnHooks: Sendable {
+        let values: TaskHooks
+
+        init(_ values: TaskHooks) { self.values = values }
+    }
+
     let core: ManagerCore
     let behavior: TaskBehavior
     private let state = Mutex(State())
     private let own: Atomic<UInt16>
 
-    init(_ core: ManagerCore, _ behavior: TaskBehavior = TaskBehavior()) {
+    init(_ core: ManagerCore, _ behavior: TaskBehavior = .plain) {
         self.core = core
         self.behavior = behavior
         own = Atomic(behavior.interests.rawValue)
     }
 
-    /// Nil before it is made, and when it is gone.
+    /// Nil before it is made.
     public var task: URLSessionTask? { state.withLock { $0.task } }
 
+    /// Not weakly: the task lets go of its delegate at its end, and references to what is held weakly are counted in a table apart, each of
+    /// the hundred that a small request takes.
     func attach(_ task: URLSessionTask) { state.withLock { $0.task = task } }
 
     /// This task's own, after the manager's.
     public var hooks: TaskHooks {
-        get { state.withLock { $0.hooks } }
+        get { state.withLock { $0.hooks }?.values ?? TaskHooks() }
         set {
+            let hooks = OwnHooks(newValue)
             let old = state.withLock { state in
                 let old = state.hooks
-                state.hooks = newValue
+                state.hooks = hooks
                 own.store(behavior.interests.union(newValue.interests).rawValue, ordering: .relaxed)
                 return old
             }
@@ -51,7 +61,7 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, @unchecked 
 
     /// Of its own hooks the one that is asked for with every task.
     var didComplete: (@Sendable (URLSession, URLSessionTask, (any Error)?) -> Void)? {
-        state.withLock { $0.hooks.didComplete }
+        state.withLock { $0.hooks }?.values.didComplete
     }
 
     /// Why the task was made to fail here: it stands before what the transport says.
@@ -63,6 +73,10 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, @unchecked 
     /// What a task failed for that ended with this error; nil: it did not fail.
     func reason(for error: URLError?, _ host: String?) -> UncurlError? {
         error.map { ownReason ?? UncurlError($0, refusal: core.refusal(of: host)) }
+    }
+
+    func reason(for outcome: TaskOutcome) -> UncurlError? {
+        outcome.error.flatMap { reason(for: $0, outcome.task.currentRequest?.url?.host) }
     }
 
     /// Operations that begin in order when the task has ended, and at once from then on.

@@ -36,7 +36,7 @@ public struct ResponseValidation: Sendable {
             if let statusCodes, !statusCodes.contains(response.statusCode) {
                 reasons.append(.status(response.statusCode))
             }
-            if let reason = contentTypes.reason(against: response.mimeType, answer) { reasons.append(reason) }
+            if let reason = contentTypes.reason(against: response, answer) { reasons.append(reason) }
         }
         for check in checks {
             do {
@@ -63,7 +63,10 @@ public enum AcceptableTypes: Sendable, Hashable, ExpressibleByArrayLiteral {
     public init(arrayLiteral elements: String...) { self = .listed(elements) }
 
     /// Where nothing came there is nothing whose type could be wrong.
-    fileprivate func reason(against type: String?, _ answer: ReceivedResponse) -> ValidationFailure.Reason? {
+    fileprivate func reason(
+        against response: HTTPURLResponse,
+        _ answer: ReceivedResponse
+    ) -> ValidationFailure.Reason? {
         let acceptable: [String]
         switch self {
         case .any: return nil
@@ -72,6 +75,7 @@ public enum AcceptableTypes: Sendable, Hashable, ExpressibleByArrayLiteral {
             guard let field = answer.request?.value(forHTTPHeaderField: "Accept") else { return nil }
             acceptable = MediaRange.accepted(by: field)
         }
+        let type = response.mimeType
         let ranges = acceptable.compactMap { MediaRange($0) }
         let isAcceptable =
             if let type = type.flatMap({ MediaRange($0) }) {

@@ -1,0 +1,48 @@
+internal import URLLoading
+
+/// What a response has apart from its value: an object, so that what carries responses about, and is compiled for values of any type,
+/// carries one reference.
+final class ResponseFacts: Sendable {
+    let request: URLRequest?
+    let response: HTTPURLResponse?
+    let data: Data
+    let fileURL: URL?
+    /// The result's.
+    let error: UncurlError?
+    let metrics: URLSessionTaskMetrics?
+    let retryCount: Int
+    let resumeData: Data?
+
+    init(
+        request: URLRequest?,
+        response: HTTPURLResponse?,
+        data: Data,
+        fileURL: URL?,
+        error: UncurlError?,
+        metrics: URLSessionTaskMetrics?,
+        retryCount: Int,
+        resumeData: Data?
+    ) {
+        self.request = request
+        self.response = response
+        self.data = data
+        self.fileURL = fileURL
+        self.error = error
+        self.metrics = metrics
+        self.retryCount = retryCount
+        self.resumeData = resumeData
+    }
+
+    convenience init(_ facts: ResponseFacts, failing error: UncurlError) {
+        self.init(
+            request: facts.request,
+            response: facts.response,
+            data: facts.data,
+            fileURL: facts.fileURL,
+            error: error,
+            metrics: facts.metrics,
+            retryCount: facts.retryCount,
+            resumeData: facts.resumeData
+        )
+    }
+}
