@@ -4,7 +4,7 @@ internal import HTTPEngine
 internal import TLS
 
 /// A session's configuration, read once and in the form its loader needs. What the user does to his configuration later
-/// does not reach it. An object, since every request looks into it more than once.
+/// does not reach it. A class, since every request reads it, and copying so many fields costs more than reading them.
 final class SessionSettings: Sendable {
     let cachePolicy: URLRequest.CachePolicy
     /// In seconds.

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import HTTPEngine
 
-/// What a session is asked for by one task: fixed when the task is made, and shared by the task and its load.
+/// What a session is asked for by one task: fixed when the task is made, and shared with its load.
 final class TaskOrder: Sendable {
     /// Where the request's content comes from.
     enum Content: Sendable {
