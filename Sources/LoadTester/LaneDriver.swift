@@ -112,7 +112,9 @@ final class LaneDriver: AlarmHandler {
             from: start,
             thread: plan.shard.index * plan.threads + share.index,
             of: plan.shard.count * plan.threads,
-            limit: limit
+            limit: limit,
+            // Who pays for polling wants each request at its instant.
+            grain: plan.spin > 0 ? 0 : Arrivals.grain
         )
     }
 
@@ -133,7 +135,7 @@ final class LaneDriver: AlarmHandler {
     private func serve() {
         let now = worker.loop.now
         let before = arrivals?.noticed ?? 0
-        notice(by: now)
+        if arrivals?.isTimeToLook(now) == true { notice(by: now) }
         sendDue()
         if let arrivals {
             worker.tally.delayed(min(arrivals.noticed - before, arrivals.backlog))
@@ -186,7 +188,7 @@ final class LaneDriver: AlarmHandler {
     }
 
     private func setAlarm() {
-        var time = min(arrivals?.next ?? .never, asleep.earliest, worker.deadline)
+        var time = min(arrivals?.nextLook ?? .never, asleep.earliest, worker.deadline)
         if hasBacklog, !resting.isEmpty { time = min(time, mayConnect) }
         worker.loop.setAlarm(at: time, spin: Int64(clamping: plan.spin), self)
     }
@@ -336,7 +338,10 @@ final class LaneDriver: AlarmHandler {
             if plan.profile == nil, worker.running == 0 { worker.stop() }
         } else if plan.profile != nil {
             resting.append(lane)
-            if worker.budget == 0 { worker.finishIfDone() } else { serve() }
+            guard worker.budget != 0 else { return worker.finishIfDone() }
+            // What is due from here on waits for the next look.
+            sendDue()
+            if mayConnect != .never { setAlarm() }
         } else if let think = plan.think {
             sleep(lane, think.length(&random))
             worker.finishIfDone()
