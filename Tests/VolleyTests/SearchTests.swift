@@ -167,7 +167,7 @@ struct SearchTests {
     }
 
     private func succeeded(at url: String) -> Int? {
-        let page = try? EndedProgram("curl", ["-s", url]).out
+        let page = try? EndedProgram(shell: "curl -s \(url)").out
         let line = page?.split(separator: "\n").first { $0.hasPrefix("volley_requests_total{outcome=\"success\"}") }
         return line?.split(separator: " ").last.flatMap { Int($0) }
     }
