@@ -98,6 +98,13 @@ struct FieldTable: Sendable {
         }
     }
 
+    /// With as many slots as there are entries.
+    func trimmed() -> FieldTable {
+        var copy = self
+        copy.slots = Array(slots[..<count])
+        return copy
+    }
+
     @inline(__always)
     mutating func removeAll() {
         count = 0

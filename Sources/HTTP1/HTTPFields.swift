@@ -50,6 +50,16 @@ public struct HTTPFields: Sendable {
         }
     }
 
+    /// The same fields in storage of their own, no larger than they need: for whoever keeps what a parser has filled. Its scratch is as
+    /// large as the largest head so far, and a parser that finds it shared makes another as large.
+    public func trimmed() -> HTTPFields {
+        var copy = HTTPFields()
+        copy.block = Array(block[..<used])
+        copy.used = used
+        copy.table = table.trimmed()
+        return copy
+    }
+
     /// The octets of the first value of a known field, as a range of `block`. No allocation.
     public func first(_ known: KnownField) -> Range<Int>? { table.first(known)?.value }
 

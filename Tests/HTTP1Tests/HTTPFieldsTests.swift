@@ -65,6 +65,21 @@ import Testing
         #expect(copy.count == 1 && copy["A"] == "1" && fields["C"] == "3")
     }
 
+    @Test("trimmed fields say the same, pin no more than they need, and can be changed")
+    func trimmed() throws {
+        var scratch = try fields("X-Large: " + String(repeating: "x", count: 10_000), "Vary: a", "vary: b", "X: 1")
+        scratch.removeAll(keepingCapacity: true)
+        #expect(scratch.trimmed().isEmpty)
+        for (name, value) in [("Vary", "a"), ("X", "1"), ("vary", "b")] { try scratch.append(name, value) }
+        var kept = scratch.trimmed()
+        #expect(scratch.block.count > 10_000 && kept.block.count < 100)
+        #expect(kept == scratch && kept.isIdentical(to: scratch) && kept.values(of: "Vary") == ["a", "b"])
+        #expect(kept.contains(.vary) && !kept.contains(.setCookie))
+        for number in 0..<20 { try kept.append("Set-Cookie", "\(number)") }
+        #expect(kept.count == 23 && kept["X"] == "1" && kept.values(of: "Set-Cookie").last == "19")
+        #expect(scratch.count == 3)
+    }
+
     @Test("assigning fields to a head keeps its start line")
     func assigning() throws {
         var head = try RequestHead(method: "GET", target: "/x")

@@ -61,7 +61,7 @@ enum BackgroundRestoration {
     /// How a task ended that an earlier process has finished and not told of.
     static func tell(_ record: BackgroundRecord, _ task: URLSessionTask, _ session: URLSession) {
         // It has been loaded: whoever resumes it does not begin it again.
-        task.isTakenUp = true
+        task.stage = .over
         let outcome = record.outcome ?? BackgroundRecord.Outcome()
         let callbacks = CallbackQueue {}
         let failure = outcome.code.map { code -> URLError in

@@ -9,7 +9,7 @@ extension URLSession {
     func restoreTasks() {
         guard let restored = background?.tasks(for: self) else { return }
         state.withLock { state in
-            for (task, record) in restored { state.tasks[record.number] = task }
+            for (task, record) in restored { state.takeIn(task, as: record.number) }
             state.nextIdentifier = (background?.lastNumber ?? 0) + 1
         }
         for (task, record) in restored {

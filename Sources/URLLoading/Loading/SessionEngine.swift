@@ -14,7 +14,8 @@ final class SessionEngine {
     private var madeForStreams: TLSContext?
     /// Why https is not spoken in this session.
     private(set) var tlsFailure: TLSError?
-    private(set) var loads: [ObjectIdentifier: TaskLoad] = [:]
+    /// In no order; each knows its seat.
+    private(set) var loads: [TaskLoad] = []
     /// What servers have taken before, and are given unasked.
     var authorizations = AuthorizationMemory()
     /// With the credentials that proxies have been given since.
@@ -78,15 +79,24 @@ final class SessionEngine {
         }
     }
 
-    func load(of task: URLSessionTask) -> TaskLoad? { loads[ObjectIdentifier(task)] }
+    func add(_ load: TaskLoad) {
+        load.seat = loads.count
+        loads.append(load)
+        load.task.stage = .loading(load)
+    }
 
-    func add(_ load: TaskLoad) { loads[ObjectIdentifier(load.task)] = load }
-
-    func remove(_ load: TaskLoad) { loads[ObjectIdentifier(load.task)] = nil }
+    func remove(_ load: TaskLoad) {
+        load.task.stage = .over
+        // The last one takes its seat.
+        let last = loads.removeLast()
+        guard last !== load else { return }
+        last.seat = load.seat
+        loads[load.seat] = last
+    }
 
     /// Connections are closed; loads end as cancelled.
     func shutDown() {
-        for load in loads.values { load.cancel() }
+        for load in loads { load.cancel() }
         made?.shutdown()
         made = nil
         lastPlan = nil

@@ -4,8 +4,8 @@ internal import HTTPEngine
 internal import TLS
 
 /// A session's configuration, read once and in the form its loader needs. What the user does to his configuration later
-/// does not reach it.
-struct SessionSettings: Sendable {
+/// does not reach it. A class, since every request reads it, and copying so many fields costs more than reading them.
+final class SessionSettings: Sendable {
     let cachePolicy: URLRequest.CachePolicy
     /// In seconds.
     let requestTimeout: TimeInterval

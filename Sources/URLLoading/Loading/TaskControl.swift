@@ -19,19 +19,18 @@ struct TaskControl: Sendable {
         session.post(
             { engine, session, task in
                 let (isHeld, isRunning) = task.snapshot.withLock { ($0.suspensions > 0, $0.state == .running) }
-                if let load = engine.load(of: task) { return isHeld ? load.suspend() : load.resume() }
-                // It may have been cancelled, or have ended, while this letter was on its way.
-                guard isRunning, !isHeld else { return }
-                TaskControl.takeUp(task, session, engine)?.begin()
+                switch task.stage {
+                case .loading(let load): isHeld ? load.suspend() : load.resume()
+                // It may have been cancelled while this letter was on its way.
+                case .new: if isRunning, !isHeld { TaskControl.takeUp(task, session, engine).begin() }
+                case .over: break
+                }
             },
             for: task
         )
     }
 
-    /// Nil for a task that has had its load: its end is on the way, though it may not say so yet.
-    private static func takeUp(_ task: URLSessionTask, _ session: URLSession, _ engine: SessionEngine) -> TaskLoad? {
-        guard !task.isTakenUp else { return nil }
-        task.isTakenUp = true
+    private static func takeUp(_ task: URLSessionTask, _ session: URLSession, _ engine: SessionEngine) -> TaskLoad {
         let load = TaskLoad(task, session, engine)
         engine.add(load)
         return load
@@ -51,11 +50,12 @@ struct TaskControl: Sendable {
         guard isFirst else { return otherwise() }
         let isSent = session.post(
             { engine, session, task in
+                switch task.stage {
+                case .loading(let load): how(load)
                 // One that never began ends as the others do.
-                guard let load = engine.load(of: task) ?? TaskControl.takeUp(task, session, engine) else {
-                    return otherwise()
+                case .new: how(TaskControl.takeUp(task, session, engine))
+                case .over: otherwise()
                 }
-                how(load)
             },
             for: task
         )

@@ -54,6 +54,8 @@ final class TaskLoad {
     private(set) var task: URLSessionTask
     let session: URLSession
     let engine: SessionEngine
+    /// Its place among the engine's loads; the engine's to set.
+    var seat = 0
     let order: TaskOrder
     let background: BackgroundSession?
     var phase = Phase.new

@@ -29,7 +29,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     ///   nothing of what will come.
     init(url: URL, head: ResponseHead, isDecoded: Bool = false) {
         statusCode = head.status
-        let fields = ResponseFields.received(head.fields)
+        let fields = ResponseFields.received(head.fields.trimmed())
         super.init(
             values: ResponseValues(
                 url: url,

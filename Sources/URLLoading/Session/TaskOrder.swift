@@ -1,8 +1,8 @@
 internal import Foundation
 internal import HTTPEngine
 
-/// What a session is asked for by one task: fixed when the task is made.
-struct TaskOrder: Sendable {
+/// What a session is asked for by one task: fixed when the task is made, and shared with its load.
+final class TaskOrder: Sendable {
     /// Where the request's content comes from.
     enum Content: Sendable {
         /// The request's own: its data, its stream, or none.

@@ -17,6 +17,11 @@ open class URLSession: NSObject, @unchecked Sendable {
         var description: String?
         /// Called when there are no tasks any more.
         var whenIdle: [@Sendable () -> Void] = []
+
+        mutating func takeIn(_ task: URLSessionTask, as identifier: Int) {
+            task.isTakenIn = true
+            tasks[identifier] = task
+        }
     }
 
     enum Life {
@@ -101,7 +106,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         }
         let delegates = state.withLock { state -> SessionDelegates? in
             guard case .open = state.life else { return nil }
-            state.tasks[identifier] = task
+            state.takeIn(task, as: identifier)
             return state.delegates
         }
         // Nobody's: the next process must not find it.
@@ -123,8 +128,10 @@ open class URLSession: NSObject, @unchecked Sendable {
         let identifier = task.taskIdentifier
         let isCaughtUp = wasHeard && background?.told(task) == true
         let (calls, isEnd) = state.withLock { state -> ([@Sendable () -> Void], Bool) in
-            guard state.tasks[identifier] === task else { return ([], false) }
-            state.tasks[identifier] = nil
+            guard let place = state.tasks.index(forKey: identifier), state.tasks[place].value === task else {
+                return ([], false)
+            }
+            state.tasks.remove(at: place)
             guard state.tasks.isEmpty else { return ([], false) }
             defer { state.whenIdle = [] }
             return (state.whenIdle, state.life == .closing)

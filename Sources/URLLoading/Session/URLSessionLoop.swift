@@ -37,7 +37,7 @@ extension URLSession {
         _ call: @escaping @Sendable (SessionEngine, URLSession, URLSessionTask) -> Void,
         for task: URLSessionTask
     ) -> Bool {
-        guard has(task) else {
+        guard task.isTakenIn else {
             fail(task, "the session has been invalidated")
             return false
         }
@@ -62,11 +62,5 @@ extension URLSession {
         }
         guard isFirst else { return }
         TaskEnding(task: task, session: self, failure: error, response: nil).tell(by: CallbackQueue {})
-    }
-
-    /// Whether the task was made before the session was told to end.
-    private func has(_ task: URLSessionTask) -> Bool {
-        let identifier = task.taskIdentifier
-        return state.withLock { $0.tasks[identifier] === task }
     }
 }

@@ -15,6 +15,14 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         case completed
     }
 
+    /// A task has one load in its life.
+    enum Stage {
+        case new
+        case loading(TaskLoad)
+        /// Its end is on the way, though the task may not say so yet.
+        case over
+    }
+
     public static let defaultPriority: Float = 0.5
     public static let lowPriority: Float = 0.25
     public static let highPriority: Float = 0.75
@@ -22,8 +30,10 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     let snapshot: Mutex<TaskSnapshot>
     /// What the loader is to do; nothing for a task that no session has made.
     let order: TaskOrder?
-    /// It has, or has had, the one load of its life. Touched on its session's loop, and before anybody has the task.
-    var isTakenUp = false
+    /// Touched on its session's loop, and before anybody has the task.
+    var stage = Stage.new
+    /// Its session was open when the task was made. Set before anybody has the task.
+    var isTakenIn = false
 
     /// A task without a session, which never begins: for subclasses that stand in for one.
     public override init() {
@@ -45,7 +55,8 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
             // It watches and controls the other one.
             snapshot.progress = nil
         }
-        isTakenUp = true
+        stage = .over
+        isTakenIn = true
     }
 
     /// Unique among the tasks of its session.

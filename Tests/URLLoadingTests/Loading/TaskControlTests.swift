@@ -218,7 +218,10 @@ struct TaskControlTests {
         task.resume()
         await until {
             await withCheckedContinuation { continuation in
-                session.post { engine in continuation.resume(returning: engine.load(of: task)?.isBehind == true) }
+                session.post { _ in
+                    let isBehind = if case .loading(let load) = task.stage { load.isBehind } else { false }
+                    continuation.resume(returning: isBehind)
+                }
             }
         }
         #expect(task.countOfBytesReceived < 100_000)
