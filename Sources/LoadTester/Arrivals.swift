@@ -48,6 +48,8 @@ struct Arrivals: Sendable {
 
     /// Due, and not taken.
     var backlog: UInt64 { noticed - taken }
+    /// The last has come due, and was taken.
+    var isOver: Bool { next == .never && backlog == 0 }
 
     /// When to look for requests that are due.
     var nextLook: Instant { next == .never ? .never : max(next, lastLook.advanced(byNanoseconds: grain)) }

@@ -162,6 +162,7 @@ final class Worker: TimerHandler {
         (tick, pacing, drainEnd) = (nil, nil, nil)
         driver?.end()
         engine.shutdown { [self] in
+            driver = nil
             log?.flush()
             crew.finished(
                 share.index,
