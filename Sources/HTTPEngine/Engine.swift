@@ -212,6 +212,13 @@ internal import TLS
         return result
     }
 
+    /// A connection is free, be it not for every request: ``statistics`` in short, for who asks before each request. In an outcome, the
+    /// connection that has just come free counts.
+    public var hasFreeConnection: Bool {
+        if warm != nil || lastHost.map({ $0.pool.idleCount > 0 }) == true { return true }
+        return hosts.values.contains { $0.pool.idleCount > 0 }
+    }
+
     /// For other threads.
     public var handle: EngineHandle { EngineHandle(self) }
 

@@ -92,6 +92,8 @@ public final class EngineRequest: Sendable {
     let spans: Timeouts.Spans?
     let isIdempotent: Bool
     let decodesContent: Bool
+    /// It names a rate, as nearly none does: asked of the options, each start would copy them.
+    let isThrottled: Bool
     /// The caller asked for the connection to close (RFC 9112 §9.6).
     let closes: Bool
     /// In nanoseconds, how long the content waits for the server's 100; 0 if it does not.
@@ -131,6 +133,7 @@ public final class EngineRequest: Sendable {
         isIdempotent = options.isIdempotent || RetryRule.isIdempotent(method)
         decodesContent =
             options.decodesContent && !fields.contains("Accept-Encoding") && !fields.contains("Range")
+        isThrottled = options.sendingRate != nil || options.receivingRate != nil
         closes = fields.hasToken(.connection, "close")
         context =
             switch method {

@@ -101,7 +101,7 @@ internal import Reactor
         expected = request.burst
         isPaused = false
         isSendingHeld = false
-        throttle = Throttle(request.options, at: now)
+        throttle = request.isThrottled ? Throttle(request.options, at: now) : nil
         expectationFailed = false
         proxyAttempt = ProxyAttempt()
         lastActivity = now

@@ -7,9 +7,7 @@ final class Throttle {
     private var sendingResumes = Instant.never
     private var readingResumes = Instant.never
 
-    /// Nil where the request names no rates.
-    init?(_ options: EngineRequest.Options, at now: Instant) {
-        guard options.sendingRate != nil || options.receivingRate != nil else { return nil }
+    init(_ options: EngineRequest.Options, at now: Instant) {
         sending = options.sendingRate.map { TokenBucket($0, at: now) }
         receiving = options.receivingRate.map { TokenBucket($0, at: now) }
     }

@@ -20,16 +20,48 @@ struct Arrivals: Sendable {
     private(set) var next = Instant.never
     private var noticeStage = 0
     private var takeStage = 0
+    private let grain: Int64
+    /// When the last look was due.
+    private var lastLook: Instant
 
-    /// - Parameter limit: of this thread's requests; nil: as many as the profile has.
-    init(_ profile: LoadProfile, from origin: Instant, thread: Int, of threads: Int, limit: UInt64? = nil) {
+    /// Requests that are due so soon after one another leave together, each timed from its own instant all the same: a sleep and a wake-up
+    /// are paid once for them, and at 50,000/s a quarter of the CPU went into setting timers. Up to 10,000/s every one leaves alone.
+    static let grain: Int64 = 100_000
+
+    /// - Parameters:
+    ///   - limit: of this thread's requests; nil: as many as the profile has.
+    ///   - grain: the least time between two looks, in nanoseconds.
+    init(
+        _ profile: LoadProfile,
+        from origin: Instant,
+        thread: Int,
+        of threads: Int,
+        limit: UInt64? = nil,
+        grain: Int64 = Arrivals.grain
+    ) {
         (self.profile, self.origin, self.limit) = (profile, origin, limit ?? .max)
         (step, offset) = (UInt64(threads), UInt64(thread))
+        self.grain = grain
+        lastLook = origin.advanced(byNanoseconds: -grain)
         next = due(0, &noticeStage)
     }
 
     /// Due, and not taken.
     var backlog: UInt64 { noticed - taken }
+    /// The last has come due, and was taken.
+    var isOver: Bool { next == .never && backlog == 0 }
+
+    /// When to look for requests that are due.
+    var nextLook: Instant { next == .never ? .never : max(next, lastLook.advanced(byNanoseconds: grain)) }
+
+    /// Whether the time for that has come by `now`.
+    mutating func isTimeToLook(_ now: Instant) -> Bool {
+        let time = nextLook
+        guard time <= now, time != .never else { return false }
+        // Not `now`: who is late once looks no later the next time.
+        lastLook = time
+        return true
+    }
 
     /// Notices the next request if its instant has come by `now`, and says when that was.
     mutating func notice(by now: Instant) -> Instant? {

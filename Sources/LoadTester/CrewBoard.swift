@@ -8,7 +8,8 @@ struct WorkerResult: Sendable {
     /// The measured part.
     var start: Instant
     var end: Instant
-    var cpuNanoseconds: UInt64
+    /// The thread's, in the measured part.
+    var core: CoreTime
 }
 
 /// Where the workers, each on its thread, meet the main thread. The lock guards `results`.

@@ -35,10 +35,18 @@ enum GeneratorLimits {
         return notes
     }
 
+    /// The thread that had the least time to spare: work of its own, and waiting for a core that others had. What it was late for by that shows
+    /// in latencies, but in no lag: answers lie unread, and connections count as busy meanwhile.
     private static func busiest(_ result: RunResult) -> String? {
         guard result.measured > 0 else { return nil }
-        let shares = result.threads.map { Double($0.cpuNanoseconds) / Double(result.measured) }
+        let share = { (time: UInt64) in Double(time) / Double(result.measured) }
+        let shares = result.threads.map { share($0.cpuNanoseconds &+ $0.queuedNanoseconds) }
         guard let index = shares.indices.max(by: { shares[$0] < shares[$1] }), shares[index] > busy else { return nil }
-        return "thread \(index) used \(fixed(shares[index] * 100, 0)) % of a core: use more threads (-t)"
+        let used = fixed(share(result.threads[index].cpuNanoseconds) * 100, 0)
+        guard share(result.threads[index].queuedNanoseconds) > 1 - busy else {
+            return "thread \(index) used \(used) % of a core: use more threads (-t)"
+        }
+        let wanted = fixed(min(shares[index], 1) * 100, 0)
+        return "thread \(index) had work for \(wanted) % of the time, and a core for \(used) %: use an idle machine"
     }
 }

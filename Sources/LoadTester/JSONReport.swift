@@ -201,6 +201,7 @@ enum JSONReport {
             ("completed", .integer(thread.completed)),
             ("completed_per_second", .number(result.perSecond(thread.completed))),
             ("cpu_ns", .integer(thread.cpuNanoseconds)),
+            ("queued_ns", .integer(thread.queuedNanoseconds)),
         ])
     }
 }

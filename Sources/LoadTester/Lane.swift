@@ -4,7 +4,7 @@ import Reactor
 
 /// A virtual user: one request at a time, on whichever connection the engine has.
 final class Lane: ExchangeDelegate {
-    private unowned let driver: LaneDriver
+    private let driver: LaneDriver
     /// Among all of the run, from 0.
     let number: Int
     /// When its request was due by the schedule; without one, when it was started. Never before its first.

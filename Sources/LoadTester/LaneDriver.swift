@@ -11,12 +11,12 @@ import Reactor
 /// ```
 /// By a schedule, a request that is due takes a lane at rest: an idle connection, or a new one as long as there are fewer
 /// than the plan allows. With none free it stays in ``Arrivals``, which is two counters, and its latency runs.
-/// Lives on the worker's loop. The loop's alarm is its own.
+/// Lives on the worker's loop. The loop's alarm is its own. Worker, driver and lanes hold each other until the run has ended: an unowned
+/// reference is an atomic operation at each touch, and a request touches some twenty.
 final class LaneDriver: AlarmHandler {
-    unowned let worker: Worker
+    let worker: Worker
     let plan: RunPlan
     private let share: RunPlan.Share
-    private var lanes: [Lane] = []
     /// Last in, first out, as the engine's idle connections are.
     private var resting: [Lane] = []
     private var asleep = DeadlineHeap<Lane>()
@@ -39,7 +39,7 @@ final class LaneDriver: AlarmHandler {
         context = TemplateContext(thread: share.index, random: RandomStream(seed: ~plan.seed, stream: share.index))
         inspects = plan.users.inspects
         let first = plan.shares[..<share.index].reduce(0) { $0 + $1.connections }
-        lanes = (0..<share.connections).map { Lane(self, number: first + $0) }
+        let lanes = (0..<share.connections).map { Lane(self, number: first + $0) }
         if let script = plan.users.script { for lane in lanes { lane.script = script(lane.number) } }
         resting = lanes.reversed()
     }
@@ -68,7 +68,7 @@ final class LaneDriver: AlarmHandler {
     var isIdle: Bool { worker.running == 0 && (promised == 0 || worker.isDraining) }
 
     /// Requests are due that were not sent.
-    var hasBacklog: Bool { arrivals.map { $0.backlog > 0 } ?? false }
+    var hasBacklog: Bool { (arrivals?.backlog ?? 0) > 0 }
 
     /// No more requests come due than by `end`; those that did are still sent while the run drains.
     func timeIsUp(at end: Instant) {
@@ -84,6 +84,8 @@ final class LaneDriver: AlarmHandler {
     func end() {
         dropBacklog()
         stopSchedule()
+        resting = []
+        asleep = DeadlineHeap()
     }
 
     func dropBacklog() {
@@ -112,7 +114,9 @@ final class LaneDriver: AlarmHandler {
             from: start,
             thread: plan.shard.index * plan.threads + share.index,
             of: plan.shard.count * plan.threads,
-            limit: limit
+            limit: limit,
+            // Who pays for polling wants each request at its instant.
+            grain: plan.spin > 0 ? 0 : Arrivals.grain
         )
     }
 
@@ -133,11 +137,11 @@ final class LaneDriver: AlarmHandler {
     private func serve() {
         let now = worker.loop.now
         let before = arrivals?.noticed ?? 0
-        notice(by: now)
+        if arrivals?.isTimeToLook(now) == true { notice(by: now) }
         sendDue()
-        if let arrivals {
-            worker.tally.delayed(min(arrivals.noticed - before, arrivals.backlog))
-        }
+        // None if that was the end of the run.
+        let (noticed, backlog) = (arrivals?.noticed ?? before, arrivals?.backlog ?? 0)
+        worker.tally.delayed(min(noticed - before, backlog))
         while let lane = asleep.pop(by: now) { wake(lane) }
         setAlarm()
     }
@@ -174,10 +178,9 @@ final class LaneDriver: AlarmHandler {
 
     /// A connection is idle, or one may be opened now.
     private func hasConnection() -> Bool {
-        let statistics = worker.engine.statistics
-        if statistics.idle > 0 { return true }
+        if worker.engine.hasFreeConnection { return true }
         let now = worker.sinceBegin(worker.loop.now)
-        if let later = worker.pacer.wait(at: now, dialling: statistics.dialling) {
+        if let later = worker.pacer.wait(at: now, dialling: worker.engine.statistics.dialling) {
             mayConnect = worker.instant(sinceBegin: later)
             return false
         }
@@ -186,15 +189,15 @@ final class LaneDriver: AlarmHandler {
     }
 
     private func setAlarm() {
-        var time = min(arrivals?.next ?? .never, asleep.earliest, worker.deadline)
+        var time = min(arrivals?.nextLook ?? .never, asleep.earliest, worker.deadline)
         if hasBacklog, !resting.isEmpty { time = min(time, mayConnect) }
         worker.loop.setAlarm(at: time, spin: Int64(clamping: plan.spin), self)
     }
 
     /// A run by count ends with its last outcome.
     private func finishIfDone() {
-        guard let arrivals, arrivals.next == .never, arrivals.backlog == 0, isIdle else { return }
-        if worker.isDraining || share.requests.map({ arrivals.taken >= $0 }) == true { worker.stop() }
+        guard arrivals?.isOver == true, isIdle else { return }
+        if worker.isDraining || share.requests.map({ arrivals?.taken ?? 0 >= $0 }) == true { worker.stop() }
     }
 
     // MARK: What
@@ -336,7 +339,10 @@ final class LaneDriver: AlarmHandler {
             if plan.profile == nil, worker.running == 0 { worker.stop() }
         } else if plan.profile != nil {
             resting.append(lane)
-            if worker.budget == 0 { worker.finishIfDone() } else { serve() }
+            guard worker.budget != 0 else { return worker.finishIfDone() }
+            // What is due from here on waits for the next look.
+            sendDue()
+            if mayConnect != .never { setAlarm() }
         } else if let think = plan.think {
             sleep(lane, think.length(&random))
             worker.finishIfDone()

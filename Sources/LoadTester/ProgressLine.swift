@@ -25,6 +25,8 @@ struct ProgressLine {
 
     /// The line's text; the rate in it is that since the last one.
     mutating func next(_ snapshot: RunSnapshot, elapsed: UInt64, of plan: RunPlan) -> String {
+        // Another run has begun.
+        if elapsed < previous.time { previous = (0, 0) }
         let span = Double(elapsed &- previous.time) / 1e9
         // A warm-up's end sets the counts back: the first second after it has no rate.
         let done = snapshot.completed >= previous.completed ? snapshot.completed - previous.completed : 0

@@ -339,12 +339,13 @@ package enum ReportSchema {
               "items": {
                 "type": "object",
                 "additionalProperties": false,
-                "required": ["connections", "completed", "completed_per_second", "cpu_ns"],
+                "required": ["connections", "completed", "completed_per_second", "cpu_ns", "queued_ns"],
                 "properties": {
                   "connections": {"type": "integer", "minimum": 0},
                   "completed": {"type": "integer", "minimum": 0},
                   "completed_per_second": {"type": "number", "minimum": 0},
-                  "cpu_ns": {"type": "integer", "minimum": 0}
+                  "cpu_ns": {"type": "integer", "minimum": 0},
+                  "queued_ns": {"description": "There was something to do, and others had the core.", "type": "integer", "minimum": 0}
                 }
               }
             },

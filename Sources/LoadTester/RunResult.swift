@@ -7,6 +7,8 @@ struct RunResult: Sendable {
         /// Requests, or connections opened where these are what is measured.
         var completed: UInt64
         var cpuNanoseconds: UInt64
+        /// It had something to do, and others had the core.
+        var queuedNanoseconds: UInt64 = 0
     }
 
     var plan: RunPlan
@@ -28,7 +30,12 @@ struct RunResult: Sendable {
     init(plan: RunPlan, startedAt: UInt64, workers: [WorkerResult], interrupted: Bool) {
         (self.plan, self.startedAt, self.interrupted) = (plan, startedAt, interrupted)
         threads = workers.map {
-            Thread(connections: $0.connections, completed: $0.tally.done(plan.work), cpuNanoseconds: $0.cpuNanoseconds)
+            Thread(
+                connections: $0.connections,
+                completed: $0.tally.done(plan.work),
+                cpuNanoseconds: $0.core.used,
+                queuedNanoseconds: $0.core.queued
+            )
         }
         tally = workers.reduce(into: Tally()) { $0.merge($1.tally) }
         measured = Self.measured(workers)
@@ -52,6 +59,7 @@ struct RunResult: Sendable {
         for (index, thread) in other.threads.enumerated() where threads.indices.contains(index) {
             threads[index].completed &+= thread.completed
             threads[index].cpuNanoseconds &+= thread.cpuNanoseconds
+            threads[index].queuedNanoseconds &+= thread.queuedNanoseconds
         }
         course = other.course
         notes += other.notes.filter { !notes.contains($0) }

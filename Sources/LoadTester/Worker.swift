@@ -1,4 +1,3 @@
-import CLinux
 import HTTPEngine
 import Reactor
 
@@ -16,9 +15,9 @@ final class Worker: TimerHandler {
     private enum Phase {
         case ready
         case warmingUp(until: Instant)
-        case measuring(since: Instant, cpu: Int64, until: Instant)
+        case measuring(since: Instant, core: CoreTime, until: Instant)
         /// Nothing new; what was sent, or due, may still be answered.
-        case draining(since: Instant, cpu: Int64, end: Instant)
+        case draining(since: Instant, core: CoreTime, end: Instant)
         case stopped
     }
 
@@ -121,7 +120,7 @@ final class Worker: TimerHandler {
         budget = share.requests
         driver?.measure(from: now)
         let end = plan.duration.map { now.advanced(byNanoseconds: Int64(clamping: $0)) } ?? .never
-        phase = .measuring(since: now, cpu: uncurl_thread_cpu_ns(), until: end)
+        phase = .measuring(since: now, core: .now(), until: end)
     }
 
     /// Ends the run here, at its deadline or before; what is under way then is in flight at stop.
@@ -131,12 +130,12 @@ final class Worker: TimerHandler {
         // A signal during the warm-up: nothing was measured.
         case .ready, .warmingUp:
             leaveWarmUp()
-            finish(from: begun, to: begun, cpu: 0)
-        case .measuring(let since, let cpu, let until):
+            finish(from: begun, to: begun, .none)
+        case .measuring(let since, let core, let until):
             let end = min(loop.now, until)
             driver?.noticeRest(until: end)
-            finish(from: since, to: end, cpu: uncurl_thread_cpu_ns() - cpu)
-        case .draining(let since, let cpu, let end): finish(from: since, to: end, cpu: cpu)
+            finish(from: since, to: end, .now() - core)
+        case .draining(let since, let core, let end): finish(from: since, to: end, core)
         }
     }
 
@@ -146,9 +145,9 @@ final class Worker: TimerHandler {
         switch phase {
         case .draining: return true
         case .ready, .warmingUp, .stopped: return false
-        case .measuring(let since, let cpu, let until):
+        case .measuring(let since, let core, let until):
             guard plan.drain > 0, loop.now >= until else { return false }
-            phase = .draining(since: since, cpu: uncurl_thread_cpu_ns() - cpu, end: until)
+            phase = .draining(since: since, core: .now() - core, end: until)
             budget = 0
             drainEnd = loop.arm(at: until.advanced(byNanoseconds: Int64(clamping: plan.drain)), self)
             driver?.timeIsUp(at: until)
@@ -156,13 +155,14 @@ final class Worker: TimerHandler {
         }
     }
 
-    private func finish(from start: Instant, to end: Instant, cpu: Int64) {
+    private func finish(from start: Instant, to end: Instant, _ core: CoreTime) {
         phase = .stopped
         if plan.work == .handshakes { tally.unfinished(connections: running) }
         for timer in [tick, pacing, drainEnd] { if let timer { loop.cancel(timer) } }
         (tick, pacing, drainEnd) = (nil, nil, nil)
         driver?.end()
         engine.shutdown { [self] in
+            driver = nil
             log?.flush()
             crew.finished(
                 share.index,
@@ -171,7 +171,7 @@ final class Worker: TimerHandler {
                     connections: share.connections,
                     start: start,
                     end: end,
-                    cpuNanoseconds: UInt64(clamping: cpu)
+                    core: core
                 )
             )
         }

@@ -255,8 +255,7 @@ struct LoadCommand: ParsableCommand {
             if let (goal, start) = try command.pace.search() {
                 return try SearchRun(options, goal: goal, from: start).perform()
             }
-            var run = try Run(options, limits: .read())
-            return try run.perform()
+            return try Run(options).perform()
         case .command(let command): return try command.perform()
         }
     }

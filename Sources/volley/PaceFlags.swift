@@ -46,7 +46,7 @@ struct PaceFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Poll instead of sleeping this long before each request, such as 50us: sharper, for a core.",
+            "Poll instead of sleeping this long before each request, such as 50us: sharper, each alone, for a core.",
             valueName: "TIME"
         )
     )

@@ -54,6 +54,22 @@ struct ReentrancyTests {
         #expect(hadReturned.withLock { $0 } == true)
     }
 
+    @Test("in an outcome the connection that carried it counts as free, and before it as taken")
+    func freeInOutcome() async throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let free = Mutex<[Bool]>([])
+        let engine = try EngineHarness()
+        let request = try EngineRequest(origin: origin(server.port), target: "/bytes/1")
+        let result = await engine.run(request) {
+            $0.onHead = { recorder, _ in free.withLock { $0.append(recorder.engine.hasFreeConnection) } }
+            $0.onFinish = { recorder in free.withLock { $0.append(recorder.engine.hasFreeConnection) } }
+        }
+        #expect(result.succeeded)
+        let afterwards = await engine.onLoop { $0.hasFreeConnection }
+        #expect(free.withLock { $0 } == [false, true] && afterwards)
+    }
+
     @Test("a source of small parts does not hold the loop")
     func fairness() async throws {
         let server = try TestServer.start()

@@ -31,6 +31,46 @@ struct ArrivalsTests {
         #expect(arrivals.take() == nil)
     }
 
+    @Test(
+        "those due within a tenth of a millisecond are looked for together, and each with a moment of its own alone",
+        arguments: [(50_000, 5), (20_000, 2), (10_000, 1), (1_000, 1)] as [(UInt64, Int)]
+    )
+    func looks(rate: UInt64, together: Int) {
+        let profile = LoadProfile(rate: Rate(perSecond: rate), duration: 50_000_000)
+        var arrivals = Arrivals(profile, from: Instant(nanoseconds: 7), thread: 0, of: 1)
+        var looks: [Int] = []
+        while arrivals.nextLook != .never {
+            // As late as a sleeper wakes: the looks keep to their times all the same.
+            let now = arrivals.nextLook.advanced(byNanoseconds: 3_000)
+            let early = arrivals.nextLook.advanced(byNanoseconds: -1)
+            let answers = [early, now, now].map { arrivals.isTimeToLook($0) }
+            #expect(answers == [false, true, false])
+            var count = 0
+            while let due = arrivals.notice(by: now) {
+                #expect(now.nanoseconds(since: due) <= Arrivals.grain + 3_000)
+                count += 1
+            }
+            looks.append(count)
+        }
+        #expect(looks.reduce(0, +) == Int(rate / 20))
+        #expect(looks.dropFirst().dropLast().allSatisfy { $0 == together }, "\(looks)")
+    }
+
+    @Test("after a look that came late the next is no later for it")
+    func lateLook() {
+        let profile = LoadProfile(rate: Rate(perSecond: 50_000), duration: 50_000_000)
+        var arrivals = Arrivals(profile, from: Instant(nanoseconds: 0), thread: 0, of: 1)
+        let late = Instant(nanoseconds: 9_990_000)
+        let isTime = arrivals.isTimeToLook(late)
+        #expect(isTime)
+        while arrivals.notice(by: late) != nil {}
+        #expect(arrivals.nextLook == Instant(nanoseconds: 10_000_000))
+        var exact = Arrivals(profile, from: Instant(nanoseconds: 0), thread: 0, of: 1, grain: 0)
+        _ = exact.isTimeToLook(Instant(nanoseconds: 0))
+        _ = exact.notice(by: Instant(nanoseconds: 0))
+        #expect(exact.nextLook == Instant(nanoseconds: 20_000))
+    }
+
     @Test("a crowd is noticed and taken as it would be one by one, in parts", arguments: [nil, 30_001] as [UInt64?])
     func crowd(limit: UInt64?) {
         let profile = LoadProfile(rate: Rate(perSecond: 1_000_000_000), duration: 100_000)

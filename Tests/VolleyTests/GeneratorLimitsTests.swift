@@ -47,6 +47,16 @@ struct GeneratorLimitsTests {
         #expect(GeneratorLimits.notes(busy).first?.contains("volley may be the limit") == true)
     }
 
+    @Test("a thread that others kept from its core was the limit, however little it used of it")
+    func queued() throws {
+        var result = try result(lag: 100, corrected: 900_000_000, cpu: 500_000_000)
+        result.threads[1].queuedNanoseconds = 300_000_000
+        #expect(result.verdict == .good)
+        result.threads[1].queuedNanoseconds = 450_000_000
+        #expect(result.verdict == .generatorLimited)
+        #expect(result.generatorLimits.first?.contains("work for 95 % of the time, and a core for 50 %") == true)
+    }
+
     @Test("a request that was never sent fails the run")
     func unsent() throws {
         var result = try result(lag: 100, corrected: 200_000)

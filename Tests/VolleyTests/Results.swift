@@ -39,7 +39,7 @@ func sampleResult(_ line: String..., failing: Bool = true) throws -> RunResult {
             connections: share.connections,
             start: Instant(nanoseconds: 5_000 + Int64(share.index)),
             end: Instant(nanoseconds: 1_000_005_000 - Int64(share.index)),
-            cpuNanoseconds: 250_000_000
+            core: CoreTime(used: 250_000_000, queued: 0)
         )
     }
     var result = RunResult(plan: plan, startedAt: 1_760_000_000_000, workers: workers, interrupted: false)

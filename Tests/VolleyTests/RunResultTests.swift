@@ -13,7 +13,7 @@ struct RunResultTests {
             connections: 1,
             start: .init(nanoseconds: 0),
             end: .init(nanoseconds: 1_000_000_000),
-            cpuNanoseconds: 0
+            core: .none
         )
         return RunResult(plan: plan, startedAt: 0, workers: [worker], interrupted: interrupted)
     }

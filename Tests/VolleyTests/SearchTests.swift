@@ -1,3 +1,4 @@
+import Glibc
 import TestServer
 import TestSupport
 import Testing
@@ -134,5 +135,40 @@ struct SearchTests {
         let rate = stage?["from_per_second"] as? Double ?? 0
         // A hundred a second, more for as long as 150 ms of queue last; less where the machine is busy.
         #expect((5...250).contains(rate), "\(rate)")
+    }
+
+    @Test("who looks on sees each run of a search while it goes on")
+    func lookedAt() throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let words = TemporaryFile()
+        let search = try ChildProcess(
+            EndedProgram.built("volley"),
+            ["--search-max", "p99<20s", "-R", "50", "-d", "1s", "-c", "2", "-t", "1", "-T", "60s", "--prometheus", "0"]
+                + ["--interval", "100ms", "--format", "json", server.url("/bytes/1")],
+            output: "/dev/null",
+            error: words.path
+        )
+        defer { search.signal(SIGKILL) }
+        ChildProcess.wait { words.text.contains("/metrics") || !search.isRunning }
+        let url = try #require(words.text.split(whereSeparator: \.isWhitespace).first { $0.hasSuffix("/metrics") })
+        // Counts that went back are those of another run.
+        var (last, runs) = (0, 1)
+        ChildProcess.wait {
+            let count = succeeded(at: String(url)) ?? last
+            if count < last { runs += 1 }
+            last = count
+            return runs == 2 || !search.isRunning
+        }
+        #expect(runs == 2, "\(words.text)")
+        search.signal(SIGINT)
+        // Unless the machine's other work has ended the search before us.
+        #expect([0, 2, 3, 4, 130].contains(try search.waitForEnd()))
+    }
+
+    private func succeeded(at url: String) -> Int? {
+        let page = try? EndedProgram(shell: "curl -s \(url)").out
+        let line = page?.split(separator: "\n").first { $0.hasPrefix("volley_requests_total{outcome=\"success\"}") }
+        return line?.split(separator: " ").last.flatMap { Int($0) }
     }
 }

@@ -1,0 +1,25 @@
+internal import CLinux
+
+/// What a thread has had of the processor, and how long it had to wait for it; of the calling thread, in nanoseconds.
+struct CoreTime: Sendable {
+    let used: UInt64
+    /// There was something to do, and others had the core; 0 where the kernel does not tell.
+    let queued: UInt64
+
+    static func now() -> CoreTime {
+        // The scheduler's own count (proc_pid_schedstat): time run, time runnable, slices.
+        let counts = Files.numbers(in: "/proc/thread-self/schedstat")
+        return CoreTime(
+            used: UInt64(clamping: uncurl_thread_cpu_ns()),
+            queued: counts.count > 1 ? counts[1] : 0
+        )
+    }
+
+    init(used: UInt64, queued: UInt64) { (self.used, self.queued) = (used, queued) }
+
+    static func - (later: CoreTime, earlier: CoreTime) -> CoreTime {
+        CoreTime(used: later.used &- earlier.used, queued: later.queued &- earlier.queued)
+    }
+
+    static let none = CoreTime(used: 0, queued: 0)
+}

@@ -1,0 +1,113 @@
+import CLinux
+import HTTPEngine
+import Reactor
+
+/// What all workers of a run share.
+struct Job: Sendable {
+    let plan: RunPlan
+    let requests: EngineRequests
+    /// One for all, so that a name is looked up once.
+    let resolver: Resolver
+    let crew: CrewBoard
+}
+
+/// Where the runs of one command take place, one after the other: the main thread, the signals that end them, and the page of metrics
+/// that lasts from the first to the last.
+struct RunStage {
+    let metrics: MetricsServer?
+    private let chatter: Options.Chatter
+    private var signals = SignalWait()
+
+    /// Everything about this machine that can be refused is refused here, before the first connect.
+    init(_ options: Options, _ preflight: Preflight, _ limits: SystemLimits) throws(UsageError) {
+        chatter = options.chatter
+        try preflight.raiseDescriptors(limits)
+        try SourceAddresses.check(options.sources)
+        try options.security.loadRoots()
+        let plan = RunPlan(options, preflight)
+        metrics = try options.metricsPort.map { port throws(UsageError) in try MetricsServer(port: port, of: plan) }
+        if let metrics { say("the metrics are at http://127.0.0.1:\(metrics.port)/metrics") }
+    }
+
+    /// The last run is over, and its reports are written.
+    func close() { metrics?.stop() }
+
+    /// Reports are about to be written: a first signal does not keep them from that.
+    mutating func finishRuns() { signals.finish() }
+
+    func say(_ note: String) {
+        guard chatter != .quiet else { return }
+        try? BlockingOutput.writeAll("volley: \(note)\n", to: BlockingOutput.errors)
+    }
+
+    /// One run, on threads of its own, while `watch` looks on.
+    ///
+    /// - Parameter startAt: the time of `--start-at`.
+    mutating func run(
+        _ plan: RunPlan,
+        _ requests: EngineRequests,
+        _ watch: inout RunWatch,
+        startAt: UInt64? = nil
+    ) throws(UsageError) -> RunResult {
+        let group = try plan.startLoops()
+        defer { group.shutdown() }
+        let resolver = try Names.resolver(for: plan.names, on: group.nextLoop(), &signals)
+        defer { resolver.shutdown() }
+        let crew = CrewBoard(workers: plan.threads, intervals: watch.intervals, log: watch.log) { SignalWait.wake() }
+        return load(Job(plan: plan, requests: requests, resolver: resolver, crew: crew), group, &watch, startAt)
+    }
+
+    /// Until the time of `--start-at`; true if the user did not wait for it.
+    private mutating func wait(for startAt: UInt64?) -> Bool {
+        guard let startAt else { return false }
+        while true {
+            let now = UInt64(clamping: uncurl_clock_ns(CLOCK_REALTIME) / 1_000)
+            let (missing, isPast) = (startAt * 1_000).subtractingReportingOverflow(now)
+            if isPast {
+                if now - startAt * 1_000 > 1_000_000 {
+                    say("--start-at was \(Units.time((now - startAt * 1_000) * 1_000)) ago: starting now")
+                }
+                return false
+            }
+            // Microseconds until a year far away are more nanoseconds than there are.
+            if signals.wait(nanoseconds: min(missing, 1_000_000) * 1_000) == .interrupted { return true }
+        }
+    }
+
+    /// Starts the workers together, watches them, and waits for the last.
+    private mutating func load(
+        _ job: Job,
+        _ group: EventLoopGroup,
+        _ watch: inout RunWatch,
+        _ startAt: UInt64?
+    ) -> RunResult {
+        let workers = RemoteWorker.crew(job, on: group)
+        var interrupted = wait(for: startAt)
+        let startedAt = uncurl_clock_ns(CLOCK_REALTIME)
+        let begun = Instant.current()
+        // Whoever did not wait for the start gets a report of nothing, not of the first requests.
+        for worker in workers { if interrupted { worker.stop() } else { worker.start(at: begun) } }
+        watch.begin(startedAt: UInt64(clamping: startedAt / 1_000_000))
+        while job.crew.finished == nil {
+            switch signals.wait(nanoseconds: watch.span) {
+            case .interrupted:
+                interrupted = true
+                for worker in workers { worker.stop() }
+            case .timeOut, .woken: watch.turn(elapsed: UInt64(clamping: Instant.current().nanoseconds(since: begun)))
+            }
+        }
+        // The threads end before the workers go: timers of theirs may still be due.
+        group.shutdown()
+        withExtendedLifetime(workers) {}
+        var results = job.crew.finished ?? []
+        watch.finish(&results, measured: RunResult.measured(results))
+        var result = RunResult(
+            plan: job.plan,
+            startedAt: UInt64(clamping: startedAt / 1_000_000),
+            workers: results,
+            interrupted: interrupted
+        )
+        result.course = watch.series
+        return result
+    }
+}
