@@ -31,6 +31,8 @@ struct SignalWait {
         switch unsafe sigtimedwait(&signals, nil, &limit) {
         case SIGINT, SIGTERM:
             wasInterrupted = true
+            // A shell has its background jobs ignore SIGINT; the wait took the first all the same, so the next counts too.
+            for number in Self.interrupts { _ = signal(number, SIG_DFL) }
             Self.unblock()
             return .interrupted
         case Self.wakeUp: return .woken

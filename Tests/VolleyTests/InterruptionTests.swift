@@ -32,14 +32,19 @@ struct InterruptionTests {
         }
     }
 
-    @Test("a first signal ends the run, a second one the program, though its report find no reader")
-    func second() throws {
+    @Test(
+        "a first signal ends the run, a second one the program, though its report find no reader",
+        arguments: ["", "trap '' INT; "]
+    )
+    func second(before: String) throws {
         let server = try TestServer.start()
         defer { server.stop() }
         let pipe = try Stuffed()
+        // As a shell starts it: one has what runs in its background ignore SIGINT.
         let run = try ChildProcess(
-            EndedProgram.built("volley"),
-            ["-d", "300s", "-c", "2", "-T", "60s", "-q", "--format", "html=\(pipe.path)", server.url("/bytes/1")]
+            "/bin/sh",
+            ["-c", before + #"exec "$0" "$@""#, EndedProgram.built("volley")]
+                + ["-d", "300s", "-c", "2", "-T", "60s", "-q", "--format", "html=\(pipe.path)", server.url("/bytes/1")]
         )
         ChildProcess.wait { server.requestCount > 0 }
         run.signal(SIGINT)

@@ -85,7 +85,11 @@ struct WebSocketConnectionTests {
 
     @Test("messages of ours arrive, and who sent them is told when they have left")
     func sending() async throws {
-        let server = try server([.receive(.endOfStream), .close])
+        // Header, mask and payload of each; then a word, since an abort takes back what the server has not read.
+        let length = (2 + 4 + 3) + (10 + 4 + 70_000) + (2 + 4 + 2)
+        let server = try server([
+            .receive(.bytes(length)), .send(frame(.text, bytes("all"))), .receive(.endOfStream), .close,
+        ])
         let talk = try await open(server, deflate: nil)
         let left = Counter()
         await talk.on { socket in
@@ -95,6 +99,7 @@ struct WebSocketConnectionTests {
             socket.ping([UInt8](repeating: 0, count: 126)) { if !$0 { left.add() } }
         }
         await left.reaches(4)
+        await talk.ear.messages.reaches(1)
         await talk.on { $0.abort() }
         let events = try events(try server.waitForEnd(of: 0).received)
         #expect(
