@@ -40,14 +40,15 @@ from locust import User, constant
 class Volley(User):
     wait_time = constant(1)
 """
-# The faster of Locust's two clients; the other does about half.
+# Locust's usual client, on python-requests, and its faster one, on geventhttpclient.
 THEIRS = """
-from locust import FastHttpUser, task
-class Fast(FastHttpUser):
+from locust import {user}, task
+class Theirs({user}):
     @task
     def get(self):
         self.client.get("/")
 """
+USERS_OF_THEIRS = ("HttpUser", "FastHttpUser")
 
 
 @contextlib.contextmanager
@@ -104,18 +105,20 @@ def main():
     theirs = lambda path, port: [sys.executable, "-m", "locust", "-f", path, "--worker", "--master-host", "127.0.0.1",
                                  "--master-port", port]
     print(f"# {peers.machine()}; worker on core {CLIENT_CORE}, nginx on core {SERVER_CORE}, {USERS} users, {seconds} s")
-    ratios, wrong = [], 0
+    ratios, wrong = {user: [] for user in USERS_OF_THEIRS}, 0
+    workers = [(user, THEIRS.format(user=user), theirs) for user in USERS_OF_THEIRS] + [("volley", OURS, ours)]
     with server() as base:
         for pair in range(PAIRS):
             rates = {}
-            for name, file, worker in (("locust", THEIRS, theirs), ("volley", OURS, ours)):
+            for name, file, worker in workers:
                 told, counted = test(file, worker, base, seconds)
                 rates[name] = told / seconds
                 wrong += name == "volley" and told != counted
-                print(f"{pair + 1}  {name:<7} {told:>9} requests by the master, {counted:>9} by the server, "
+                print(f"{pair + 1}  {name:<12} {told:>9} requests by the master, {counted:>9} by the server, "
                       f"{rates[name]:>9.0f}/s")
-            ratios.append(rates["volley"] / rates["locust"])
-    print(f"requests a second, volley's worker over Locust's, median of {PAIRS}: {peers.median(ratios):.1f}")
+            for user in USERS_OF_THEIRS: ratios[user].append(rates["volley"] / rates[user])
+    for user in USERS_OF_THEIRS:
+        print(f"requests a second, volley's worker over Locust's with {user}, median of {PAIRS}: {peers.median(ratios[user]):.1f}")
     if wrong:
         sys.exit("the master's total is not the server's")
 
