@@ -18,6 +18,15 @@ def build(product):
     return os.path.join(ROOT, ".build", "release", product)
 
 
+@contextlib.contextmanager
+def compiled(source):
+    """A program of this folder in C, for what must cost nothing itself; it is gone with the folder it lies in."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = os.path.join(folder, "program")
+        subprocess.run(["clang", "-O2", "-o", program, os.path.join(ROOT, "Benchmarks", source)], check=True)
+        yield program
+
+
 def free_port():
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
@@ -115,17 +124,27 @@ def pinned(core):
     return [] if core is None else ["taskset", "-c", str(core)]
 
 
-def run(command, core=None):
-    """Runs to the end; (output, CPU seconds, wall seconds)."""
+def measured(action):
+    """What `action` returns, and the CPU seconds of the programs it waited for: their own, and the kernel's for them."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    start = time.monotonic()
-    result = subprocess.run(pinned(core) + command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    wall = time.monotonic() - start
+    result = action()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    return result, after.ru_utime - before.ru_utime, after.ru_stime - before.ru_stime
+
+
+def run_split(command, core=None):
+    """Runs to the end; (output, CPU seconds of its own, CPU seconds of the kernel for it)."""
+    result, user, system = measured(lambda: subprocess.run(pinned(core) + command, capture_output=True, text=True))
     if result.returncode != 0:
         raise SystemExit(f"{command[0]} exited {result.returncode}: {result.stderr or result.stdout}")
-    return result.stdout, cpu, wall
+    return result.stdout, user, system
+
+
+def run(command, core=None):
+    """Runs to the end; (output, CPU seconds, wall seconds)."""
+    start = time.monotonic()
+    output, user, system = run_split(command, core)
+    return output, user + system, time.monotonic() - start
 
 
 def median(values):

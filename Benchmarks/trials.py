@@ -5,7 +5,6 @@
 """
 import contextlib
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -17,20 +16,13 @@ GIB = 1 << 30
 
 
 def run(binary, *arguments):
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    result = subprocess.run([binary, *map(str, arguments)], capture_output=True, text=True, check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return result.stdout.strip(), cpu
+    output, cpu, _ = peers.run([binary, *map(str, arguments)])
+    return output.strip(), cpu
 
 
 @contextlib.contextmanager
 def closing_server():
-    """In C: what it takes itself would count as ours."""
-    with tempfile.TemporaryDirectory() as folder:
-        program = os.path.join(folder, "closing")
-        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "closing.c")
-        subprocess.run(["clang", "-O2", "-o", program, source], check=True)
+    with peers.compiled("closing.c") as program:
         server = subprocess.Popen([program], stdout=subprocess.PIPE, text=True)
         try:
             yield f"http://127.0.0.1:{int(server.stdout.readline())}/"
@@ -44,10 +36,7 @@ def curl(*arguments):
 
 
 def cost(*command):
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([*map(str, command)], check=True, stdout=subprocess.DEVNULL)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return peers.run([*map(str, command)])[1]
 
 
 def main():

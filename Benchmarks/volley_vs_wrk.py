@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """volley against wrk on the same nginx: system calls and CPU a request, requests a second.
 
-./dev bench wrk, and over TLS ./dev bench wrk-tls, where volley verifies the server and wrk does not.
+./dev bench wrk, and over TLS ./dev bench wrk-tls, where volley verifies the server and wrk does not. In the clear a bare C client
+(bare.c) runs with them: what the kernel's TCP costs, and so how far below wrk anybody can come.
+
+Short slices, as the machine's pace changes within seconds: what stands beside each other in a pair has had the same.
 """
 import contextlib
 import re
@@ -10,19 +13,15 @@ import sys
 import peers
 
 CONNECTIONS = 64
-SECONDS = 5
+SECONDS = 2
 # Handshakes and the authorities cost tens of milliseconds once.
-SECURE_SECONDS = 10
-PAIRS = 5
+SECURE_SECONDS = 5
+PAIRS = 15
 CLIENT_CORE, SERVER_CORE = 0, 1
 
 
 def requests(output):
     return int(re.search(r"^\s*(\d+) requests in", output, re.M).group(1))
-
-
-def rate(output):
-    return float(re.search(r"^Requests/sec:\s*([\d.]+)", output, re.M).group(1))
 
 
 def calls(command, core):
@@ -50,31 +49,40 @@ def main():
             server = stack.enter_context(peers.file_server(0, SERVER_CORE))
             url, believing = server.secure + "/", ["--cacert", server.authority]
         else:
-            url, believing = f"http://127.0.0.1:{stack.enter_context(peers.nginx(SERVER_CORE))}/", []
+            port = stack.enter_context(peers.nginx(SERVER_CORE))
+            url, believing = f"http://127.0.0.1:{port}/", []
         common = ["-t1", f"-c{CONNECTIONS}"]
         commands = {
             "wrk": ["wrk", *common, f"-d{seconds}s", url],
             "volley": [volley, *common, f"-d{seconds}s", "--format", "wrk", "--no-progress", *believing, url],
         }
+        if not is_secure:
+            commands["bare"] = [stack.enter_context(peers.compiled("bare.c")), str(port), str(seconds), str(CONNECTIONS)]
         results = {name: [] for name in commands}
-        for pair in range(PAIRS):
-            order = ["wrk", "volley"] if pair % 2 == 0 else ["volley", "wrk"]
-            for name in order:
-                output, cpu, _ = peers.run(commands[name], CLIENT_CORE)
-                results[name].append((cpu / requests(output) * 1e6, rate(output)))
-        print(f"{'pair':>4} {'wrk µs':>8} {'volley µs':>10} {'ratio':>6}   {'wrk req/s':>10} {'volley req/s':>12} {'ratio':>6}")
-        cpu_ratios, rate_ratios = [], []
-        for index, (theirs, ours) in enumerate(zip(results["wrk"], results["volley"])):
-            cpu_ratios.append(ours[0] / theirs[0])
-            rate_ratios.append(ours[1] / theirs[1])
-            print(f"{index + 1:>4} {theirs[0]:>8.2f} {ours[0]:>10.2f} {cpu_ratios[-1]:>6.3f}   "
-                  f"{theirs[1]:>10.0f} {ours[1]:>12.0f} {rate_ratios[-1]:>6.3f}")
-        print(f"CPU a request, volley over wrk, median of {PAIRS} pairs: {peers.median(cpu_ratios):.3f}")
-        print(f"requests a second, volley over wrk, median of {PAIRS} pairs: {peers.median(rate_ratios):.3f}")
-        for name in commands:
+        names = list(commands)
+        for index in range(PAIRS):
+            for name in names if index % 2 == 0 else reversed(names):
+                output, user, system = peers.run_split(commands[name], CLIENT_CORE)
+                count = requests(output)
+                results[name].append((user / count * 1e6, system / count * 1e6, count / seconds))
+        print(f"{'':>8} {'user µs':>8} {'kernel µs':>10} {'req/s':>8}   medians of {PAIRS} runs of {seconds} s, in turn")
+        for name in names:
+            user, system, speed = (peers.median(column) for column in zip(*results[name]))
+            print(f"{name:>8} {user:>8.2f} {system:>10.2f} {speed:>8.0f}")
+        for name in names[1:]:
+            cpu = sorted(sum(ours[:2]) / sum(theirs[:2]) for theirs, ours in zip(results["wrk"], results[name]))
+            speed = sorted(ours[2] / theirs[2] for theirs, ours in zip(results["wrk"], results[name]))
+            print(f"CPU a request, {name} over wrk: {middle(cpu)}; requests a second: {middle(speed)}")
+        for name in names[:2]:
             short = [part if not part.startswith("-d") else "-d8s" for part in commands[name]]
             total, detail = calls(short, None)
             print(f"system calls a request, {name}: {total:.3f} ({detail})")
+
+
+def middle(ratios):
+    """The median, and the quartiles it lies between."""
+    quarter = len(ratios) // 4
+    return f"{peers.median(ratios):.3f} ({ratios[quarter]:.3f}-{ratios[-quarter - 1]:.3f})"
 
 
 if __name__ == "__main__":

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import TestServer
 import TestSupport
@@ -164,6 +165,17 @@ struct SearchTests {
         search.signal(SIGINT)
         // Unless the machine's other work has ended the search before us.
         #expect([0, 2, 3, 4, 130].contains(try search.waitForEnd()))
+    }
+
+    @Test("a terminal gets a plot of each run of a search")
+    func plotted() throws {
+        let line = ["--search-max", "p99<1us", "-R", "50", "-d", "300ms", "-c", "1", "-t", "1", "-T", "60s"]
+        let ended = try volleyOnTerminal(line + ["--live", "--interval", "100ms"])
+        #expect([2, 3].contains(ended.status), "\(ended.out)")
+        // Each run's plot is taken away before the line that tells what came of it.
+        let runs = ended.out.components(separatedBy: "not good").dropLast()
+        #expect(runs.count > 2)
+        #expect(runs.prefix(2).allSatisfy { $0.contains("per second") && $0.contains("█") }, "\(ended.out)")
     }
 
     private func succeeded(at url: String) -> Int? {

@@ -135,27 +135,8 @@ struct StreamTests {
         arguments: ["--live", "", "-q"]
     )
     func terminal(flag: String) throws {
-        let script = """
-            import os, pty, sys, struct, fcntl, termios
-            child, screen = pty.fork()
-            if child == 0:
-                os.environ["TERM"] = "xterm-256color"
-                fcntl.ioctl(2, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
-                os.execv(sys.argv[1], sys.argv[1:])
-            got = b""
-            while True:
-                try: chunk = os.read(screen, 65536)
-                except OSError: break
-                if not chunk: break
-                got += chunk
-            _, status = os.waitpid(child, 0)
-            sys.stdout.buffer.write(got)
-            sys.exit(os.waitstatus_to_exitcode(status))
-            """
-        let ended = try EndedProgram(
-            Python.path ?? "python3",
-            ["-c", script, EndedProgram.built("volley"), "-d", "3s", "-c", "2", "-T", "60s", "--interval", "500ms"]
-                + (flag.isEmpty ? [] : [flag])
+        let ended = try volleyOnTerminal(
+            ["-d", "3s", "-c", "2", "-T", "60s", "--interval", "500ms"] + (flag.isEmpty ? [] : [flag])
         )
         #expect(ended.status == 0)
         #expect(ended.out.contains("█") == (flag == "--live"))

@@ -10,6 +10,7 @@ final class CacheRefresh: ExchangeDelegate {
     private let fields: HTTPFields
     private let url: URL
     private let sent = Transaction.now
+    /// Kept beyond its callback: without its parser's scratch.
     private var head: ResponseHead?
     private var content = Data()
     private var isTooLarge = false
@@ -23,7 +24,9 @@ final class CacheRefresh: ExchangeDelegate {
     }
 
     func exchange(_ id: ExchangeID, didReceive head: ResponseHead) {
-        if head.status >= 200 { self.head = head }
+        guard head.status >= 200 else { return }
+        self.head = head
+        self.head?.fields = head.fields.trimmed()
     }
 
     func exchange(_ id: ExchangeID, didReceive bytes: Span<UInt8>) {

@@ -14,12 +14,13 @@ struct TaskLoadCachingTests {
 
         /// Answers one request after the other on one connection, then closes it; a second connection is refused an
         /// answer.
-        init(_ answers: String..., capacity: Int = 1 << 20) throws {
+        init(_ answers: String..., capacity: Int = 1 << 20, sessionFields: [String: String]? = nil) throws {
             let steps = answers.flatMap { [RawStep.receive(.headEnd), .send($0)] } + [.close]
             server = try RawServer.start([RawScript(steps)], otherwise: [.close])
             cache = URLCache(memoryCapacity: capacity, diskCapacity: 0, diskPath: folder.path)
             let configuration = URLSessionConfiguration.isolated
             configuration.urlCache = cache
+            configuration.httpAdditionalHeaders = sessionFields
             session = URLSession(configuration: configuration)
         }
 
@@ -238,6 +239,19 @@ struct TaskLoadCachingTests {
         #expect(try await world.load(policy: .returnCacheDataElseLoad).body == "one")
         #expect(try await world.load(policy: .returnCacheDataElseLoad).body == "one")
         #expect(try await world.load(policy: .returnCacheDataDontLoad).body == "one")
+        #expect(world.requests.count == 1)
+    }
+
+    @Test("a session's own only-if-cached counts for requests that say nothing, and for no other")
+    func sessionField() async throws {
+        let world = try World(
+            Self.answer("one", "Cache-Control: max-age=3600"),
+            sessionFields: ["Cache-Control": "only-if-cached"]
+        )
+        #expect(try await world.load().status == 504)
+        #expect(world.server.connections.isEmpty)
+        #expect(try await world.load(with: ["Cache-Control": "max-age=60"]).body == "one")
+        #expect(try await world.load().body == "one")
         #expect(world.requests.count == 1)
     }
 

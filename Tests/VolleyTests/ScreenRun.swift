@@ -1,0 +1,23 @@
+import TestSupport
+
+/// volley with a terminal of 100 columns and 40 rows for its input, output and errors: `out` is what it wrote there.
+func volleyOnTerminal(_ arguments: [String]) throws -> EndedProgram {
+    let script = """
+        import os, pty, sys, struct, fcntl, termios
+        child, screen = pty.fork()
+        if child == 0:
+            os.environ["TERM"] = "xterm-256color"
+            fcntl.ioctl(2, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
+            os.execv(sys.argv[1], sys.argv[1:])
+        got = b""
+        while True:
+            try: chunk = os.read(screen, 65536)
+            except OSError: break
+            if not chunk: break
+            got += chunk
+        _, status = os.waitpid(child, 0)
+        sys.stdout.buffer.write(got)
+        sys.exit(os.waitstatus_to_exitcode(status))
+        """
+    return try EndedProgram(Python.path ?? "python3", ["-c", script, EndedProgram.built("volley")] + arguments)
+}
