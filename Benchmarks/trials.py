@@ -31,6 +31,36 @@ def closing_server():
             server.wait()
 
 
+LIMIT = 3e6
+
+
+def closing(binary, url, count):
+    """Each request's time, and of those over 3 ms what is left without the time in which a core stood still."""
+    with peers.compiled("stalls.c") as program:
+        witness = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        result, *lines = run(binary, "closing", url, count)[0].splitlines()
+        gaps = [tuple(map(int, line.split())) for line in witness.communicate()[0].splitlines()]
+    spans = [tuple(map(int, line.split())) for line in lines]
+    times = [end - begin for begin, end in spans]
+    print(f"closing: {result}, the first {times[0] / 1e6:.1f} ms, median {peers.median(times) / 1e6:.2f} ms, "
+          f"slowest {max(times) / 1e6:.1f} ms, over 3 ms {sum(time > LIMIT for time in times)}", end="")
+    if witness.returncode:
+        return print("; nobody may watch the cores here")
+    own = [time - standing(span, gaps) for span, time in zip(spans, times)]
+    print(f"; without the time in which a core stood still ({len(gaps)} times, {sum(e - b for b, e in gaps) / 1e6:.0f} ms): "
+          f"slowest {max(own) / 1e6:.1f} ms, over 3 ms {sum(time > LIMIT for time in own)}")
+
+
+def standing(span, gaps):
+    """How much of the span lies in gaps, of whichever core; what lies in two at once counts once."""
+    total, reached = 0, span[0]
+    for begin, end in sorted(gap for gap in gaps if gap[0] < span[1] and gap[1] > span[0]):
+        begin, end = max(begin, reached), min(end, span[1])
+        if end > begin:
+            total, reached = total + end - begin, end
+    return total
+
+
 def curl(*arguments):
     return cost("curl", "-s", *arguments)
 
@@ -49,7 +79,7 @@ def main():
         peers.wait_for(port)
         base = f"http://127.0.0.1:{port}"
         with closing_server() as url:
-            print("closing:", run(binary, "closing", url, int(9000 * factor))[0])
+            closing(binary, url, int(9000 * factor))
         print("sessions:", run(binary, "sessions", base + "/get", int(100_000 * factor))[0])
         print("slow delegate:", run(binary, "slow", f"{base}/bytes/{int(200e6 * factor)}", 30)[0])
         size = int(4 * GIB * factor)

@@ -2,6 +2,7 @@ internal import Foundation
 internal import HTTP1
 internal import HTTPEngine
 internal import Reactor
+internal import TLS
 internal import WebSocket
 
 /// Turns a `URLRequest` into the engine's: fields in the order a browser's user would expect, Host first, the request's own
@@ -18,6 +19,8 @@ struct RequestBuilder {
     var rates: TransferRates?
     /// A redirect has led to a server that the session's secrets are not for.
     var isAmongStrangers = false
+    /// For https.
+    var context: TLSContext?
     /// A WebSocket's.
     var handshake: ClientHandshake?
 
@@ -55,6 +58,7 @@ struct RequestBuilder {
         var options = EngineRequest.Options()
         options.timeouts = timeouts(values)
         options.proxies = proxies
+        options.tls = context
         options.sendingRate = rates?.sending
         options.receivingRate = rates?.receiving
         options.host = values.fields?["Host"]

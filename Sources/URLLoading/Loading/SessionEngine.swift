@@ -8,12 +8,10 @@ final class SessionEngine {
     let loop: EventLoop
     let settings: SessionSettings
     let wakeUps: WakeUps
-    /// How https servers are spoken to; made with the first that is met.
     private let security: SessionSecurity
     private var made: Engine?
+    private var madeForHTTP: TLSContext?
     private var madeForStreams: TLSContext?
-    /// Why https is not spoken in this session.
-    private(set) var tlsFailure: TLSError?
     /// In no order; each knows its seat.
     private(set) var loads: [TaskLoad] = []
     /// What servers have taken before, and are given unasked.
@@ -38,11 +36,6 @@ final class SessionEngine {
         configuration.connectionsPerHost = settings.connectionsPerHost
         configuration.connections = SessionEngine.mostConnections
         configuration.proxies = settings.proxies
-        do throws(TLSError) {
-            configuration.tls = try security.context()
-        } catch {
-            tlsFailure = error
-        }
         configuration.trustEvaluator = security
         configuration.recordsLocalAddress = true
         let engine = Engine(
@@ -53,6 +46,15 @@ final class SessionEngine {
         )
         made = engine
         return engine
+    }
+
+    /// How https servers are spoken to, made with the first that is met: OpenSSL takes milliseconds to start, which a program that only
+    /// speaks http has no use for.
+    func context() throws(TLSError) -> TLSContext {
+        if let madeForHTTP { return madeForHTTP }
+        let context = try security.context()
+        madeForHTTP = context
+        return context
     }
 
     /// For streams: the session's rules about certificates, without a word on HTTP.
@@ -110,6 +112,6 @@ final class SessionEngine {
         guard loads.isEmpty else { return }
         made?.shutdown()
         made = nil
-        madeForStreams = nil
+        (madeForHTTP, madeForStreams) = (nil, nil)
     }
 }

@@ -31,12 +31,12 @@ final class SessionSecurity: TrustEvaluator {
     func setJudge(_ judge: Judge?) { self.judge.withLock { $0 = judge } }
     func setChoice(_ choice: Choice?) { self.choice.withLock { $0 = choice } }
 
-    /// Nil: the standard one, for a session that shows nobody anything. A session with a delegate has one of its own: what one session's user has accepted is not resumed
+    /// The standard one for a session that shows nobody anything. A session with a delegate has one of its own: what one session's user has accepted is not resumed
     /// by another's. Fails where the versions asked for exclude each other.
-    func context() throws(TLSError) -> TLSContext? {
+    func context() throws(TLSError) -> TLSContext {
         let isUsual = !hasJudge && minimum == .v1_2 && maximum == .v1_3
         guard isUsual else { return try TLSContext(configuration) }
-        guard let credentials else { return nil }
+        guard let credentials else { return try TLSContext.standard }
         // Those who have the same identities to show may resume each other's connections, and nobody else.
         return credentials === URLCredentialStorage.shared
             ? try SessionSecurity.sharing.get() : try TLSContext(configuration)

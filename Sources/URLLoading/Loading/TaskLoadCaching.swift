@@ -132,9 +132,14 @@ extension TaskLoad {
         // As whoever was served: others may get other content under the same URL.
         if let cookies = cookieField(CookieScope(place)) { builder.extra.append(("Cookie", cookies)) }
         if let answer = try? authorization(url, place) { builder.extra.append(("Authorization", answer.value)) }
-        guard let (made, fields) = try? builder.build(to: place) else { return }
-        let refresh = CacheRefresh(found, cache, CacheKey(method: "GET", url: url), fields, url)
-        engine.engine.start(made, delegate: refresh)
+        do throws(URLError) {
+            builder.context = try context(for: place, url)
+            let (made, fields) = try builder.build(to: place)
+            let refresh = CacheRefresh(found, cache, CacheKey(method: "GET", url: url), fields, url)
+            engine.engine.start(made, delegate: refresh)
+        } catch {
+            // Who was served is content; the next to ask tries again.
+        }
     }
 
     // MARK: After

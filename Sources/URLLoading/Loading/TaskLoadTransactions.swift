@@ -3,6 +3,7 @@ internal import HTTP1
 internal import HTTPEngine
 internal import Reactor
 internal import Synchronization
+internal import TLS
 
 /// How each transaction begins: by a class of the user's, from here, or over the network.
 extension TaskLoad {
@@ -79,9 +80,6 @@ extension TaskLoad {
         let network = engine.engine
         do throws(URLError) {
             let (plan, space) = try plan(url, conditions)
-            if plan.place.scheme == .https, let failure = engine.tlsFailure {
-                throw ErrorTranslation.error(.tls(failure), url)
-            }
             transaction = Transaction(plan: plan, sent: Transaction.now, authorized: space)
             let id = network.start(plan.request, delegate: self, priority: priority)
             // Content in memory may leave within that call, and be told; nothing else is before it has returned.
@@ -115,6 +113,7 @@ extension TaskLoad {
         var builder = RequestBuilder(settings: engine.settings, request: request, url: url, content: content)
         builder.extra = extra
         builder.proxies = engine.proxies
+        builder.context = try context(for: place, url)
         builder.rates = order.request?.rates
         builder.isAmongStrangers = isAmongStrangers
         builder.handshake = opening?.handshake
@@ -122,6 +121,16 @@ extension TaskLoad {
         let plan = RequestPlan(made, fields, to: place, scope, for: request, url)
         if extra.isEmpty, isRepeatable { engine.lastPlan = plan }
         return (plan, authorization?.space)
+    }
+
+    /// How to speak to an https server; nil for others.
+    func context(for place: HTTPURL, _ url: URL) throws(URLError) -> TLSContext? {
+        guard place.scheme == .https else { return nil }
+        do throws(TLSError) {
+            return try engine.context()
+        } catch {
+            throw ErrorTranslation.error(.tls(error), url)
+        }
     }
 
     /// As the engine counts it: 0.5, the default, is its usual one.

@@ -109,7 +109,7 @@ struct IdentityQuestionTests {
         configuration.urlCredentialStorage = hasStore ? storage : nil
         let security = SessionSecurity(SessionSettings(configuration), asksDelegate: false)
         let context = try security.context()
-        #expect((context?.configuration.identityDecision == .asks) == hasStore)
+        #expect((context.configuration.identityDecision == .asks) == hasStore)
         let session = URLSession(configuration: configuration)
         let asked = Mutex<IdentityAnswer?>(nil)
         let request = IdentityRequest(name: try ServerName("localhost"), authorities: [])
