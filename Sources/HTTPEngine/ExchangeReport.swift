@@ -44,18 +44,22 @@ public struct HandshakeTimings: Hashable, Sendable {
 public final class ConnectionRecord: Sendable {
     /// Who was reached, and when each part of the dial began and ended.
     public let timings: ConnectTimings
-
-    /// When TLS was agreed on; nothing in it for plain connections.
-    public let handshake: HandshakeTimings
-    /// What was agreed on; nil for plain connections.
-    public let security: TLSInfo?
-
-    /// By whom the origin was reached; `timings` and `address` are then the proxy's.
-    public let proxy: Proxy?
-
-    public var address: SocketAddress { timings.address }
     /// This end; nil unless ``EngineConfiguration/recordsLocalAddress``.
     public let localAddress: SocketAddress?
+    /// Nil where TCP is all there is: of fifteen thousand connections each would else hold 144 bytes of nothing.
+    private let layers: Layers?
+
+    private final class Layers: Sendable {
+        let handshake: HandshakeTimings
+        let security: TLSInfo?
+        let proxy: Proxy?
+
+        init(_ handshake: HandshakeTimings, _ security: TLSInfo?, _ proxy: Proxy?) {
+            self.handshake = handshake
+            self.security = security
+            self.proxy = proxy
+        }
+    }
 
     init(
         _ timings: ConnectTimings,
@@ -64,12 +68,19 @@ public final class ConnectionRecord: Sendable {
         _ proxy: Proxy?,
         _ local: SocketAddress?
     ) {
-        localAddress = local
         self.timings = timings
-        self.handshake = handshake
-        self.security = security
-        self.proxy = proxy
+        localAddress = local
+        layers = security == nil && proxy == nil ? nil : Layers(handshake, security, proxy)
     }
+
+    public var address: SocketAddress { timings.address }
+
+    /// When TLS was agreed on; nothing in it for plain connections.
+    public var handshake: HandshakeTimings { layers?.handshake ?? HandshakeTimings() }
+    /// What was agreed on; nil for plain connections.
+    public var security: TLSInfo? { layers?.security }
+    /// By whom the origin was reached; `timings` and `address` are then the proxy's.
+    public var proxy: Proxy? { layers?.proxy }
 }
 
 /// What an exchange came to, in numbers. Given with every outcome, failures included.
