@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """From exec to exit: the smallest program on URLLoading against one that only imports Foundation, both with shared libraries
-and both with the toolchain's linked in; fifty runs of each, alternating, and the ratio of the medians. The first ratio may be 1.3;
-the second says what Foundation's parts with ICU cost, which a program that only imports Foundation does without.
+and both with the toolchain's linked in; two hundred runs of each, alternating, and the ratio of the medians. The first ratio may be
+1.3; the second says what of it is OpenSSL's and zlib's alone, linked to a program that calls neither; the third what Foundation's
+parts with ICU cost, which a program that only imports Foundation does without.
 ./dev bench startup [ROUNDS]"""
 import os
 import re
@@ -39,18 +40,26 @@ def objects(program):
     return len(re.findall(r"=>|ld-linux", subprocess.run(["ldd", program], capture_output=True, text=True).stdout))
 
 
-def compare(name, ours, theirs, rounds):
-    for _ in range(5):
-        once(ours), once(theirs)
-    times = [(once(ours), once(theirs)) for _ in range(rounds)]
-    mine, others = (statistics.median(column) for column in zip(*times))
-    print(f"{name}: URLLoading {mine:.2f} ms ({objects(ours)} objects), Foundation alone {others:.2f} ms "
-          f"({objects(theirs)} objects): {mine / others:.2f}")
-    return mine / others
+def compare(name, programs, rounds):
+    """Medians of each, and all but the last over the last."""
+    for program in programs.values():
+        once(program)
+    times = [[once(program) for program in programs.values()] for _ in range(rounds)]
+    medians = [statistics.median(column) for column in zip(*times)]
+    print(f"{name}: " + ", ".join(f"{what} {median:.2f} ms ({objects(program)} objects)"
+                                  for (what, program), median in zip(programs.items(), medians)))
+    return [median / medians[-1] for median in medians[:-1]]
+
+
+def foundation_alone(folder, source, name, *options):
+    program = os.path.join(folder, name)
+    subprocess.run(["swiftc", "-O", "-parse-as-library", *options, source, "-o", program], check=True,
+                   stderr=subprocess.DEVNULL)
+    return program
 
 
 def main():
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 50
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 200
     build = ["swift", "build", "-c", "release", "--product", "OneRequest"]
     static = ["--static-swift-stdlib", "--scratch-path", ".build-static"]
     for options in ([], static):
@@ -60,13 +69,20 @@ def main():
         source = os.path.join(folder, "OnlyFoundation.swift")
         with open(source, "w") as file:
             file.write(FOUNDATION)
-        ratios = []
-        for name, options, ours in (("shared", [], ".build"), ("static", ["-static-stdlib"], ".build-static")):
-            theirs = os.path.join(folder, name)
-            subprocess.run(["swiftc", "-O", "-parse-as-library", *options, source, "-o", theirs], check=True,
-                           stderr=subprocess.DEVNULL)
-            ratios.append(compare(name, os.path.join(peers.ROOT, ours, "release", "OneRequest"), theirs, rounds))
-    sys.exit(1 if ratios[0] > 1.3 else 0)
+        libraries = [word for name in ("ssl", "crypto", "z") for word in ("-Xlinker", f"-l{name}")]
+        ratio, linked = compare("shared", {
+            "URLLoading": os.path.join(peers.ROOT, ".build", "release", "OneRequest"),
+            "Foundation with OpenSSL and zlib": foundation_alone(
+                folder, source, "linked", "-Xlinker", "--no-as-needed", *libraries),
+            "Foundation alone": foundation_alone(folder, source, "shared"),
+        }, rounds)
+        print(f"URLLoading over Foundation alone: {ratio:.2f}, of which OpenSSL and zlib make {linked:.2f}")
+        (toolchain,) = compare("toolchain linked in", {
+            "URLLoading": os.path.join(peers.ROOT, ".build-static", "release", "OneRequest"),
+            "Foundation alone": foundation_alone(folder, source, "static", "-static-stdlib"),
+        }, rounds)
+        print(f"URLLoading over Foundation alone: {toolchain:.2f}")
+    sys.exit(1 if ratio > 1.3 else 0)
 
 
 if __name__ == "__main__":
