@@ -63,58 +63,49 @@ struct TaskControlTests {
         }
     }
 
-    @Test("a task that is cancelled when its end is on the way ends once")
-    func cancelledLate() async throws {
-        let delegate = Meddler { $0.cancel() }
+    /// A task whose delegate meddles with it, once all has been told of it.
+    ///
+    /// - Returns: what the delegate was told at the end.
+    private func events(
+        ofDownload isDownload: Bool = false,
+        _ act: @escaping @Sendable (URLSessionTask) -> Void
+    ) async throws -> [String] {
+        let delegate = Meddler(act)
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
         let session = URLSession(configuration: Self.configuration, delegate: delegate, delegateQueue: queue)
-        let task = session.dataTask(with: try target())
+        defer { session.invalidateAndCancel() }
+        let url = try target()
+        let task: URLSessionTask = isDownload ? session.downloadTask(with: url) : session.dataTask(with: url)
         task.resume()
         await until { task.state == .completed }
         Self.settle(session)
         await Self.drain(queue)
-        #expect(delegate.events == ["end"])
-        session.invalidateAndCancel()
+        return delegate.events
+    }
+
+    @Test("a task that is cancelled when its end is on the way ends once")
+    func cancelledLate() async throws {
+        #expect(try await events { $0.cancel() } == ["end"])
     }
 
     @Test("a task that is suspended and resumed when its end is on the way is not loaded again")
     func resumedLate() async throws {
-        let delegate = Meddler { task in
+        let told = try await events { task in
             task.suspend()
             task.resume()
         }
-        let queue = OperationQueue()
-        queue.maxConcurrentOperationCount = 1
-        let session = URLSession(configuration: Self.configuration, delegate: delegate, delegateQueue: queue)
-        let task = session.dataTask(with: try target())
-        task.resume()
-        await until { task.state == .completed }
-        Self.settle(session)
-        await Self.drain(queue)
-        #expect(delegate.events == ["end"] && server.requestCount == 1)
-        session.invalidateAndCancel()
+        #expect(told == ["end"] && server.requestCount == 1)
     }
 
     @Test("whoever asks for resume data too late is told that there is none, and the end once")
     func resumeDataLate() async throws {
         let answers = Mutex<[Data?]>([])
-        let answered = DispatchSemaphore(value: 0)
-        let delegate = Meddler { task in
-            (task as? URLSessionDownloadTask)?.cancel { data in
-                answers.withLock { $0.append(data) }
-                answered.signal()
-            }
+        let told = try await events(ofDownload: true) { task in
+            (task as? URLSessionDownloadTask)?.cancel { data in answers.withLock { $0.append(data) } }
         }
-        let queue = OperationQueue()
-        queue.maxConcurrentOperationCount = 1
-        let session = URLSession(configuration: Self.configuration, delegate: delegate, delegateQueue: queue)
-        let task = session.downloadTask(with: try target())
-        task.resume()
-        await until { task.state == .completed }
-        Self.settle(session)
-        await Self.drain(queue)
-        #expect(answers.withLock { $0 } == [nil] && delegate.events == ["end"])
+        #expect(answers.withLock { $0 } == [nil] && told == ["end"])
+        let session = URLSession(configuration: Self.configuration)
         session.invalidateAndCancel()
         let stranger = session.downloadTask(with: try target())
         let none = await withCheckedContinuation { continuation in
