@@ -13,10 +13,9 @@ import sys
 import peers
 
 CONNECTIONS = 64
-SECONDS = 2
+PAIRS, SECONDS = 15, 2
 # Handshakes and the authorities cost tens of milliseconds once.
-SECURE_SECONDS = 5
-PAIRS = 15
+SECURE_PAIRS, SECURE_SECONDS = 11, 8
 CLIENT_CORE, SERVER_CORE = 0, 1
 
 
@@ -40,7 +39,7 @@ def calls(command, core):
 
 def main():
     is_secure = "--tls" in sys.argv[1:]
-    seconds = SECURE_SECONDS if is_secure else SECONDS
+    pairs, seconds = (SECURE_PAIRS, SECURE_SECONDS) if is_secure else (PAIRS, SECONDS)
     volley = peers.build("volley")
     print(f"# {peers.machine()}; client on core {CLIENT_CORE}, nginx on core {SERVER_CORE}, {CONNECTIONS} connections"
           + (", TLS" if is_secure else ""))
@@ -60,12 +59,12 @@ def main():
             commands["bare"] = [stack.enter_context(peers.compiled("bare.c")), str(port), str(seconds), str(CONNECTIONS)]
         results = {name: [] for name in commands}
         names = list(commands)
-        for index in range(PAIRS):
+        for index in range(pairs):
             for name in names if index % 2 == 0 else reversed(names):
                 output, user, system = peers.run_split(commands[name], CLIENT_CORE)
                 count = requests(output)
                 results[name].append((user / count * 1e6, system / count * 1e6, count / seconds))
-        print(f"{'':>8} {'user µs':>8} {'kernel µs':>10} {'req/s':>8}   medians of {PAIRS} runs of {seconds} s, in turn")
+        print(f"{'':>8} {'user µs':>8} {'kernel µs':>10} {'req/s':>8}   medians of {pairs} runs of {seconds} s, in turn")
         for name in names:
             user, system, speed = (peers.median(column) for column in zip(*results[name]))
             print(f"{name:>8} {user:>8.2f} {system:>10.2f} {speed:>8.0f}")
