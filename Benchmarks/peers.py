@@ -19,11 +19,11 @@ def build(product):
 
 
 @contextlib.contextmanager
-def compiled(source):
+def compiled(source, *libraries):
     """A program of this folder in C, for what must cost nothing itself; it is gone with the folder it lies in."""
     with tempfile.TemporaryDirectory() as folder:
         program = os.path.join(folder, "program")
-        subprocess.run(["clang", "-O2", "-o", program, os.path.join(ROOT, "Benchmarks", source)], check=True)
+        subprocess.run(["clang", "-O2", "-o", program, os.path.join(ROOT, "Benchmarks", source), *libraries], check=True)
         yield program
 
 

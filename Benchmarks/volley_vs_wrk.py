@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """volley against wrk on the same nginx: system calls and CPU a request, requests a second.
 
-./dev bench wrk, and over TLS ./dev bench wrk-tls, where volley verifies the server and wrk does not. In the clear a bare C client
-(bare.c) runs with them: what the kernel's TCP costs, and so how far below wrk anybody can come.
+./dev bench wrk, and over TLS ./dev bench wrk-tls, where volley verifies the server and wrk does not. A bare C client runs with them
+(bare.c, bare_tls.c): what the kernel's TCP and OpenSSL cost, and so how far below wrk anybody can come.
 
 Short slices, as the machine's pace changes within seconds: what stands beside each other in a pair has had the same.
 """
 import contextlib
 import re
 import sys
+import urllib.parse
 
 import peers
 
@@ -47,16 +48,16 @@ def main():
         if is_secure:
             server = stack.enter_context(peers.file_server(0, SERVER_CORE))
             url, believing = server.secure + "/", ["--cacert", server.authority]
+            bare = peers.compiled("bare_tls.c", "-lssl", "-lcrypto")
         else:
-            port = stack.enter_context(peers.nginx(SERVER_CORE))
-            url, believing = f"http://127.0.0.1:{port}/", []
+            url, believing = f"http://127.0.0.1:{stack.enter_context(peers.nginx(SERVER_CORE))}/", []
+            bare = peers.compiled("bare.c")
         common = ["-t1", f"-c{CONNECTIONS}"]
         commands = {
             "wrk": ["wrk", *common, f"-d{seconds}s", url],
             "volley": [volley, *common, f"-d{seconds}s", "--format", "wrk", "--no-progress", *believing, url],
+            "bare": [stack.enter_context(bare), str(urllib.parse.urlsplit(url).port), str(seconds), str(CONNECTIONS)],
         }
-        if not is_secure:
-            commands["bare"] = [stack.enter_context(peers.compiled("bare.c")), str(port), str(seconds), str(CONNECTIONS)]
         results = {name: [] for name in commands}
         names = list(commands)
         for index in range(pairs):
