@@ -134,10 +134,11 @@ struct SecureRunTests {
         let server = try start()
         defer { server.stop() }
         let ended = try volley([
-            "--handshake-only", "--format", "json", "-d", "300ms", "-c", "4", "-k", server.url("/"),
+            // Long enough for one handshake on a machine that is busy with other things.
+            "--handshake-only", "--format", "json", "-d", "1s", "-c", "4", "-k", server.url("/"),
         ])
         #expect(ended.status == 0, "\(ended.err)")
-        #expect((300_000_000...10_000_000_000).contains(ended.number("run", "measured_ns") ?? 0))
+        #expect((1_000_000_000...20_000_000_000).contains(ended.number("run", "measured_ns") ?? 0))
         let opened = try #require(ended.number("connections", "opened"))
         #expect(opened > 0)
         #expect(server.connectionsAccepted <= UInt64(opened + 4))
