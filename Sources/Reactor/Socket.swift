@@ -167,6 +167,12 @@ public struct Socket: ~Copyable {
         try setOption(uncurl_SOL_SOCKET, uncurl_SO_RCVLOWAT, CInt(clamping: count))
     }
 
+    /// What the kernel holds unread, counted with its own overhead: twice `count` (SO_RCVBUF, socket(7)). Left alone, Linux lets a
+    /// reader's share grow to the last of `net.ipv4.tcp_rmem`, with megabytes that nobody reads.
+    public func limitUnread(to count: Int) throws(Errno) {
+        try setOption(uncurl_SOL_SOCKET, uncurl_SO_RCVBUF, CInt(clamping: count))
+    }
+
     func setOption(_ level: CInt, _ name: CInt, _ value: CInt) throws(Errno) {
         _ = try callingOnce(.setsockopt) { uncurl_set_int_option(number, level, name, value) }
     }

@@ -44,6 +44,20 @@ struct SocketTests {
         #expect(ends.server.probe() == .strayBytes)
     }
 
+    @Test("a limit on what lies unread holds the sender back")
+    func unreadLimit() throws {
+        let taken = try [false, true].map { isLimited in
+            let ends = try Peer().connected()
+            if isLimited { try ends.server.limitUnread(to: 4096) }
+            try ends.client.setOption(SOL_SOCKET, SO_SNDBUF, 4096)
+            let chunk = [UInt8](repeating: 1, count: 4096)
+            var sent = 0
+            while let count = try ends.client.write(chunk.span) { sent += count }
+            return sent
+        }
+        #expect(taken[1] > 0 && taken[1] < taken[0] / 2, "\(taken)")
+    }
+
     @Test("after our FIN the peer may go on; after its FIN what came before is read first")
     func halfClose() throws {
         let ends = try Peer().connected()

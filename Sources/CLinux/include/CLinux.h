@@ -129,6 +129,7 @@ static const int uncurl_TCP_KEEPCNT = TCP_KEEPCNT;
 static const int uncurl_SOL_SOCKET = SOL_SOCKET;
 static const int uncurl_SO_KEEPALIVE = SO_KEEPALIVE;
 static const int uncurl_SO_RCVLOWAT = SO_RCVLOWAT;
+static const int uncurl_SO_RCVBUF = SO_RCVBUF;
 static const int uncurl_SO_REUSEADDR = SO_REUSEADDR;
 static const int uncurl_SO_REUSEPORT = SO_REUSEPORT;
 static const int uncurl_IPPROTO_IP = IPPROTO_IP;

@@ -169,7 +169,12 @@ private final class RawAcceptor {
         connections = []
     }
 
+    /// What a script does not read stays with the sender, but for this: who waits for a full socket waits for a few megabytes of his
+    /// own.
+    private static let unreadLimit = 64 * 1024
+
     private func take(_ socket: consuming Socket) {
+        try? socket.limitUnread(to: RawAcceptor.unreadLimit)
         let record = RawRecord(connected: loop.stamp(), peer: socket.peerAddress)
         let index = records.update { records in
             records.append(record)
