@@ -24,7 +24,7 @@ public enum WebSocketPeer {
     }
 
     private static let script = """
-        import asyncio, ssl, sys, websockets
+        import asyncio, socket, ssl, sys, websockets
         from websockets.extensions.permessage_deflate import ServerPerMessageDeflateFactory
 
         closes = asyncio.Queue()
@@ -71,7 +71,10 @@ public enum WebSocketPeer {
                 context.load_cert_chain(sys.argv[2] + "/chain.pem", sys.argv[2] + "/key.pem")
             async with websockets.serve(serve, "127.0.0.1", int(sys.argv[1]), subprotocols=SUBPROTOCOLS or None,
                                         extensions=EXTENSIONS, compression=None, max_size=None, ssl=context,
-                                        ping_interval=None):
+                                        ping_interval=None) as server:
+                # What is not read stays with the sender, but for this much; Linux may take 32 MB otherwise.
+                for listener in server.sockets:
+                    listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
                 await asyncio.Future()
 
         asyncio.run(main())

@@ -49,6 +49,8 @@ public final class UpgradedConnection {
     public private(set) var queuedBytes = 0
     /// Over TLS too, reading goes on behind our close_notify.
     private var halfCloses = false
+    /// By its owner's word; nothing that was written leaves.
+    private var isHeld = false
     /// In a call from the loop, which sends what is written meanwhile by itself.
     private var isServed = false
 
@@ -93,7 +95,15 @@ public final class UpgradedConnection {
         if case .open = state { connection.resumeReading(true) }
     }
 
-    /// Queued without limit, and sent in this turn or the next. Ignored after ``finishWriting()`` and the end.
+    /// Nothing that is written leaves while it is held, nor the FIN behind it; what TLS owes its peer does.
+    public func hold(_ isHeld: Bool) {
+        guard self.isHeld != isHeld else { return }
+        self.isHeld = isHeld
+        updateInterest()
+        if isOpen, !isHeld, !isServed { loop.again(connection.token) }
+    }
+
+    /// Queued without limit, and sent in this turn or the next, unless held. Ignored after ``finishWriting()`` and the end.
     public func write(_ bytes: [UInt8]) {
         guard isOpen, writing == .open, !bytes.isEmpty else { return }
         connection.queue.append(bytes, isContent: true)
@@ -213,7 +223,7 @@ public final class UpgradedConnection {
     }
 
     private func send() {
-        guard writing != .finished else { return }
+        guard writing != .finished, !isHeld else { return }
         let progress: SendQueue.Progress
         do throws(Errno) {
             progress = try connection.flush()
@@ -244,7 +254,7 @@ public final class UpgradedConnection {
 
     private func updateInterest() {
         guard isOpen else { return }
-        connection.updateInterest(reading: isReading, writing: !connection.queue.isEmpty)
+        connection.updateInterest(reading: isReading, writing: !connection.queue.isEmpty && !isHeld)
     }
 
     // MARK: Ends

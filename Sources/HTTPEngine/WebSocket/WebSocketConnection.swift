@@ -121,7 +121,12 @@ public final class WebSocketConnection {
         if !isPaused { connection.resume() }
     }
 
-    /// Queued without limit, and sent in this turn or the next.
+    /// Nothing leaves while it is held, pongs included. ``close(_:)`` ends it.
+    public func hold(_ isHeld: Bool) {
+        if isOpen { connection.hold(isHeld) }
+    }
+
+    /// Queued without limit, and sent in this turn or the next, unless held.
     ///
     /// - Parameter left: called once, with true when the kernel has taken all of it, with false when it never will.
     public func send(_ message: WebSocketMessage, then left: ((Bool) -> Void)? = nil) {
@@ -151,6 +156,7 @@ public final class WebSocketConnection {
             guard machine.close(reason) else { return }
             state = .closing(delegate, loop.arm(at: loop.now.advanced(by: options.closeTimeout), self))
             flush()
+            connection.hold(false)
             resume()
         case .closing, .lingering, .over:
             break

@@ -210,8 +210,8 @@ final class TaskLoad {
             if isHeld { engine.engine.pause(id) } else { engine.engine.resume(id) }
         case .classLoad(let load): load.hold(isHeld)
         case .local(let load): load.hold(isHeld)
-        case .socket(let load): load.hold(isHeld)
-        case .stream(let load): load.hold(isHeld)
+        case .socket(let load): load.hold(reading: isHeld, sending: isSuspended)
+        case .stream(let load): load.hold(reading: isHeld, sending: isSuspended)
         }
     }
 

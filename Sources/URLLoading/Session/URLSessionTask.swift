@@ -8,7 +8,7 @@ internal import Synchronization
 open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Sendable {
     public enum State: Int, Sendable {
         case running
-        /// New, or told to ``suspend()``: its socket is not read.
+        /// New, or told to ``suspend()``: neither side's bytes move.
         case suspended
         /// ``cancel()`` has been called, and its end is on the way.
         case canceling

@@ -42,7 +42,7 @@ final class StreamLoad {
 
     struct Read {
         let reading: StreamReading
-        var timer: TimerID?
+        let limit: StreamLimit?
     }
 
     struct Write {
@@ -51,7 +51,7 @@ final class StreamLoad {
         let number: UInt64
         /// Of what has been given to the connection, what is still with it; nil before.
         var left: Int?
-        var timer: TimerID?
+        let limit: StreamLimit?
     }
 
     enum Work {
@@ -76,8 +76,9 @@ final class StreamLoad {
     var reading = Reading.open
     var writing = Writing.open
     private var isFull = false
-    /// By the user's word.
-    private var isHeld = false
+    private var isReadingHeld = false
+    /// By the user's word: neither what is written leaves, nor does anything begin that stands in line behind it.
+    private var isSendingHeld = false
     private var lastWrite: UInt64 = 0
 
     /// One that is to be connected.
@@ -117,7 +118,8 @@ final class StreamLoad {
         switch result {
         case .success(let connection):
             state = .open(connection)
-            if isHeld || isFull { connection.pause() }
+            if isReadingHeld || isFull { connection.pause() }
+            connection.hold(isSendingHeld)
             connection.start(self)
             advance()
         case .failure(let error): load?.end(ErrorTranslation.error(error, nil))
@@ -135,15 +137,14 @@ final class StreamLoad {
         switch wish {
         case .read(let reading):
             let number = reading.number
-            let timer = limit(reading.timeout) { $0.readTimedOut(number) }
-            line.append(.read(Read(reading: reading, timer: timer)))
+            let limit = limit(reading.timeout) { $0.readTimedOut(number) }
+            line.append(.read(Read(reading: reading, limit: limit)))
         case .write(let writing):
             lastWrite += 1
             let number = lastWrite
-            let timer = limit(writing.timeout) { $0.writeTimedOut(number) }
-            line.append(
-                .write(Write(bytes: [UInt8](writing.data), reply: writing.reply, number: number, timer: timer))
-            )
+            let limit = limit(writing.timeout) { $0.writeTimedOut(number) }
+            let bytes = [UInt8](writing.data)
+            line.append(.write(Write(bytes: bytes, reply: writing.reply, number: number, limit: limit)))
         case .closeRead, .closeWrite, .capture, .startSecurity, .stopSecurity:
             line.append(.barrier(wish))
         }
@@ -156,23 +157,29 @@ final class StreamLoad {
         advance()
     }
 
-    func hold(_ isHeld: Bool) {
-        self.isHeld = isHeld
+    func hold(reading: Bool, sending: Bool) {
+        (isReadingHeld, isSendingHeld) = (reading, sending)
+        for limit in limits { sending ? limit.stand() : limit.go() }
+        if case .open(let connection) = state { connection.hold(sending) }
         updateReading()
+        advance()
     }
 
-    private func limit(_ seconds: TimeInterval, _ act: @escaping (StreamLoad) -> Void) -> TimerID? {
-        guard let limit = RequestBuilder.duration(seconds) else { return nil }
-        return loop.arm(
-            at: loop.now.advanced(by: limit),
-            Alarm { [weak self] in
-                if let self { act(self) }
+    private func limit(_ seconds: TimeInterval, _ act: @escaping (StreamLoad) -> Void) -> StreamLimit? {
+        StreamLimit(seconds, on: loop, isStanding: isSendingHeld) { [weak self] in
+            if let self { act(self) }
+        }
+    }
+
+    private var limits: [StreamLimit] {
+        let waiting = line.map { work -> StreamLimit? in
+            switch work {
+            case .read(let read): read.limit
+            case .write(let write): write.limit
+            case .barrier: nil
             }
-        )
-    }
-
-    func disarm(_ timer: TimerID?) {
-        if let timer { loop.cancel(timer) }
+        }
+        return (reads.map(\.limit) + writes.map(\.limit) + waiting).compactMap(\.self)
     }
 
     // MARK: In turn
@@ -184,7 +191,7 @@ final class StreamLoad {
             case .write(let write): writes.append(write)
             case .barrier(let wish):
                 serve()
-                guard isReady, reads.isEmpty, writes.isEmpty else { return }
+                guard isReady, reads.isEmpty, writes.isEmpty, !isSendingHeld else { return }
                 line.removeFirst()
                 perform(wish)
                 continue
@@ -213,7 +220,7 @@ final class StreamLoad {
         while let first = reads.first {
             guard input.count >= first.reading.minimum || reading != .open else { return }
             reads.removeFirst()
-            disarm(first.timer)
+            first.limit?.cancel()
             if reading == .closed {
                 answer(first.reading.reply, .failure(broken("reading has been closed")))
                 continue
@@ -234,19 +241,19 @@ final class StreamLoad {
             }
             guard case .open(let connection) = state, !first.bytes.isEmpty else {
                 // Nothing to wait for.
-                disarm(first.timer)
+                first.limit?.cancel()
                 answer(first.reply, .success(()))
                 writes.removeFirst()
                 continue
             }
-            guard first.left == nil else { return }
+            guard first.left == nil, !isSendingHeld else { return }
             writes[0].left = first.bytes.count
             return connection.write(first.bytes)
         }
     }
 
     private func drop(_ write: Write, _ error: URLError) {
-        disarm(write.timer)
+        write.limit?.cancel()
         answer(write.reply, .failure(error))
     }
 
@@ -262,7 +269,7 @@ final class StreamLoad {
         if input.count < wanted { isFull = false }
         switch state {
         case .open(let connection):
-            if isFull || isHeld { connection.pause() } else { connection.resume() }
+            if isFull || isReadingHeld { connection.pause() } else { connection.resume() }
         case .answer:
             if isFull { load?.fallBehind() } else if wasFull { load?.caughtUp() }
         case .fresh, .held, .connecting, .securing, .closed, .stopped: break
@@ -315,17 +322,12 @@ final class StreamLoad {
         state = .stopped
         let unread = reads.map { StreamWish.read($0.reading) }
         let unwritten = writes.map { StreamWish.write(StreamWriting(data: Data(), timeout: 0, reply: $0.reply)) }
-        for read in reads { disarm(read.timer) }
-        for write in writes { disarm(write.timer) }
+        for limit in limits { limit.cancel() }
         let waiting = line.map { work -> StreamWish in
             switch work {
-            case .read(let read):
-                disarm(read.timer)
-                return .read(read.reading)
-            case .write(let write):
-                disarm(write.timer)
-                return .write(StreamWriting(data: Data(), timeout: 0, reply: write.reply))
-            case .barrier(let wish): return wish
+            case .read(let read): .read(read.reading)
+            case .write(let write): .write(StreamWriting(data: Data(), timeout: 0, reply: write.reply))
+            case .barrier(let wish): wish
             }
         }
         channel?.giveBack(unread + unwritten + waiting, isAtEnd: reading == .ended && input.isEmpty)
@@ -348,14 +350,14 @@ final class StreamLoad {
 
     private func removeRead(_ number: UInt64) -> Read? {
         if let index = reads.firstIndex(where: { $0.reading.number == number }) {
-            disarm(reads[index].timer)
+            reads[index].limit?.cancel()
             return reads.remove(at: index)
         }
         let index = line.firstIndex { work in
             if case .read(let read) = work { read.reading.number == number } else { false }
         }
         guard let index, case .read(let read) = line.remove(at: index) else { return nil }
-        disarm(read.timer)
+        read.limit?.cancel()
         return read
     }
 

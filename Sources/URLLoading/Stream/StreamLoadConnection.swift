@@ -17,7 +17,7 @@ extension StreamLoad: UpgradedConnectionDelegate {
             return
         }
         writes.removeFirst()
-        disarm(first.timer)
+        first.limit?.cancel()
         answer(first.reply, .success(()))
         advance()
     }

@@ -32,8 +32,9 @@ final class WebSocketLoad {
     private var weight = 0
     /// Reading stands still until half of what is held has been taken.
     private var isFull = false
+    private var isReadingHeld = false
     /// By the user's word.
-    private var isHeld = false
+    private var isSendingHeld = false
     private var pings: [(number: UInt64, reply: TaskReply<Void>)] = []
     private var unsent: [TaskReply<Void>] = []
     /// How long the server may say nothing at all, and when we look.
@@ -49,6 +50,7 @@ final class WebSocketLoad {
         options.maximumMessageSize = channel.facts.maximumMessageSize
         let connection = WebSocketConnection(upgraded, agreement, options: options, delegate: self)
         self.connection = connection
+        connection.hold(isSendingHeld)
         for wish in channel.open(LoopBound(self, on: upgraded.loop)) { take(wish) }
         connection.start()
         updateReading()
@@ -96,9 +98,10 @@ final class WebSocketLoad {
     private func fulfil(_ wish: WebSocketWish) {
         switch wish {
         case .send(let message, let reply):
-            count(sent: message.size)
             connection?.send(message) { [self] hasLeft in
-                if hasLeft { answer(reply, .success(())) } else { take(.unsent(reply)) }
+                guard hasLeft else { return take(.unsent(reply)) }
+                count(sent: message.size)
+                answer(reply, .success(()))
             }
         case .unsent(let reply):
             unsent.append(reply)
@@ -132,15 +135,16 @@ final class WebSocketLoad {
 
     func setMaximumMessageSize(_ size: Int) { connection?.maximumMessageSize = size }
 
-    func hold(_ isHeld: Bool) {
-        self.isHeld = isHeld
+    func hold(reading: Bool, sending: Bool) {
+        (isReadingHeld, isSendingHeld) = (reading, sending)
+        connection?.hold(sending)
         updateReading()
     }
 
     private func updateReading() {
         if weight >= WebSocketLoad.ahead { isFull = true }
         if weight <= WebSocketLoad.ahead / 2 { isFull = false }
-        if isFull || isHeld { connection?.pause() } else { connection?.resume() }
+        if isFull || isReadingHeld { connection?.pause() } else { connection?.resume() }
     }
 
     /// The closing handshake, by the user's word.

@@ -82,6 +82,41 @@ struct StreamTaskTests {
         session.invalidateAndCancel()
     }
 
+    @Test("a suspended task writes nothing, nor does what stands behind it, and time stands still")
+    func suspended() async throws {
+        let server = try RawServer.start(otherwise: [.receive(.bytes(1)), .send("!"), .receive(.bytes(100))])
+        let session = session(nil)
+        let (task, other) = (task(session, server), task(session, server))
+        try await task.write(Data("a".utf8), timeout: 0)
+        _ = try await task.readData(ofMinLength: 1, maxLength: 1, timeout: 0)
+        task.suspend()
+        let answered = Mutex<[String]>([])
+        let (answers, tell) = AsyncStream.makeStream(of: String.self)
+        let answer = { @Sendable (what: String) in
+            answered.withLock { $0.append(what) }
+            tell.yield(what)
+        }
+        task.write(Data("b".utf8), timeout: 30) { answer($0 == nil ? "written" : "not written") }
+        task.readData(ofMinLength: 1, maxLength: 1, timeout: 0.05) { _, _, error in
+            answer((error as? URLError)?.code == .timedOut ? "nothing read" : "read")
+        }
+        task.closeWrite()
+        // Longer by the clock of the same loop, and behind all of it.
+        #expect(await code { try await other.readData(ofMinLength: 1, maxLength: 1, timeout: 0.1) } == .timedOut)
+        #expect(answered.withLock(\.self) == [])
+        #expect(server.received(0) == Array("a".utf8) && !server.connections[0].sawFinish)
+        task.resume()
+        var heard: [String] = []
+        for await what in answers {
+            heard.append(what)
+            if heard.count == 2 { break }
+        }
+        #expect(heard == ["written", "nothing read"])
+        try server.wait(for: 0, "the end") { $0.sawFinish }
+        #expect(server.received(0) == Array("ab".utf8))
+        session.invalidateAndCancel()
+    }
+
     @Test("a read that runs out of time fails, and leaves what comes to the next")
     func readTimeout() async throws {
         let gate = RawGate()

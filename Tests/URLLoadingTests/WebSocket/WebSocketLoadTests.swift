@@ -131,22 +131,57 @@ struct WebSocketLoadTests {
         #expect(weakTask == nil && weakSession == nil)
     }
 
-    @Test("a suspended task hears nothing until it is resumed")
+    @Test("a suspended task neither hears nor says anything until it is resumed")
     func suspended() async throws {
         let server = try TestServer.start()
         defer { server.stop() }
-        let task = URLSession(configuration: .isolated).webSocketTask(with: url(server))
+        let session = URLSession(configuration: .isolated)
+        let (task, other) = (session.webSocketTask(with: url(server)), session.webSocketTask(with: url(server)))
+        task.resume()
+        other.resume()
+        // Comes back, and is read only once somebody may hear it.
+        try await task.send(.string("early"))
+        task.suspend()
+        let (heard, said) = (Tally(), Tally())
+        for _ in 0..<2 {
+            heard.ask()
+            task.receive { _ in heard.answer(true) }
+        }
+        for word in ["late", "later"] {
+            said.ask()
+            task.send(.string(word)) { said.answer($0 == nil) }
+        }
+        // Each goes by the same loop, and there and back: what the suspended task may do is done by then.
+        for _ in 0..<50 {
+            try await other.send(.string("x"))
+            _ = try await other.receive()
+        }
+        #expect(heard.good <= 1 && said.good == 0)
+        #expect(task.countOfBytesSent == 5 && task.countOfBytesReceived <= 5)
+        task.resume()
+        await heard.allAnswered()
+        await said.allAnswered()
+        #expect(said.good == 2 && task.countOfBytesSent == 14)
+        session.invalidateAndCancel()
+    }
+
+    @Test("a suspended task that is cancelled with a close code still says what it was to say, and its Close")
+    func closedWhileSuspended() async throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let recorder = Recorder()
+        let session = URLSession(configuration: .isolated, delegate: recorder, delegateQueue: nil)
+        let task = session.webSocketTask(with: url(server))
         task.resume()
         try await task.sendPing()
         task.suspend()
-        let heard = Tally()
-        heard.ask()
-        task.receive { _ in heard.answer(true) }
-        // Both have gone by the loop: what comes back has been read, if anything is.
-        for _ in 0..<50 { try await task.send(.string("x")) }
-        #expect(heard.good == 0 && task.countOfBytesReceived == 0)
-        task.resume()
-        await heard.allAnswered()
-        task.cancel()
+        let said = Tally()
+        said.ask()
+        task.send(.string("last")) { said.answer($0 == nil) }
+        task.cancel(with: .goingAway, reason: nil)
+        await said.allAnswered()
+        await recorder.end()
+        #expect(said.good == 1 && task.state == .completed && task.countOfBytesSent == 4)
+        session.finishTasksAndInvalidate()
     }
 }
