@@ -72,8 +72,11 @@ struct AuthenticationInterceptorTests {
         let refusal = "HTTP/1.1 401 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
         let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok"
         let count = 6
-        let scripts = (0..<count).map { _ in refusal } + (0..<count).map { _ in ok }
-        let raw = try RawServer.start(scripts.map { RawScript([.receive(.headEnd), .send(Array($0.utf8)), .finish]) })
+        // Who begins while the credential is being refreshed waits with his first sending: all are to be on their way before.
+        let arrived = RawGate()
+        let refusing = RawScript([.receive(.headEnd), .wait(arrived), .send(Array(refusal.utf8)), .finish])
+        let answered = RawScript([.receive(.headEnd), .send(Array(ok.utf8)), .finish])
+        let raw = try RawServer.start(Array(repeating: refusing, count: count), otherwise: answered)
         let gate = Gate()
         let tokens = Tokens(gate: gate)
         let interceptor = AuthenticationInterceptor(authenticator: tokens, credential: 1)
@@ -91,6 +94,8 @@ struct AuthenticationInterceptorTests {
             }
             return await group.reduce(into: [Int?]()) { $0.append($1) }
         }
+        for index in 0..<count { try raw.wait(for: index, "a request") { $0.receivedText.contains("\r\n\r\n") } }
+        arrived.open()
         await refused.wait(for: count)
         await gate.open()
         #expect(await all == Array(repeating: 200, count: count))
