@@ -161,7 +161,6 @@ final class StreamLoad {
         (isReadingHeld, isSendingHeld) = (reading, sending)
         for limit in limits { sending ? limit.stand() : limit.go() }
         if case .open(let connection) = state { connection.hold(sending) }
-        updateReading()
         advance()
     }
 

@@ -33,8 +33,6 @@ final class WebSocketLoad {
     /// Reading stands still until half of what is held has been taken.
     private var isFull = false
     private var isReadingHeld = false
-    /// By the user's word.
-    private var isSendingHeld = false
     private var pings: [(number: UInt64, reply: TaskReply<Void>)] = []
     private var unsent: [TaskReply<Void>] = []
     /// How long the server may say nothing at all, and when we look.
@@ -50,7 +48,6 @@ final class WebSocketLoad {
         options.maximumMessageSize = channel.facts.maximumMessageSize
         let connection = WebSocketConnection(upgraded, agreement, options: options, delegate: self)
         self.connection = connection
-        connection.hold(isSendingHeld)
         for wish in channel.open(LoopBound(self, on: upgraded.loop)) { take(wish) }
         connection.start()
         updateReading()
@@ -136,7 +133,7 @@ final class WebSocketLoad {
     func setMaximumMessageSize(_ size: Int) { connection?.maximumMessageSize = size }
 
     func hold(reading: Bool, sending: Bool) {
-        (isReadingHeld, isSendingHeld) = (reading, sending)
+        isReadingHeld = reading
         connection?.hold(sending)
         updateReading()
     }

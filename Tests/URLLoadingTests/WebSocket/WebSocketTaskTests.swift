@@ -318,6 +318,34 @@ struct WebSocketTaskPeerTests {
         }
     }
 
+    @Test("what a server says by itself waits for a suspended task to be resumed")
+    func suspended() async throws {
+        let peer = try await WebSocketPeer.start()
+        defer { peer.stop() }
+        let session = session()
+        let task = session.webSocketTask(with: url(peer, "/tell"))
+        task.resume()
+        try await task.sendPing()
+        task.suspend()
+        let other = session.webSocketTask(with: url(peer, "/remember"))
+        other.resume()
+        _ = try await other.receive()
+        // The server tells the suspended task of it.
+        other.cancel(with: .goingAway, reason: nil)
+        let echo = session.webSocketTask(with: url(peer, "/echo"))
+        echo.resume()
+        // By the same two loops: what was said before has come, and would have been read.
+        for _ in 0..<50 {
+            try await echo.send(.string("x"))
+            _ = try await echo.receive()
+        }
+        #expect(task.countOfBytesReceived == 0)
+        task.resume()
+        guard case .string(let told) = try await task.receive() else { return #expect(Bool(false)) }
+        #expect(told == "1001 ")
+        session.invalidateAndCancel()
+    }
+
     @Test("a message beyond the limit ends the task, one within a raised limit does not")
     func limit() async throws {
         let peer = try await WebSocketPeer.start()
