@@ -7,7 +7,8 @@ public protocol ReadinessHandler: AnyObject {
 
 /// One thread, one epoll set, the sockets and timers on it. Knows nothing of HTTP or TLS.
 ///
-/// A turn: wait · sockets that are ready · sockets that asked to go on · timers · letters from other threads · what was kept for a lull.
+/// A turn: wait · sockets that are ready · sockets that asked to go on · timers (where one has run out, behind another look at the sockets) ·
+/// letters from other threads · what was kept for a lull.
 /// Everything registered here is confined to the loop's thread: plain classes, no locks. From
 /// other threads only ``post(_:)``, ``wake()``, ``isCurrent`` and ``stop()`` may be called.
 public final class EventLoop: @unchecked Sendable {
@@ -233,11 +234,33 @@ public final class EventLoop: @unchecked Sendable {
         }
         if alarm.isDue(now) { alarm.take()?.alarmRang() }
         serveUnfinished()
+        fireTimers()
+        deliverLetters()
+        if lull.isDue(afterEvents: ready) { for call in lull.take() { call() } }
+    }
+
+    /// Fires the timers that have run out. The sockets are looked at once more first, and the clock is not read again in between: what had
+    /// come before a deadline is dealt with before its timer fires, even if this thread stood still meanwhile (SIGSTOP, a debugger, a
+    /// signal that ended the wait early, a busy machine).
+    private func fireTimers() {
+        guard let next = timers.nextWake, next <= now else { return }
+        takeReadyEvents()
         for index in 0..<timers.advance(to: now) {
             if let (id, handler) = timers.takeDue(at: index) { handler.timerFired(id) }
         }
-        deliverLetters()
-        if lull.isDue(afterEvents: ready) { for call in lull.take() { call() } }
+    }
+
+    /// Dispatches what is ready now, without waiting and at this turn's time: batch after batch, as long as there may be sockets that
+    /// have had no turn.
+    private func takeReadyEvents() {
+        for _ in 0...registrations / Poller.batch {
+            guard let ready = try? poller.wait(milliseconds: 0) else { return }
+            for index in 0..<ready {
+                let event = poller.event(index)
+                dispatch(event.token, event.readiness)
+            }
+            guard ready == Poller.batch else { return }
+        }
     }
 
     /// As ``timeout()``, and no longer than until the alarm.

@@ -230,6 +230,60 @@ struct EventLoopTests {
         #expect(last.fired.count == 1)
     }
 
+    @Test("bytes that came before a deadline are read before its timer fires, though a signal ended the wait")
+    func interruptedWait() throws {
+        let bench = try LoopBench(manual: true)
+        let (loop, clock) = (bench.loop, try #require(bench.clock))
+        let (ours, theirs) = Wire.pair()
+        defer { for end in [ours, theirs] { close(end) } }
+        let order = Shared<[String]>([])
+        let reader = Probe { _ in order.change { if $0.last != "bytes" { $0.append("bytes") } } }
+        let token = try loop.register(ours, .read, reader)
+        let timer = Alarm { _ in
+            order.change { $0.append("timer") }
+            loop.deregister(token)
+            loop.stop()
+        }
+        bench.after(turns: 1) {
+            _ = loop.arm(at: loop.now.advanced(by: .seconds(1)), timer)
+            // The next wait ends with EINTR; by then the bytes are there and the deadline has passed.
+            loop.faults = FaultPlan(failures: [.init(call: 1, of: .epollWait, with: .interrupted)])
+            Wire.send(theirs, "x")
+            clock.advance(by: .seconds(2), waking: loop)
+        }
+        bench.run()
+        #expect(order.value == ["bytes", "timer"])
+    }
+
+    @Test("bytes that came while another handler held the loop are read before the timer that ran out meanwhile")
+    func heldLoop() throws {
+        let bench = try LoopBench(manual: true)
+        let (loop, clock) = (bench.loop, try #require(bench.clock))
+        let (ours, theirs) = Wire.pair()
+        let (slow, waker) = Wire.pair()
+        defer { for end in [ours, theirs, slow, waker] { close(end) } }
+        let order = Shared<[String]>([])
+        let reader = Probe { _ in order.change { if $0.last != "bytes" { $0.append("bytes") } } }
+        let token = try loop.register(ours, .read, reader)
+        let holder = Probe()
+        let holding = try loop.register(slow, .read, holder)
+        holder.onReady = { _ in
+            loop.deregister(holding)
+            Wire.send(theirs, "x")
+            clock.advance(by: .seconds(2), waking: loop)
+            loop.stamp()
+        }
+        let timer = Alarm { _ in
+            order.change { $0.append("timer") }
+            loop.deregister(token)
+            loop.stop()
+        }
+        _ = loop.arm(at: loop.now.advanced(by: .seconds(1)), timer)
+        Wire.send(waker, "x")
+        bench.run()
+        #expect(order.value == ["bytes", "timer"])
+    }
+
     @Test("on a manual clock the suspend-proof time is the same time")
     func sinceBoot() throws {
         let bench = try LoopBench(manual: true)
