@@ -17,6 +17,9 @@ public struct EngineConfiguration: Sendable {
     public var exchangesPerConnection = Int.max
     /// How a connection that is done with ends.
     public var closing = Closing.fin
+    /// A request whose kept connection ends before any byte of its answer is sent once more where that does no harm (``RetryRule``). Off,
+    /// it fails: a load test tells what happened to each request it sent.
+    public var resendsRequests = true
     public var timeouts = Timeouts()
     public var limits = ParserLimits()
     public var leniency: Leniency = []

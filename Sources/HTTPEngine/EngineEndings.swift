@@ -68,6 +68,7 @@ extension Engine {
         guard connection.isServing(exchange) else { return false }
         exchange.nextOfBurst(received: surplus, at: loop.now)
         guard persists else {
+            exchange.report.closeAnnounced = true
             fail(exchange, .closedBeforeResponse(nil))
             return false
         }
@@ -90,7 +91,7 @@ extension Engine {
             tidy(host)
         case .running(let connection):
             let facts = retryFacts(exchange, on: connection, error)
-            if RetryRule.allows(facts), !isDraining {
+            if configuration.resendsRequests, RetryRule.allows(facts), !isDraining {
                 return retry(exchange, instead: connection, .failed(error))
             }
             let (farewell, id) = (exchange.takeFarewell(), exchange.id)

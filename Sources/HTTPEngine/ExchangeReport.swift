@@ -108,6 +108,9 @@ public struct ExchangeReport: Sendable {
     public internal(set) var retried = false
     /// Responses of a burst that had not come when this one ended; 0 for ordinary requests.
     public internal(set) var remaining = 0
+    /// Those responses will not come because the last one said that the connection closes: the server has acted on none of their requests
+    /// (RFC 9112 §9.6).
+    public internal(set) var closeAnnounced = false
     /// Whom the exchange talked to; nil if it never got a connection.
     public internal(set) var connection: ConnectionRecord?
 

@@ -10,6 +10,7 @@ struct IntervalSeries: Sendable {
         var httpErrors: UInt64
         var failed: UInt64
         var connectionsFailed: UInt64
+        var sentAgain: UInt64
         var bytesIn: UInt64
         /// Encoded: a few kilobytes instead of the 270 of an open one.
         fileprivate var latency: [UInt8]
@@ -46,6 +47,7 @@ struct IntervalSeries: Sendable {
             httpErrors: tally.httpErrors,
             failed: tally.failed,
             connectionsFailed: tally.connectionsFailed,
+            sentAgain: tally.sentAgain,
             bytesIn: tally.wireBytesIn,
             latency: HistogramCodec.encode(tally.headline(work))
         )
@@ -72,6 +74,7 @@ struct IntervalSeries: Sendable {
         sum.httpErrors &+= second.httpErrors
         sum.failed &+= second.failed
         sum.connectionsFailed &+= second.connectionsFailed
+        sum.sentAgain &+= second.sentAgain
         sum.bytesIn &+= second.bytesIn
         if var latency = try? HistogramCodec.decode(first.latency),
             let other = try? HistogramCodec.decode(second.latency)

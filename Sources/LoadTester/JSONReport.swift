@@ -58,6 +58,7 @@ enum JSONReport {
             ("connect_timeout_ns", .optional(plan.limits.connect)),
             ("first_byte_timeout_ns", .optional(plan.limits.firstByte)),
             ("idle_timeout_ns", .optional(plan.limits.idle)),
+            ("retry", .bool(plan.retries)),
             ("requests_per_connection", .optional(plan.limits.requests.map { UInt64($0) })),
             ("warmup_ns", .integer(plan.warmup)),
             ("duration_ns", .optional(plan.duration)),
@@ -176,6 +177,7 @@ enum JSONReport {
             ("http_errors", .integer(point.httpErrors)),
             ("failed", .integer(point.failed)),
             ("connects_failed", .integer(point.connectionsFailed)),
+            ("sent_again", .integer(point.sentAgain)),
             ("bytes_in", .integer(point.bytesIn)),
             ("latency", histogram(point.times)),
         ])

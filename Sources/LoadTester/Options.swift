@@ -52,6 +52,8 @@ package struct Options: Sendable {
     /// New connections a second, all threads together; nil: as fast as the server's queue takes them.
     package var connectRate: UInt64?
     package var reuse: Reuse
+    /// A request whose kept connection ends before any byte of its answer is sent once more instead of failing.
+    package var retries = false
     /// With port 0.
     package var sources: [SocketAddress]
     package var unixSocket: UnixName?

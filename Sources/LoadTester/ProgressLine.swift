@@ -60,6 +60,7 @@ struct ProgressLine {
             parts.append("p50 \(Units.time(p50)), p99 \(Units.time(p99))")
         }
         parts.append("\(grouped(snapshot.errors)) errors")
+        if snapshot.sentAgain > 0 { parts.append("\(grouped(snapshot.sentAgain)) sent again") }
         return parts.joined(separator: " · ")
     }
 

@@ -54,6 +54,7 @@ package enum ReportSchema {
                 "connect_timeout_ns",
                 "first_byte_timeout_ns",
                 "idle_timeout_ns",
+                "retry",
                 "requests_per_connection",
                 "warmup_ns",
                 "duration_ns",
@@ -97,6 +98,7 @@ package enum ReportSchema {
                 "connect_timeout_ns": {"type": ["integer", "null"]},
                 "first_byte_timeout_ns": {"type": ["integer", "null"]},
                 "idle_timeout_ns": {"type": ["integer", "null"]},
+                "retry": {"description": "Requests are sent again by --retry.", "type": "boolean"},
                 "requests_per_connection": {"type": ["integer", "null"]},
                 "warmup_ns": {"type": "integer", "minimum": 0},
                 "duration_ns": {
@@ -142,7 +144,7 @@ package enum ReportSchema {
                 "succeeded": {"description": "Completed with a 2xx or 3xx status.", "type": "integer", "minimum": 0},
                 "http_errors": {"description": "Completed with another status.", "type": "integer", "minimum": 0},
                 "sent_again": {
-                  "description": "Left unanswered by the close of a kept connection and sent again; in sent once.",
+                  "description": "Sent a second time: by --retry, after an announced close on a pipeline, or for a proxy; in sent once.",
                   "type": "integer",
                   "minimum": 0
                 },

@@ -16,6 +16,7 @@ enum ReportSchemaParts {
                   "http_errors",
                   "failed",
                   "connects_failed",
+                  "sent_again",
                   "bytes_in",
                   "latency"
                 ],
@@ -27,6 +28,7 @@ enum ReportSchemaParts {
                   "http_errors": {"type": "integer", "minimum": 0},
                   "failed": {"type": "integer", "minimum": 0},
                   "connects_failed": {"type": "integer", "minimum": 0},
+                  "sent_again": {"type": "integer", "minimum": 0},
                   "bytes_in": {"type": "integer", "minimum": 0},
                   "latency": {
                     "description": "Of what the run is about: corrected, success or tls.",

@@ -12,6 +12,8 @@ struct RequestRecord: Sendable {
     var status: Int
     var bytesIn: UInt64 = 0
     var isNewConnection = true
+    /// A second time: the connection of the first attempt ended before any byte of the answer.
+    var isSentAgain = false
     var failure: Failure?
 }
 

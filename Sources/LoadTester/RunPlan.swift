@@ -42,6 +42,7 @@ package struct RunPlan: Sendable {
     let limits: ConnectionLimits
     let pipeline: Int
     let reuse: Options.Reuse
+    let retries: Bool
     /// New connections a second over all threads.
     let connectRate: UInt64?
     /// Taken in turn by connection; empty: the kernel chooses.
@@ -100,7 +101,7 @@ package struct RunPlan: Sendable {
         shares = Self.shares(options, connectsInFlight: preflight.connectsInFlight)
         (duration, requests, warmup) = (options.duration, options.requests, options.warmup)
         (timeout, limits) = (options.timeout, options.limits)
-        (pipeline, reuse) = (options.pipeline, options.reuse)
+        (pipeline, reuse, retries) = (options.pipeline, options.reuse, options.retries)
         (connectRate, sources) = (options.connectRate, options.sources)
         (profile, think, drain) = (options.profile, options.think, options.drain)
         (spin, seed) = (options.spin, options.seed)

@@ -10,8 +10,8 @@ struct Tally: Sendable {
     var failed: UInt64 = 0
     /// Requests without an outcome yet; once the run has stopped, those that were under way then.
     var inFlight: UInt64 = 0
-    /// Requests that a server's close, in good order, left without an answer and that were sent again: on a
-    /// pipeline, or on a kept connection as it was closed. Each is in ``sent`` once.
+    /// Requests that were sent again: what a server's announced close left without an answer on a pipeline; with ``RunPlan/retries``, what
+    /// met the end of a kept connection; what a proxy wanted credentials for. Each is in ``sent`` once.
     var sentAgain: UInt64 = 0
 
     /// Responses by status code, 0 to 999.

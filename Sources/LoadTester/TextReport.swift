@@ -79,13 +79,8 @@ enum TextReport {
         if !codes.isEmpty {
             lines.append(row("Status", codes.map { "\($0) × \(grouped(tally.statuses[$0]))" }.joined(separator: ", ")))
         }
-        if tally.sentAgain > 0 {
-            lines.append(
-                row(
-                    "",
-                    "\(grouped(tally.sentAgain)) requests were sent again after the server had closed a kept connection"
-                )
-            )
+        if tally.sentAgain > 0 || result.plan.retries {
+            lines.append(row("Sent again", "\(grouped(tally.sentAgain)), each of them one of those sent"))
         }
         lines.append(row("Bytes in", bytes(tally.wireBytesIn, tally.bodyBytesIn, result)))
         lines.append(row("Bytes out", bytes(tally.wireBytesOut, tally.bodyBytesOut, result)))

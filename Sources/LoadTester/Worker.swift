@@ -72,6 +72,7 @@ final class Worker: TimerHandler {
         var configuration = EngineConfiguration()
         configuration.connectionsPerHost = share.connections
         configuration.connections = share.connections
+        configuration.resendsRequests = plan.retries
         // Connections last as long as the server lets them: neither age nor rest ends one.
         let forever = Duration.seconds(366 * 86_400)
         // A swarm that shrank has connections that nobody uses any more.

@@ -14,7 +14,8 @@ extension Worker {
                 firstByte: firstByte,
                 status: report.status ?? 0,
                 bytesIn: report.bytesReceived,
-                isNewConnection: !report.reusedConnection
+                isNewConnection: !report.reusedConnection,
+                isSentAgain: report.retried
             )
         )
     }
@@ -31,6 +32,7 @@ extension Worker {
                 status: 0,
                 bytesIn: report.bytesReceived,
                 isNewConnection: !report.reusedConnection,
+                isSentAgain: report.retried,
                 failure: failure
             )
         )

@@ -75,8 +75,7 @@ extension Worker: ExchangeDelegate {
         if report.remaining == 0 { noteConnection(report) }
         noteBytes(report)
         tally.sent(lost)
-        if case .closedBeforeResponse(nil) = error, report.remaining > 0 {
-            // In good order between two responses of a pipeline (RFC 9112 §9.3.2): the rest is sent again.
+        if isSentAgain(error, report) {
             tally.withdrew(lost)
             budget? += lost
         } else {
@@ -88,6 +87,13 @@ extension Worker: ExchangeDelegate {
                 logFailure(failure, report, sent: sent, latency: latency)
             }
         }
+    }
+
+    /// The rest of a pipeline that the server closed between two answers goes out again (RFC 9112 §9.3.2) if the last answer had said so,
+    /// or the user wants it.
+    private func isSentAgain(_ error: EngineError, _ report: ExchangeReport) -> Bool {
+        guard case .closedBeforeResponse(nil) = error, report.remaining > 0 else { return false }
+        return report.closeAnnounced || plan.retries
     }
 
     /// Time is up: a request that was sent is in flight, any other never began. The outcome of a burst's response

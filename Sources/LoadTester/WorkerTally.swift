@@ -89,7 +89,7 @@ import TLS
         unsafe tally.pointee.failures.add(failure, at: time, example: example())
     }
 
-    /// Requests on a pipeline that the server closed in good order: they count as not sent, and go out again.
+    /// Requests that the end of their pipeline left without an answer: they count as not sent, and go out again.
     func withdrew(_ requests: UInt64) {
         unsafe tally.pointee.sent &-= requests
         unsafe tally.pointee.inFlight &-= requests
@@ -116,8 +116,7 @@ import TLS
         unsafe tally.pointee.failures.add(failure, at: time, example: example())
     }
 
-    /// The engine repeated a request on a fresh connection, as the kept one was closed just then (RFC 9112
-    /// §9.3.1).
+    /// The engine sent a request again, on a fresh connection.
     func repeated() { unsafe tally.pointee.sentAgain &+= 1 }
 
     // MARK: By the schedule

@@ -21,11 +21,20 @@ struct ConnectionFlags: ParsableArguments {
         help: ArgumentHelp("A new connection after so many requests; ended by FIN, or as --close says.", valueName: "N")
     )
     var requestsPerConnection: String?
+
+    @Flag(
+        help: ArgumentHelp(
+            "Send a request once more whose kept connection ends before any byte of the answer, if its method may be repeated. Without it "
+                + "such a request has failed; with it the reports count how many were sent again."
+        )
+    )
+    var retry = false
 }
 
 extension Options {
     /// Reads the flags; ``timeout``, ``pipeline``, ``work`` and ``connectRate`` are known.
     mutating func setConnections(_ flags: ConnectionFlags) throws(UsageError) {
+        retries = flags.retry
         limits.connect = try part(flags.connectTimeout, "--connect-timeout")
         limits.firstByte = try part(flags.firstByteTimeout, "--first-byte-timeout")
         limits.idle = try part(flags.idleTimeout, "--idle-timeout")
@@ -33,6 +42,9 @@ extension Options {
             ("--first-byte-timeout", limits.firstByte != nil), ("--idle-timeout", limits.idle != nil),
             ("--requests-per-connection", flags.requestsPerConnection != nil),
         ]
+        if work == .handshakes, retries {
+            throw UsageError("--retry is about requests, and --handshake-only sends none: leave one of them out")
+        }
         if work == .handshakes, let flag = ofRequests.first(where: \.1)?.0 {
             throw UsageError("\(flag) is about requests, and --handshake-only sends none: leave one of them out")
         }

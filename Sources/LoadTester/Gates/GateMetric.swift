@@ -56,7 +56,7 @@ struct GateMetric: Hashable, Sendable {
         /// nil: the times that the run is about.
         case time(series: String?, Statistic)
         case errors, successRate, completedRate
-        case completed, failed, httpErrors, unsent
+        case completed, failed, httpErrors, sentAgain, unsent
     }
 
     let name: String
@@ -65,7 +65,7 @@ struct GateMetric: Hashable, Sendable {
     static let series = ["raw", "corrected", "ttfb", "connect", "tls", "lag", "wait"]
     static let names =
         "p50, p99.9 and the like, mean, max, min or stdev, each also as raw_p99 (\(series.joined(separator: ", "))); errors, rps, "
-        + "completed_rps, completed, failed, http_errors or unsent"
+        + "completed_rps, completed, failed, http_errors, sent_again or unsent"
 
     /// nil for a name that is none.
     init?(_ name: String) {
@@ -77,6 +77,7 @@ struct GateMetric: Hashable, Sendable {
         case "completed": figure = .completed
         case "failed": figure = .failed
         case "http_errors": figure = .httpErrors
+        case "sent_again": figure = .sentAgain
         case "unsent": figure = .unsent
         default:
             let parts = name.split(separator: "_", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -107,7 +108,7 @@ struct GateMetric: Hashable, Sendable {
         case .time: .time
         case .errors: .share
         case .successRate, .completedRate: .perSecond
-        case .completed, .failed, .httpErrors, .unsent: .count
+        case .completed, .failed, .httpErrors, .sentAgain, .unsent: .count
         }
     }
 
@@ -115,7 +116,7 @@ struct GateMetric: Hashable, Sendable {
     var judgesErrors: Bool {
         switch figure {
         case .errors, .failed, .httpErrors: true
-        case .time, .unsent, .successRate, .completedRate, .completed: false
+        case .time, .sentAgain, .unsent, .successRate, .completedRate, .completed: false
         }
     }
 }
@@ -143,6 +144,7 @@ struct GateFigures: Sendable {
         case .completed: return Double(tally.done(work))
         case .failed: return Double(tally.failed &+ tally.connectionsFailed)
         case .httpErrors: return Double(tally.httpErrors)
+        case .sentAgain: return Double(tally.sentAgain)
         case .unsent: return Double(tally.schedule?.unsent ?? 0)
         }
     }

@@ -39,6 +39,8 @@ public struct LoadReport: Sendable {
     public var connectionsFailed: UInt64 { result.tally.connectionsFailed }
     /// With a rate: due, and never sent.
     public var unsent: UInt64 { result.tally.schedule?.unsent ?? 0 }
+    /// Requests sent a second time (``LoadTest/retries``), each of them once in ``sent``.
+    public var sentAgain: UInt64 { result.tally.sentAgain }
     public var redirects: UInt64 { result.tally.redirects }
     /// Responses by status.
     public var statuses: [Int: UInt64] {

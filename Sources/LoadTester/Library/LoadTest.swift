@@ -33,6 +33,9 @@ public struct LoadTest: Sendable {
     public var warmup = Duration.zero
     /// For a connect, and for a request until its response has ended.
     public var timeout = Duration.seconds(2)
+    /// A request whose kept connection ends before any byte of its answer is sent once more, where that does no harm (GET, HEAD, OPTIONS,
+    /// TRACE, PUT, DELETE), instead of failing; ``LoadReport/sentAgain`` counts them.
+    public var retries = false
     /// How long to wait after the end for what is late; nil: a second with a rate, otherwise not at all.
     public var drain: Duration?
     /// GET, or POST with a body.
@@ -111,6 +114,7 @@ public struct LoadTest: Sendable {
             throw UsageError("neither duration nor requests is set: the run would never end")
         }
         options.drain = if let drain { drain > .zero ? try Self.nanoseconds(drain, "drain") : 0 } else { options.drain }
+        options.retries = retries
         options.users.redirects = max(0, redirects)
         options.users.keepsCookies = keepsCookies
         options.users.script = script

@@ -222,7 +222,8 @@ package struct LocustWorker {
     }
 
     private func sayTotals() {
-        say("\(grouped(totals.completed)) requests completed, \(grouped(totals.errors)) errors")
+        let again = totals.sentAgain > 0 ? ", \(grouped(totals.sentAgain)) sent again" : ""
+        say("\(grouped(totals.completed)) requests completed, \(grouped(totals.errors)) errors\(again)")
     }
 
     private static var now: Double { Double(Instant.current().nanoseconds) / 1e9 }

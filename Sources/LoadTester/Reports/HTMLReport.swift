@@ -144,6 +144,8 @@ enum HTMLReport {
             ("failed", grouped(count("failed"))),
             ("in flight at stop", grouped(count("in_flight_at_stop"))),
         ]
+        // Where an older volley wrote the report, it has no such figure.
+        if let again = document["requests"]?["sent_again"]?.integer { rows.append(("sent again", grouped(again))) }
         if let due = document["schedule"]?["due"]?.integer { rows.append(("due by the schedule", grouped(due))) }
         if case .object(let statuses)? = document["statuses"] {
             rows += statuses.map { ("status \($0.0)", grouped($0.1.integer ?? 0)) }

@@ -1,13 +1,14 @@
 /// Intervals as comma-separated values, a line each: counts as they are, times in milliseconds.
 enum IntervalCSV {
     static let head =
-        "start_s,length_s,completed,successes,http_errors,failed,connects_failed,per_second,bytes_in,bytes_out,"
+        "start_s,length_s,completed,successes,http_errors,failed,connects_failed,sent_again,per_second,bytes_in,bytes_out,"
         + "connections_opened,p50_ms,p90_ms,p99_ms,p99_9_ms,max_ms,mean_ms\n"
 
     static func line(_ interval: Interval, of work: Options.Work) -> String {
         let tally = interval.tally
         let counts: [UInt64] = [
             tally.done(work), tally.succeeded, tally.httpErrors, tally.failed, tally.connectionsFailed,
+            tally.sentAgain,
         ]
         let summary = tally.headline(work).summary(percentiles: [50, 90, 99, 99.9])
         let times = (summary?.percentiles.map { milliseconds(Double($0.value)) } ?? ["", "", "", ""])

@@ -21,6 +21,13 @@ enum MetricsText {
             to: &text
         )
         metric(
+            "volley_sent_again_total",
+            "counter",
+            "Requests sent a second time, each counted once in volley_requests_total.",
+            [("", tally.sentAgain)],
+            to: &text
+        )
+        metric(
             "volley_responses_total",
             "counter",
             "Responses by status.",
@@ -88,7 +95,9 @@ enum MetricsText {
         to text: inout String
     ) {
         text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
-        for sample in samples { text += "\(name){\(sample.labels)} \(sample.value)\n" }
+        for sample in samples {
+            text += name + (sample.labels.isEmpty ? "" : "{\(sample.labels)}") + " \(sample.value)\n"
+        }
     }
 
     private static func histogram(_ name: String, _ help: String, _ values: LatencyHistogram, to text: inout String) {

@@ -1,6 +1,7 @@
 /// The log of single requests: comma-separated, a line each, in the order of each thread's outcomes.
 struct RequestLogText {
-    static let head = "due_ns,start_ns,latency_ns,first_byte_ns,status,bytes_in,thread,new_connection,error\n"
+    static let head =
+        "due_ns,start_ns,latency_ns,first_byte_ns,status,bytes_in,thread,new_connection,sent_again,error\n"
 
     private var buffer: [UInt8] = []
 
@@ -28,6 +29,8 @@ struct RequestLogText {
         append(thread)
         buffer.append(UInt8(ascii: ","))
         buffer.append(UInt8(ascii: record.isNewConnection ? "1" : "0"))
+        buffer.append(UInt8(ascii: ","))
+        buffer.append(UInt8(ascii: record.isSentAgain ? "1" : "0"))
         buffer.append(UInt8(ascii: ","))
         if let failure = record.failure {
             buffer += "\(failure.phase.rawValue) \(failure.kind.rawValue)".utf8

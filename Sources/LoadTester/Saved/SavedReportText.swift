@@ -15,6 +15,8 @@ enum SavedReportText {
             "\(grouped(count("requests", "sent"))) sent = \(grouped(count("requests", "completed"))) completed + "
             + "\(grouped(count("requests", "failed"))) failed + \(grouped(count("requests", "in_flight_at_stop"))) in flight at stop"
         lines.append(TextReport.row("Requests", sum))
+        let again = count("requests", "sent_again")
+        if again > 0 { lines.append(TextReport.row("Sent again", "\(grouped(again)), each of them one of those sent")) }
         if let schedule = document["schedule"], schedule["due"] != nil {
             lines.append(
                 TextReport.row(
