@@ -10,7 +10,8 @@ internal import TLS
 /// The checksum stands for everything that can go wrong with a file after it was renamed into its place: a power failure,
 /// a bad disk, another program. What does not match is no entry.
 enum CacheFile {
-    private static let magic = Array("UNCURL\u{0}\u{1}".utf8)
+    /// The last octet is the format's number: files of others are no entries. 1 did not say who had asked.
+    private static let magic = Array("UNCURL\u{0}\u{2}".utf8)
     private static let headerLength = 60
     private static let checked = 40
 
@@ -163,18 +164,22 @@ enum CacheFile {
     private static func write(_ record: CacheRecord, to writer: inout OctetWriter) {
         writer.put(record.requested)
         writer.put(record.received)
+        writer.put(UInt8(record.isForAnyone ? 1 : 0))
         writer.put(UInt32(clamping: record.varying.count))
         for field in record.varying {
             writer.put(field.name)
             writer.put(field.value)
+            writer.put(UInt8(field.isSecret ? 1 : 0))
         }
     }
 
     private static func record(from reader: inout OctetReader) throws(OctetReader.Malformed) -> CacheRecord {
         var record = CacheRecord(varying: [], requested: try reader.number(), received: try reader.number())
+        record.isForAnyone = try reader.octet() != 0
         for _ in 0..<(try reader.word()) {
             let name = try reader.text()
-            record.varying.append(VaryingField(name: name, value: try reader.optionalText()))
+            let value = try reader.optionalText()
+            record.varying.append(VaryingField(name: name, value: value, isSecret: try reader.octet() != 0))
         }
         return record
     }

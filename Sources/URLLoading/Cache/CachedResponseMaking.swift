@@ -6,7 +6,7 @@ extension CachedURLResponse {
     /// What came from a server, with the fields a cache may keep.
     ///
     /// - Parameters:
-    ///   - request: the fields as they were sent.
+    ///   - request: the fields as they were sent, for comparison.
     ///   - requested: when the request went out.
     ///   - received: when the response's head came.
     convenience init(
@@ -29,11 +29,7 @@ extension CachedURLResponse {
             data: data,
             userInfo: nil,
             storagePolicy: policy,
-            record: CacheRecord(
-                varying: VaryRule.select(request, varying: fields),
-                requested: requested,
-                received: received
-            )
+            record: VaryRule.record(of: request, varying: fields, requested: requested, received: received)
         )
     }
 

@@ -5,6 +5,8 @@ internal import Synchronization
 /// uses it, and for whoever stores by hand, as a plain store.
 ///
 /// - A response is found by the request's method and whole URL, query included, fragment not.
+/// - Sessions of many users may share a cache: an answer is for whoever sends the same Authorization, Cookie and other secret
+///   fields as the request that brought it, unless its server says `public`. One answer a URL is kept.
 /// - Sessions store responses of up to a twentieth of the capacity (that of the memory or the disk, whichever is
 ///   greater), as Darwin does; by hand anything goes that fits.
 /// - What was used last goes last. A capacity of 0 switches memory or disk off.
@@ -65,13 +67,16 @@ open class URLCache: NSObject, @unchecked Sendable {
 
     // MARK: Responses
 
-    /// What is stored for the request's method and URL, fresh or not, whatever its fields and its cache policy.
+    /// What is stored for the request's method and URL, fresh or not, whatever its cache policy and most of its fields. One
+    /// that names a user, by Authorization, Cookie or another secret field, does not find what is another user's.
     open func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
-        switch look(for: request, isExact: true) {
-        case .nothing: nil
-        case .response(let response): response
-        case .onDisk(let key): load(key)
-        }
+        let found: CachedURLResponse? =
+            switch look(for: request, isExact: true) {
+            case .nothing: nil
+            case .response(let response): response
+            case .onDisk(let key): load(key)
+            }
+        return found?.unlessForeign(to: request.values.fields)
     }
 
     /// Takes the place of what is stored for the request, which goes in any case. `notAllowed` stores nothing,

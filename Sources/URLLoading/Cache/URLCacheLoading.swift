@@ -115,12 +115,30 @@ extension URLCache {
 }
 
 extension CachedURLResponse {
-    /// Stored by hand: the request is taken for the one that brought it, just now.
+    /// Stored by hand: the request is taken for the one that brought it, just now. One that does not tell who asks is
+    /// anyone's: it is for the program to say who may have what it stores itself.
     func stored(for request: URLRequest, at time: Date) -> CachedURLResponse {
+        let asked = request.values.fields ?? HTTPFields()
+        var record = record(of: asked, at: time)
+        record.isForAnyone = record.isForAnyone || !VaryRule.identifies(asked)
+        return with(record)
+    }
+
+    /// An answer of a `URLProtocol` class's, to a request with these fields.
+    func answered(_ asked: HTTPFields, at time: Date) -> CachedURLResponse { with(record(of: asked, at: time)) }
+
+    private func record(of asked: HTTPFields, at time: Date) -> CacheRecord {
         let seconds = Int64(exactly: time.timeIntervalSince1970.rounded(.down)) ?? 0
-        let varying = (response as? HTTPURLResponse).map {
-            VaryRule.select(request.values.fields ?? HTTPFields(), varying: $0.fields.list)
-        }
-        return with(CacheRecord(varying: varying ?? [], requested: seconds, received: seconds))
+        let fields = (response as? HTTPURLResponse)?.fields.list ?? HTTPFields()
+        return VaryRule.record(of: asked, varying: fields, requested: seconds, received: seconds)
+    }
+
+    /// Whether a request with these fields comes from the user whose answer this is; anyone's is everyone's.
+    func isFor(_ asked: HTTPFields) -> Bool { record.map { VaryRule.isSameAsker($0, asked) } ?? true }
+
+    /// Itself, unless the request says that another user asks than the one whose answer this is.
+    func unlessForeign(to asked: HTTPFields?) -> CachedURLResponse? {
+        guard let record, let asked, VaryRule.isForeign(record, to: asked) else { return self }
+        return nil
     }
 }

@@ -29,6 +29,7 @@ final class ProtocolLoad: @unchecked Sendable {
     private let request: URLRequest
     /// Nil where the request does not want to know what is in it.
     private let cache: URLCache?
+    private let settings: SessionSettings
     private let queue = DispatchQueue(label: "URLLoading.URLProtocol")
     private var instance: URLProtocol?
     private var events: [Event] = []
@@ -53,7 +54,8 @@ final class ProtocolLoad: @unchecked Sendable {
         self.load = load
         loop = load.engine.loop
         task = load.task
-        cache = load.looksIntoCache ? load.engine.settings.cache : nil
+        settings = load.engine.settings
+        cache = load.looksIntoCache ? settings.cache : nil
         var request = load.request
         // A class knows of a task's content what its request says; a redirect that made a GET of it has taken the content away.
         if !load.content.isEmpty {
@@ -92,7 +94,9 @@ final class ProtocolLoad: @unchecked Sendable {
             let client = ProtocolClient { [weak self] event in self?.take(event) }
             let canonical = taker.canonicalRequest(for: request)
             task.currentRequest = canonical
-            let cached = cache?.cachedResponse(for: canonical)
+            let cached = cache?.cachedResponse(for: canonical).flatMap { found in
+                found.isFor(settings.fields(with: canonical.values.fields)) ? found : nil
+            }
             let instance = taker.init(task: task, cachedResponse: cached, client: client)
             instance.task = task
             if isOver.withLock({ $0 }) { return }

@@ -8,7 +8,7 @@ final class SessionEngine {
     let loop: EventLoop
     let settings: SessionSettings
     let wakeUps: WakeUps
-    private let security: SessionSecurity
+    let security: SessionSecurity
     private var made: Engine?
     private var madeForHTTP: TLSContext?
     private var madeForStreams: TLSContext?

@@ -16,6 +16,7 @@ final class SessionSecurity: TrustEvaluator {
     /// Nil for a session without a delegate: the built-in verdict counts.
     private let judge: Mutex<Judge?>
     private let choice = Mutex<Choice?>(nil)
+    private let shown = Mutex<[Origin: [UInt8]]>([:])
     private let hasJudge: Bool
     /// Whose identities are shown to servers that ask; nil for none.
     private let credentials: URLCredentialStorage?
@@ -75,6 +76,14 @@ final class SessionSecurity: TrustEvaluator {
         answer: @escaping @Sendable (IdentityAnswer) -> Void
     ) {
         guard let choice = choice.withLock({ $0 }) else { return answer(.configured) }
-        choice(request, origin, answer)
+        choice(request, origin) { [self] chosen in
+            if case .show(let identity) = chosen { shown.withLock { $0[origin] = identity.digest } }
+            answer(chosen)
+        }
     }
+
+    /// By what to know the identity that this session has last shown to a server; nil for none.
+    func identity(shownTo origin: Origin) -> [UInt8]? { shown.withLock { $0[origin] } }
+
+    var hasShownIdentities: Bool { shown.withLock { !$0.isEmpty } }
 }

@@ -43,6 +43,15 @@ final class SessionSettings: Sendable {
         maximumVersion = configuration.tlsMaximumSupportedProtocolVersion.tlsVersion
     }
 
+    /// A request's own fields, and the session's where it has none of the name.
+    func fields(with own: HTTPFields?) -> HTTPFields {
+        guard var all = own else { return fields }
+        for index in 0..<fields.count where own?.contains(fields.name(at: index)) == false {
+            try? all.append(fields.name(at: index), fields.value(at: index))
+        }
+        return all
+    }
+
     /// What no field can hold is left out, as with a request's own (RFC 9110 §5.5).
     private static func fields(_ given: [AnyHashable: Any]) -> HTTPFields {
         var fields = HTTPFields()

@@ -88,12 +88,37 @@ extension TaskLoad {
     /// The fields as far as the cache's rules care; if a stored answer was selected by some, those as they would be sent
     /// (RFC 9111 §4.1): what an answer varies by is mostly what nobody has set by hand.
     private func fields(for found: CachedURLResponse?, _ url: URL) -> HTTPFields {
-        guard found?.record?.varying.isEmpty == false else { return requestFields }
+        let plain = requestFields
+        guard let record = found?.record else { return plain }
+        let credentials = credentials(for: url)
+        let isAnyone = credentials == nil && !VaryRule.identifies(plain) && !engine.security.hasShownIdentities
+        guard !isAnyone || !record.varying.isEmpty else { return plain }
         var builder = RequestBuilder(settings: engine.settings, request: request, url: url, content: content)
         builder.isAmongStrangers = isAmongStrangers
-        guard let place = try? builder.place() else { return requestFields }
+        guard let place = try? builder.place() else { return plain }
         if let cookies = cookieField(CookieScope(place)) { builder.extra.append(("Cookie", cookies)) }
-        return (try? builder.build(to: place).1) ?? requestFields
+        return (try? builder.build(to: place).1).map { selecting($0, place, credentials) } ?? plain
+    }
+
+    /// Fields as they are sent, made fit to be compared with other requests': with whatever else tells who asks.
+    ///
+    /// - Parameter credentials: those that the session answers challenges with: a Digest answer is another one each time.
+    private func selecting(_ sent: HTTPFields, _ place: HTTPURL, _ credentials: Credentials?) -> HTTPFields {
+        var fields = sent
+        if let credentials {
+            let octets = Array("\(credentials.user)\u{0}\(credentials.password)".utf8)
+            try? fields.replace("Authorization", "Session \(Data(octets).base64EncodedString())")
+        }
+        // The engine writes Host. One of the caller's own asks another server than the URL's.
+        if let host = request.values.fields?["Host"] { try? fields.replace("Host", host) }
+        if let identity = engine.security.identity(shownTo: place.origin) {
+            try? fields.replace(VaryRule.clientCertificate, Data(identity).base64EncodedString())
+        }
+        return fields
+    }
+
+    private func selecting(_ transaction: Transaction) -> HTTPFields {
+        selecting(transaction.fields, transaction.place, transaction.authorized?.credentials)
     }
 
     /// Whether the request says a word to caches (RFC 9111 §5.2.1): nothing else is of weight where nothing is stored.
@@ -102,15 +127,7 @@ extension TaskLoad {
     }
 
     /// The request's and the session's own.
-    private var requestFields: HTTPFields {
-        guard let own = request.values.fields else { return engine.settings.fields }
-        var all = own
-        let session = engine.settings.fields
-        for index in 0..<session.count where !own.contains(session.name(at: index)) {
-            try? all.append(session.name(at: index), session.value(at: index))
-        }
-        return all
-    }
+    private var requestFields: HTTPFields { engine.settings.fields(with: request.values.fields) }
 
     private func serve(_ found: CachedURLResponse, age: Int64) {
         isFromCache = true
@@ -131,10 +148,12 @@ extension TaskLoad {
         builder.isAmongStrangers = isAmongStrangers
         // As whoever was served: others may get other content under the same URL.
         if let cookies = cookieField(CookieScope(place)) { builder.extra.append(("Cookie", cookies)) }
-        if let answer = try? authorization(url, place) { builder.extra.append(("Authorization", answer.value)) }
+        let answer = try? authorization(url, place)
+        if let answer { builder.extra.append(("Authorization", answer.value)) }
         do throws(URLError) {
             builder.context = try context(for: place, url)
-            let (made, fields) = try builder.build(to: place)
+            let (made, sent) = try builder.build(to: place)
+            let fields = selecting(sent, place, answer?.credentials)
             let refresh = CacheRefresh(found, cache, CacheKey(method: "GET", url: url), fields, url)
             engine.engine.start(made, delegate: refresh)
         } catch {
@@ -241,7 +260,9 @@ extension TaskLoad {
 
     private func noteHead(_ response: HTTPURLResponse, _ transaction: Transaction, _ cache: URLCache) {
         let key = CacheKey(method: "GET", url: transaction.url)
-        guard case .response(let cached) = cache.find(key), let stored = cached.exchange else { return }
+        guard case .response(let cached) = cache.find(key), let stored = cached.exchange,
+            VaryRule.matches(stored.record, selecting(transaction))
+        else { return }
         let effect = CacheValidation.effect(
             ofHead: response.fields.list,
             status: response.statusCode,
@@ -284,14 +305,14 @@ extension TaskLoad {
         if let policy = entry.ofClass {
             guard let response, let key = CacheKey(request) else { return nil }
             let made = CachedURLResponse(response: response, data: data, storagePolicy: policy)
-            return (made.stored(for: request, at: Date()), key)
+            return (made.answered(requestFields, at: Date()), key)
         }
         guard let transaction, let response = response as? HTTPURLResponse else { return nil }
         let cached = CachedURLResponse(
             response,
             data: data,
             storage: entry.storage,
-            request: transaction.fields,
+            request: selecting(transaction),
             requested: transaction.sent,
             received: entry.received
         )

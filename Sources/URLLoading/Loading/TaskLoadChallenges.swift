@@ -9,7 +9,7 @@ extension TaskLoad {
 
     /// What goes along unasked: the task's own answer to a challenge, or one that this server took before. A caller's own field
     /// goes before both.
-    func authorization(_ url: URL, _ place: HTTPURL) throws(URLError) -> (value: String, space: ProtectionSpace)? {
+    func authorization(_ url: URL, _ place: HTTPURL) throws(URLError) -> SentAuthorization? {
         if let own = request.values.fields, own.contains(.authorization) { return nil }
         if var authorizer = challenges.authorizer, authorizer.side == .origin {
             defer { challenges.authorizer = authorizer }
@@ -19,7 +19,7 @@ extension TaskLoad {
                     target: place.target,
                     content: content.octets
                 )
-                return (value, authorizer.space)
+                return SentAuthorization(value: value, by: authorizer)
             } catch {
                 throw ErrorTranslation.urlError(.userAuthenticationRequired, url, error)
             }
@@ -33,11 +33,18 @@ extension TaskLoad {
         )
     }
 
+    /// By whose name and password a request would go out.
+    func credentials(for url: URL) -> Credentials? {
+        if let own = request.values.fields, own.contains(.authorization) { return nil }
+        if let authorizer = challenges.authorizer, authorizer.side == .origin { return authorizer.credentials }
+        return engine.authorizations.credentials(for: url)
+    }
+
     // MARK: After
 
     /// Takes note of an answer that is no challenge: what went along was right.
     func noteAuthorization(_ response: HTTPURLResponse) {
-        guard let transaction, let space = transaction.authorized, response.statusCode != 401 else { return }
+        guard let transaction, let space = transaction.authorized?.space, response.statusCode != 401 else { return }
         if let authorizer = challenges.authorizer, authorizer.side == .origin {
             engine.authorizations.remember(authorizer, for: transaction.url)
             challenges.authorizer = nil
@@ -65,7 +72,7 @@ extension TaskLoad {
         if let own = request.values.fields, own.contains(.authorization) { return false }
         let questions = ChallengeRule.questions(status: 401, fields: response.fields.list, url: url)
         guard !questions.isEmpty else { return false }
-        if let refused = transaction?.authorized {
+        if let refused = transaction?.authorized?.space {
             var used = challenges.authorizer ?? engine.authorizations.authorizer(for: url, refused)
             if let question = questions.first(where: { $0.space == refused }), used?.renew(question) == true,
                 challenges.mayAnswer()

@@ -79,8 +79,8 @@ extension TaskLoad {
     func exchange(_ url: URL, _ conditions: [(name: String, value: String)] = []) {
         let network = engine.engine
         do throws(URLError) {
-            let (plan, space) = try plan(url, conditions)
-            transaction = Transaction(plan: plan, sent: Transaction.now, authorized: space)
+            let (plan, authorization) = try plan(url, conditions)
+            transaction = Transaction(plan: plan, sent: Transaction.now, authorized: authorization)
             let id = network.start(plan.request, delegate: self, priority: priority)
             // Content in memory may leave within that call, and be told; nothing else is before it has returned.
             switch phase {
@@ -92,11 +92,11 @@ extension TaskLoad {
         }
     }
 
-    /// The request for the engine, and for what an answer to a challenge in it is good.
+    /// The request for the engine, and the answer to a challenge in it.
     private func plan(
         _ url: URL,
         _ conditions: [(name: String, value: String)]
-    ) throws(URLError) -> (RequestPlan, ProtectionSpace?) {
+    ) throws(URLError) -> (RequestPlan, SentAuthorization?) {
         // An upload's content is not the request's: the same request may have been sent without any. Nor are the rates, which stay the task's
         // when it goes on with another request.
         let isRepeatable = !isSocket && !isAmongStrangers && content.isEmpty && order.request?.rates == nil
@@ -120,7 +120,7 @@ extension TaskLoad {
         let (made, fields) = try builder.build(to: place)
         let plan = RequestPlan(made, fields, to: place, scope, for: request, url)
         if extra.isEmpty, isRepeatable { engine.lastPlan = plan }
-        return (plan, authorization?.space)
+        return (plan, authorization)
     }
 
     /// How to speak to an https server; nil for others.

@@ -8,7 +8,7 @@ struct Transaction {
     /// Seconds since 1970.
     let sent: Int64
     /// The answer to a challenge that went along.
-    let authorized: ProtectionSpace?
+    let authorized: SentAuthorization?
 
     var url: URL { plan.url }
     var place: HTTPURL { plan.place }

@@ -25,13 +25,19 @@ struct AuthorizationMemory: Sendable {
         method: String,
         target: String,
         content: [UInt8]?
-    ) -> (value: String, space: ProtectionSpace)? {
+    ) -> SentAuthorization? {
         guard !known.isEmpty, let origin = WebOrigin(url), let place = place(origin, url) else { return nil }
         guard var authorizer = known[origin]?[place] else { return nil }
         defer { known[origin]?[place] = authorizer }
         // What cannot be written now, as auth-int for a stream, is left for the server to ask.
         guard let value = try? authorizer.value(method: method, target: target, content: content) else { return nil }
-        return (value, authorizer.space)
+        return SentAuthorization(value: value, by: authorizer)
+    }
+
+    /// By whose name and password ``authorization(for:method:target:content:)`` would answer, which it is not asked to.
+    func credentials(for url: URL) -> Credentials? {
+        guard !known.isEmpty, let origin = WebOrigin(url), let place = place(origin, url) else { return nil }
+        return known[origin]?[place].credentials
     }
 
     /// The one that answers for this URL and space, to be taken up by a task whose request was refused.

@@ -68,6 +68,20 @@ struct Authorizer: Sendable {
     }
 }
 
+/// What of an ``Authorizer`` went along with a request.
+struct SentAuthorization: Sendable {
+    let value: String
+    /// For what it is good.
+    let space: ProtectionSpace
+    let credentials: Credentials
+
+    init(value: String, by authorizer: Authorizer) {
+        self.value = value
+        space = authorizer.space
+        credentials = authorizer.credentials
+    }
+}
+
 /// Where a credential is sent unasked.
 struct AuthorizationScope: Hashable, Sendable {
     /// Beginnings of paths on the server that asked; "/" is all of it.

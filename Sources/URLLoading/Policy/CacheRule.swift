@@ -39,7 +39,7 @@ enum CacheRule {
         now: Int64
     ) -> CacheDecision {
         let isServable = method == "GET" && !CacheValidation.isConditional(request)
-        let match = isServable ? stored.flatMap { VaryRule.matches($0.record.varying, request) ? $0 : nil } : nil
+        let match = isServable ? stored.flatMap { VaryRule.matches($0.record, request) ? $0 : nil } : nil
         switch policy {
         case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData:
             return .load(mayServeStale: false)

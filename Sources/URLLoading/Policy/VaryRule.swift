@@ -1,16 +1,75 @@
 internal import HTTP1
+internal import TLS
 
-/// Which requests a stored response answers, of all those for its URL (RFC 9111 §4.1).
+/// Which requests a stored response answers, of all those for its URL.
+///
+/// - Those with the same values in the fields that its Vary names (RFC 9111 §4.1).
+/// - Those of the same user. RFC 9111 means a private cache to serve one user; a program on Linux serves many with one
+///   cache. So what tells who asks (Authorization, Cookie and every other secret field) counts as if Vary had named it,
+///   unless the server says `public`: that its answer is for everyone (§5.2.2.9).
+///
+/// Secret values are kept and compared as digests: the cache is not a second place where tokens are stored.
 enum VaryRule {
-    /// The request's fields that a response's Vary names: what is stored with it.
+    /// What is stored beside a response.
+    ///
+    /// - Parameters:
+    ///   - request: its fields as they were sent; see ``TaskLoad/selecting(_:_:credentials:)`` for what stands in for those
+    ///     that change with each request.
+    ///   - requested: seconds since 1970, as `received`.
+    static func record(
+        of request: HTTPFields,
+        varying response: HTTPFields,
+        requested: Int64,
+        received: Int64
+    ) -> CacheRecord {
+        let isForAnyone = isForAnyone(response)
+        var varying = select(request, varying: response)
+        if !isForAnyone { varying += identifying(request, except: varying) }
+        return CacheRecord(varying: varying, isForAnyone: isForAnyone, requested: requested, received: received)
+    }
+
+    /// Whether the stored response answers a request with these fields.
+    static func matches(_ record: CacheRecord, _ request: HTTPFields) -> Bool {
+        matches(record.varying, request) && !isUnknownAsker(request, to: record)
+    }
+
+    /// Whether the request says that it comes from another user than the one that the stored response was for. What Vary
+    /// names besides does not count, and a request that does not say who asks is refused nothing.
+    static func isForeign(_ record: CacheRecord, to request: HTTPFields) -> Bool {
+        let isAnother = record.varying.contains { field in
+            field.isSecret && request.contains(field.name) && field.value != value(of: field.name, in: request)
+        }
+        return isAnother || isUnknownAsker(request, to: record)
+    }
+
+    /// Whether the request comes from the user that the stored response was for, whatever Vary names besides.
+    static func isSameAsker(_ record: CacheRecord, _ request: HTTPFields) -> Bool {
+        matches(record.varying.filter(\.isSecret), request) && !isUnknownAsker(request, to: record)
+    }
+
+    /// Whether a field tells who asks.
+    static func identifies(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return name == clientCertificate || name == "x-api-key" || Redirect.isSecret(name)
+    }
+
+    /// Stands for the certificate shown in the handshake; RFC 9440 tells servers behind a proxy by the same name.
+    static let clientCertificate = "client-cert"
+
+    /// Whether any field tells who asks.
+    static func identifies(_ fields: HTTPFields) -> Bool {
+        (0..<fields.count).contains { identifies(fields.name(at: $0)) }
+    }
+
+    // MARK: Vary
+
+    /// The request's fields that a response's Vary names.
     static func select(_ request: HTTPFields, varying response: HTTPFields) -> [VaryingField] {
         guard response.contains(.vary) else { return [] }
         var selected: [VaryingField] = []
         for member in response.listMembers(of: "Vary") {
             let name = member.lowercased()
-            if !selected.contains(where: { $0.name == name }) {
-                selected.append(VaryingField(name: name, value: value(of: name, in: request)))
-            }
+            if !selected.contains(where: { $0.name == name }) { selected.append(field(name, in: request)) }
         }
         return selected
     }
@@ -20,10 +79,54 @@ enum VaryRule {
         varying.allSatisfy { $0.name != "*" && $0.value == value(of: $0.name, in: request) }
     }
 
+    // MARK: Who asks
+
+    private static func identifying(_ request: HTTPFields, except selected: [VaryingField]) -> [VaryingField] {
+        var found: [VaryingField] = []
+        for index in 0..<request.count {
+            let name = request.name(at: index).lowercased()
+            guard identifies(name), !(selected + found).contains(where: { $0.name == name }) else { continue }
+            found.append(field(name, in: request))
+        }
+        return found
+    }
+
+    /// Whether the request tells who asks by a field that the stored response's request did not have. Cookies alone are no
+    /// reason: they come with the very answers that are stored.
+    private static func isUnknownAsker(_ request: HTTPFields, to record: CacheRecord) -> Bool {
+        guard !record.isForAnyone else { return false }
+        return (0..<request.count).contains { index in
+            guard request.known(at: index) != .cookie else { return false }
+            let name = request.name(at: index).lowercased()
+            return identifies(name) && !record.varying.contains { $0.name == name }
+        }
+    }
+
+    /// A response that sets a cookie is for whom the cookie is for, whatever else it says.
+    private static func isForAnyone(_ response: HTTPFields) -> Bool {
+        response.contains(.cacheControl) && CacheControl(response).isPublic && !response.contains(.setCookie)
+    }
+
+    // MARK: Values
+
+    private static func field(_ name: String, in request: HTTPFields) -> VaryingField {
+        VaryingField(name: name, value: value(of: name, in: request), isSecret: identifies(name))
+    }
+
     /// Lines are joined and blanks around commas dropped (§4.1): neither means anything in a list. Nothing is known here of
     /// what else may be the same in a field.
     private static func value(of name: String, in request: HTTPFields) -> String? {
         guard request.contains(name) else { return nil }
-        return request.listMembers(of: name).joined(separator: ",")
+        let value = request.listMembers(of: name).joined(separator: ",")
+        return identifies(name) ? digest(name, value) : value
+    }
+
+    /// Of the name, too: what two fields have in common does not show.
+    private static func digest(_ name: String, _ value: String) -> String {
+        // Without a digest nothing compares as equal: a new value each time.
+        guard let octets = MessageDigest.sha256.hash(Array("\(name):\(value)".utf8).span) else {
+            return "\(UInt64.random(in: .min ... .max))"
+        }
+        return octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }

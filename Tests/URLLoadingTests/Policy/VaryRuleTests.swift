@@ -39,4 +39,49 @@ struct VaryRuleTests {
         #expect(!VaryRule.matches(VaryRule.select(request, varying: fields(("Vary", "*"))), request))
         #expect(VaryRule.matches(VaryRule.select(request, varying: fields()), fields()))
     }
+
+    private static let alice = fields(("Authorization", "Bearer alice"), ("Accept", "a"))
+
+    @Test("what tells who asks is stored as if Vary had named it, as a digest that shows nothing of the value")
+    func identifying() {
+        let record = VaryRule.record(of: Self.alice, varying: fields(("Vary", "Accept")), requested: 1, received: 2)
+        #expect(record.varying.map(\.name) == ["accept", "authorization"] && !record.isForAnyone)
+        #expect(record.varying.map(\.isSecret) == [false, true])
+        #expect(record.varying[1].value?.count == 64)
+        #expect(VaryRule.matches(record, Self.alice))
+        #expect(!VaryRule.matches(record, fields(("Authorization", "Bearer bob"), ("Accept", "a"))))
+        #expect(!VaryRule.matches(record, fields(("Accept", "a"))))
+    }
+
+    @Test("one value in two fields makes two digests")
+    func digests() {
+        let both = fields(("Authorization", "x"), ("Cookie", "x"))
+        let record = VaryRule.record(of: both, varying: fields(), requested: 1, received: 2)
+        #expect(record.varying.count == 2 && record.varying[0].value != record.varying[1].value)
+    }
+
+    @Test(
+        "a stored answer to nobody in particular serves those who tell by cookies alone who they are",
+        arguments: [
+            (fields(("Cookie", "a=1")), true), (fields(("Authorization", "x")), false),
+            (fields(("Cookie", "a=1"), ("Authorization", "x")), false), (fields(), true),
+        ]
+    )
+    func nobody(next: HTTPFields, matches: Bool) {
+        let record = VaryRule.record(of: fields(), varying: fields(), requested: 1, received: 2)
+        #expect(VaryRule.matches(record, next) == matches)
+    }
+
+    @Test(
+        "public makes an answer everyone's, but for the fields that Vary names, and unless it sets a cookie",
+        arguments: [
+            (fields(("Cache-Control", "public")), true), (fields(("Cache-Control", "private")), false),
+            (fields(("Cache-Control", "public"), ("Vary", "Authorization")), false),
+            (fields(("Cache-Control", "public"), ("Set-Cookie", "a=1")), false),
+        ]
+    )
+    func everyones(response: HTTPFields, matches: Bool) {
+        let record = VaryRule.record(of: Self.alice, varying: response, requested: 1, received: 2)
+        #expect(VaryRule.matches(record, fields(("Authorization", "Bearer bob"))) == matches)
+    }
 }
