@@ -102,9 +102,9 @@ def said(process):
     return process.log.read()
 
 
-def headless(stack, volley, url, workers, *arguments):
+def headless(stack, volley, url, workers, *arguments, crew=()):
     master = Master(stack, "--headless", "--expect-workers", str(workers), "--json", "--only-summary", *arguments, web=False)
-    crew = [worker(stack, volley, master) for _ in range(workers)]
+    crew = [worker(stack, volley, master, *crew) for _ in range(workers)]
     status = master.process.wait(timeout=PATIENCE)
     entries = json.load(open(master.out.name))
     return {
@@ -127,6 +127,14 @@ def ramp(stack, volley, url):
 def rate(stack, volley, url):
     """The rate of all workers together, as an argument of the locustfile."""
     return headless(stack, volley, url, 2, "-u", "8", "-r", "8", "-t", "5s", "--target-url", url, "--target-rate", "200")
+
+
+def inputs(stack, volley, urls):
+    """A worker of two threads and three users, with a list of requests; `urls` has them, divided by commas."""
+    path = os.path.join(stack.enter_context(tempfile.TemporaryDirectory()), "urls")
+    with open(path, "w") as f:
+        f.write(urls.replace(",", "\n") + "\n")
+    return headless(stack, volley, urls, 1, "-u", "3", "-r", "3", "-t", "2s", crew=("-t2", "--input", f"urls={path}"))
 
 
 def failing(stack, volley, url):

@@ -79,6 +79,9 @@ struct Arrivals: Sendable {
         return due(taken, &takeStage)
     }
 
+    /// The schedule's number of the request that was taken last.
+    var lastTaken: UInt64 { (taken &- 1) &* step &+ offset }
+
     /// So many at once are a crowd: a rate that no machine keeps up with makes more of them come due while they are looked at singly.
     static let crowd = 10_000
 

@@ -27,8 +27,8 @@ final class LaneDriver: AlarmHandler {
     private var mayConnect = Instant.never
     private var random: RandomStream
     private var context: TemplateContext
-    /// Turns begun: with the thread's number, what they are counted by in all.
-    private var started: UInt64 = 0
+    /// What a request is, or is filled with, depends on its number.
+    private let isNumbered: Bool
     /// Lanes that sleep with a request in mind.
     private var promised = 0
     let inspects: Bool
@@ -36,7 +36,12 @@ final class LaneDriver: AlarmHandler {
     init(_ worker: Worker, _ share: RunPlan.Share) {
         (self.worker, self.share, plan) = (worker, share, worker.plan)
         random = RandomStream(seed: plan.seed, stream: share.index)
-        context = TemplateContext(thread: share.index, random: RandomStream(seed: ~plan.seed, stream: share.index))
+        context = TemplateContext(
+            thread: share.index,
+            shard: plan.shard,
+            random: RandomStream(seed: ~plan.seed, stream: share.index)
+        )
+        isNumbered = worker.requests.list?.isNumbered == true || plan.users.slots.isNumbered
         inspects = plan.users.inspects
         let first = plan.shares[..<share.index].reduce(0) { $0 + $1.connections }
         let lanes = (0..<share.connections).map { Lane(self, number: first + $0) }
@@ -229,16 +234,20 @@ final class LaneDriver: AlarmHandler {
 
     /// The first request of a lane's turn.
     private func begin(_ lane: Lane) {
-        context.sequence =
-            started &* UInt64(plan.shard.count * plan.threads) &+ UInt64(plan.shard.index * plan.threads + share.index)
-        started += 1
+        lane.sequence = isNumbered ? nextNumber() : 0
         lane.isFirstOfVisit = true
         lane.hops = 0
         if lane.script != nil { return ask(lane, nil) }
         guard let list = worker.requests.list else { return }
-        lane.request = list.requests[list.index(context.sequence, &random)]
+        lane.request = list.requests[list.index(lane.sequence, plan.shard, &random)]
         spend()
         start(lane)
+    }
+
+    /// What was recorded keeps its own instant, whoever sends it; everything else is taken in turn by all threads.
+    private func nextNumber() -> UInt64 {
+        if plan.profile?.isRecorded == true, let arrivals { return arrivals.lastTaken }
+        return plan.shard.number(worker.sequence.take())
     }
 
     /// A run by count has one less to send; by a schedule ``Arrivals`` counts.
@@ -267,7 +276,7 @@ final class LaneDriver: AlarmHandler {
             )
         }
         if cookies == nil, let fixed = planned.fixed { return fixed }
-        context.user = lane.number
+        (context.user, context.number) = (lane.number, lane.sequence)
         let more = cookies.map { [(name: "Cookie", value: $0)] } ?? []
         // Values are made to be sendable, and cookies are checked when they are set; the bare request stands in for the impossible.
         return (try? planned.filled(&context, adding: more)) ?? planned.fixed ?? worker.requests.single

@@ -98,6 +98,9 @@ package struct LoadProfile: Hashable, Sendable {
         end = Mark(time: (recorded.max() ?? 0) + 1, position: UInt128(recorded.count) * Self.request)
     }
 
+    /// Each request has an instant of its own, and no other can stand in for it.
+    var isRecorded: Bool { !recorded.isEmpty }
+
     package var duration: UInt64 { end.time }
 
     /// How many requests come due.

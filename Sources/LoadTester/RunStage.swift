@@ -9,6 +9,7 @@ struct Job: Sendable {
     /// One for all, so that a name is looked up once.
     let resolver: Resolver
     let crew: CrewBoard
+    let sequence = RequestSequence()
 }
 
 /// Where the runs of one command take place, one after the other: the main thread, the signals that end them, and the page of metrics

@@ -27,6 +27,7 @@ final class Worker: TimerHandler {
     let loop: EventLoop
     let engine: Engine
     private let crew: CrewBoard
+    let sequence: RequestSequence
     /// What the next request is, and when; nil where the outcome of one starts the next, the same.
     private(set) var driver: LaneDriver?
 
@@ -55,7 +56,7 @@ final class Worker: TimerHandler {
     private static let tickSpan: Int64 = 100_000_000
 
     init(_ job: Job, _ share: RunPlan.Share, on loop: EventLoop) {
-        (plan, requests, crew) = (job.plan, job.requests, job.crew)
+        (plan, requests, crew, sequence) = (job.plan, job.requests, job.crew, job.sequence)
         log = job.crew.log.map { RequestLog($0, worker: share.index) }
         (self.share, self.loop) = (share, loop)
         engine = Engine(on: loop, configuration: Self.configuration(plan, share), resolver: job.resolver)

@@ -168,11 +168,13 @@ struct InputTests {
         var random = RandomStream(seed: 1, stream: 0)
         let inOrder = RequestList(requests, weights: drafts.map(\.weight), order: .inOrder)
         #expect(
-            (0..<20).map { inOrder.index($0, &random) } == [0, 1, 1, 2, 2, 2, 2, 2, 2, 2, 0, 1, 1, 2, 2, 2, 2, 2, 2, 2]
+            (0..<20).map { inOrder.index($0, .whole, &random) } == [
+                0, 1, 1, 2, 2, 2, 2, 2, 2, 2, 0, 1, 1, 2, 2, 2, 2, 2, 2, 2,
+            ]
         )
         let byChance = RequestList(requests, weights: drafts.map(\.weight), order: .random)
         var counts = [0, 0, 0]
-        for number in 0..<10_000 { counts[byChance.index(UInt64(number), &random)] += 1 }
+        for number in 0..<10_000 { counts[byChance.index(UInt64(number), .whole, &random)] += 1 }
         #expect(abs(counts[0] - 1_000) < 150 && abs(counts[1] - 2_000) < 200 && abs(counts[2] - 7_000) < 250)
     }
 }

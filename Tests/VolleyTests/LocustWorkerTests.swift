@@ -39,6 +39,18 @@ struct LocustWorkerTests {
         #expect(found["failures"] as? Int == 0)
     }
 
+    @Test("a list's requests are sent in turn by all threads of a worker, however unequally fast they are answered")
+    func inputs() throws {
+        let (fast, slow) = (try TestServer.start(loops: 1), try TestServer.start(loops: 1))
+        defer {
+            fast.stop()
+            slow.stop()
+        }
+        let found = try outcome("inputs", fast.url("/bytes/1") + "," + slow.url("/latency?ms=10"))
+        #expect(found["requests"] as? Int == Int(fast.requestCount + slow.requestCount))
+        #expect(slow.requestCount > 20 && fast.requestCount.distance(to: slow.requestCount).magnitude <= 1)
+    }
+
     @Test("an error's status is a failure with Locust, whose verdict it makes")
     func failing() throws {
         let server = try TestServer.start(loops: 1)

@@ -5,12 +5,12 @@ import Testing
 
 @Suite("Templates")
 struct TemplateTests {
-    private func render(_ text: String, _ place: Template.Place = .body, sequence: UInt64 = 5) throws -> String {
+    private func render(_ text: String, _ place: Template.Place = .body, number: UInt64 = 5) throws -> String {
         var slots = TemplateSlots()
         let prepared = try slots.protect(text)
         let template = slots.template(prepared)
         var context = TemplateContext(thread: 3, random: RandomStream(seed: 1, stream: 0))
-        (context.sequence, context.user) = (sequence, 9)
+        (context.number, context.user) = (number, 9)
         return String(decoding: template.render(&context, for: place), as: UTF8.self)
     }
 
@@ -32,10 +32,10 @@ struct TemplateTests {
     @Test("a file's lines come in turn, and each place makes of them what it may hold")
     func lines() throws {
         let file = TemporaryFile(Array("one\ntwo words\n\u{7}ding&=/\n".utf8))
-        #expect(try render("{{line:\(file.path)}}", sequence: 3) == "one")
-        #expect(try render("{{line:\(file.path)}}", .target, sequence: 4) == "two%20words")
-        #expect(try render("{{line:\(file.path)}}", .target, sequence: 2) == "%07ding%26%3D%2F")
-        #expect(try render("{{line:\(file.path)}}", .field, sequence: 2) == " ding&=/")
+        #expect(try render("{{line:\(file.path)}}", number: 3) == "one")
+        #expect(try render("{{line:\(file.path)}}", .target, number: 4) == "two%20words")
+        #expect(try render("{{line:\(file.path)}}", .target, number: 2) == "%07ding%26%3D%2F")
+        #expect(try render("{{line:\(file.path)}}", .field, number: 2) == " ding&=/")
         #expect(["one", "two words", "\u{7}ding&=/"].contains(try render("{{random-line:\(file.path)}}")))
     }
 

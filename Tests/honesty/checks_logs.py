@@ -1,6 +1,8 @@
 """15 and on: what a server with a log of its own did, told by every figure that is about it."""
 
-from honesty import check, within
+import os
+
+from honesty import check, listing, within
 from servers import OK, RESET, Logged
 
 
@@ -25,3 +27,30 @@ def resent(bench):
     told, cut, read = report["requests"], server.count(RESET), server.count()
     ok = told["sent_again"] == cut > 0 and told["sent"] == 20_000 and told["sent"] + cut == read
     return within(ok, f"{told['sent_again']} sent again, {cut} reset; {told['sent']} sent, {read} read")
+
+
+def in_turn(weight):
+    def run(bench):
+        server = Logged(lambda path, number: (OK, 0.02) if path == "/slow" else OK)
+        file = listing([f"/fast x{weight}", "/slow"])
+        report = bench.report("--input", f"urls={file}", "-d", "3s", "--drain", "5s", server.url + "/")
+        os.unlink(file)
+        fast, slow = server.count(path="/fast"), server.count(path="/slow")
+        ok = slow > 200 and abs(fast - weight * slow) <= weight and report["requests"]["completed"] == fast + slow
+        return within(ok, f"{fast} and {slow} read, {report['requests']['completed']} completed")
+
+    return run
+
+
+for letter, weight in (("", 1), ("a", 7)):
+    check(f"16{letter}", f"two URLs, one fast, one of 20 ms, as {weight} to 1, on two threads", f"{weight} : 1 in the log, to a request")(in_turn(weight))
+
+
+@check("16b", "{{counter}} and {{line:F}} on unequal threads", "every number once, lines in turn, by the log")
+def numbered(bench):
+    server, file = Logged(lambda path, number: OK), listing(["a", "b", "c"])
+    report = bench.report("--template", "-d", "3s", "-t", 2, "-c", 3, "--drain", "5s", server.url + f"/{{{{counter}}}}/{{{{line:{file}}}}}")
+    os.unlink(file)
+    seen = sorted((int(number), line) for _, number, line in (row[1].split("/") for row in server.log))
+    ok = [number for number, _ in seen] == list(range(report["requests"]["sent"])) and all(line == "abc"[number % 3] for number, line in seen)
+    return within(ok, f"{len(seen)} read, {report['requests']['sent']} sent, the last number {seen[-1][0]}")

@@ -1,12 +1,12 @@
 /// In which order a run takes the requests of its inputs.
 package enum RequestOrder: String, Hashable, Sendable {
-    /// As they stand, all threads together, and again from the first after the last.
+    /// As they stand, each as often in a row as its weight says, all threads together; and again from the first after the last.
     case inOrder = "in-order"
     /// By chance, each as often as its weight says.
     case random
 }
 
-/// The requests of a run's inputs, and which comes next. Shared by all threads; each has a place in it of its own.
+/// The requests of a run's inputs, and which comes next. Shared by all threads.
 struct RequestList: Sendable {
     let requests: [PlannedRequest]
     private let order: RequestOrder
@@ -22,12 +22,15 @@ struct RequestList: Sendable {
         }
     }
 
-    /// - Parameter sequence: counts the requests of all threads together.
-    func index(_ sequence: UInt64, _ random: inout RandomStream) -> Int {
+    /// Which request is next depends on how many were sent before.
+    var isNumbered: Bool { order == .inOrder && requests.count > 1 }
+
+    /// - Parameter number: the request's among those of all threads and parts.
+    func index(_ number: UInt64, _ shard: Shard, _ random: inout RandomStream) -> Int {
         guard let total = sums.last, requests.count > 1 else { return 0 }
         let place =
             switch order {
-            case .inOrder: sequence % total
+            case .inOrder: shard.place(of: number, in: total)
             case .random: UInt64.random(in: 0..<total, using: &random)
             }
         var (low, high) = (0, sums.count - 1)

@@ -51,21 +51,24 @@ struct Template: Hashable, Sendable {
 /// What the values of a request are made from; one a thread.
 struct TemplateContext {
     let thread: Int
+    let shard: Shard
     var random: RandomStream
-    /// The request's number among those of all threads, each there once.
-    var sequence: UInt64 = 0
+    /// The request's number among those of all threads and parts, each there once.
+    var number: UInt64 = 0
     var user = 0
 
-    init(thread: Int, random: RandomStream) { (self.thread, self.random) = (thread, random) }
+    init(thread: Int, shard: Shard = .whole, random: RandomStream) {
+        (self.thread, self.shard, self.random) = (thread, shard, random)
+    }
 
     mutating func bytes(of value: TemplateValue) -> [UInt8] {
         switch value {
-        case .counter(let from): Array(String(from &+ sequence).utf8)
+        case .counter(let from): Array(String(from &+ number).utf8)
         case .random(let low, let high): Array(String(UInt64.random(in: low...high, using: &random)).utf8)
         case .hex(let count): characters("0123456789abcdef", count)
         case .text(let count): characters("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", count)
         case .uuid: uuid()
-        case .line(let file): Array(file.lines[Int(sequence % UInt64(file.lines.count))].utf8)
+        case .line(let file): Array(file.lines[Int(shard.place(of: number, in: UInt64(file.lines.count)))].utf8)
         case .randomLine(let file): Array(file.lines[Int.random(in: file.lines.indices, using: &random)].utf8)
         case .thread: Array(String(thread).utf8)
         case .user: Array(String(user).utf8)

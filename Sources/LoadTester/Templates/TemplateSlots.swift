@@ -10,6 +10,9 @@ package struct TemplateSlots: Hashable, Sendable {
 
     package var isEmpty: Bool { values.isEmpty }
 
+    /// What is put in depends on how many requests were sent before.
+    var isNumbered: Bool { values.contains { $0.isNumbered } }
+
     package init() {}
 
     package mutating func protect(_ text: String) throws(UsageError) -> String {

@@ -16,6 +16,14 @@ enum TemplateValue: Hashable, Sendable {
     /// Milliseconds since 1970.
     case time
 
+    /// It depends on how many requests were sent before.
+    var isNumbered: Bool {
+        switch self {
+        case .counter, .line: true
+        case .random, .hex, .text, .uuid, .randomLine, .thread, .user, .time: false
+        }
+    }
+
     /// More belongs in a body file.
     static let longest: UInt64 = 65_536
 
