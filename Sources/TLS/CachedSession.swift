@@ -7,13 +7,12 @@ internal import Glibc
 /// it may go from thread to thread.
 @safe final class CachedSession: Sendable {
     private let address: UInt
-    /// Of the handshake that the session comes from; pins are held against it on resumption.
-    let chain: VerifiedChain
+    let provenance: Provenance
 
     /// Takes over one reference.
-    init(taking session: OpaquePointer, chain: VerifiedChain) {
+    init(taking session: OpaquePointer, made provenance: Provenance) {
         address = UInt(bitPattern: session)
-        self.chain = chain
+        self.provenance = provenance
     }
 
     deinit { unsafe SSL_SESSION_free(handle) }

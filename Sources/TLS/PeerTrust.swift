@@ -14,6 +14,32 @@ public struct PeerTrust: Sendable {
     /// What is remembered of the peer if it is accepted.
     var remembered: VerifiedChain { (try? verdict.get()) ?? presented }
 
+    /// What a verdict makes of the server.
+    func outcome(_ verdict: TrustVerdict) -> Result<VerifiedChain, TLSError> {
+        switch verdict {
+        case .builtIn: self.verdict.mapError(TLSError.untrusted)
+        case .accept: .success(remembered)
+        case .reject(let reason): .failure(.refused(reason: reason))
+        }
+    }
+
+    /// The same with an OCSP response that has come since, and what the rules make of that.
+    func stapled(_ response: [UInt8]?, _ failure: TrustFailure?) -> PeerTrust {
+        PeerTrust(
+            name: name,
+            sent: sent,
+            verdict: failure.map { .failure($0) } ?? verdict,
+            presented: presented,
+            stapledResponse: response
+        )
+    }
+
+    /// The same certificates for the same name, with the same word on them.
+    func isSame(as other: PeerTrust) -> Bool {
+        name == other.name && certificates == other.certificates && verdict == other.verdict
+            && stapledResponse == other.stapledResponse
+    }
+
     /// In DER, in the same order.
     public var certificates: [[UInt8]] { sent.map(\.der) }
 

@@ -1,8 +1,8 @@
 internal import COpenSSL
 internal import Synchronization
 
-/// Sessions to resume, of one ``TLSContext``: trust settings, identity, versions and ALPN are the same for all of them.
-/// What else tells peers apart is in the key.
+/// Sessions to resume, of one ``TLSContext``: trust settings, versions and ALPN are the same for all of them. What else tells
+/// peers apart is in the key, and what the user decided, where he does, in each session's ``Provenance``.
 ///
 /// A TLS 1.3 ticket is handed out once (RFC 8446 §C.4): presented again, most servers refuse it, and whoever watches
 /// could link the connections. A TLS 1.2 session stays until it is refused or too old.
@@ -19,6 +19,8 @@ public final class SessionCache: Sendable {
     private struct State {
         var shelves: [String: Shelf] = [:]
         var clock: UInt64 = 0
+        /// How often everything has been removed.
+        var generation = 0
         /// The roots that all of them were verified under; nil where nothing is verified.
         var anchors: TrustAnchors?
     }
@@ -33,42 +35,62 @@ public final class SessionCache: Sendable {
     /// How many sessions wait, for all peers together.
     public var count: Int { state.withLock { $0.shelves.values.reduce(0) { $0 + $1.sessions.count } } }
 
-    public func removeAll() { state.withLock { $0.shelves = [:] } }
+    /// Forgets all of them, and those too that connections of before have yet to bring.
+    public func removeAll() {
+        state.withLock { state in
+            state.shelves = [:]
+            state.generation += 1
+        }
+    }
 
-    /// The newest session that is still good. None that was made under other roots: those since gone must not be
-    /// trusted on.
-    func take(_ key: String, under anchors: TrustAnchors?) -> CachedSession? {
+    var generation: Int { state.withLock { $0.generation } }
+
+    /// What the newest session was made under that is still good. None that was made under other roots: those since gone
+    /// must not be trusted on.
+    func newest(_ key: String, under anchors: TrustAnchors?) -> Provenance? {
         state.withLock { state in
             SessionCache.settle(&state, anchors)
             guard let index = state.shelves.index(forKey: key) else { return nil }
-            state.clock &+= 1
-            state.shelves.values[index].lastUse = state.clock
-            while let session = state.shelves.values[index].sessions.last {
-                guard session.isUsable else {
-                    state.shelves.values[index].sessions.removeLast()
-                    continue
-                }
-                if session.isForOneUse { state.shelves.values[index].sessions.removeLast() }
-                return session
-            }
+            state.shelves.values[index].sessions.removeAll { !$0.isUsable }
+            if let newest = state.shelves.values[index].sessions.last { return newest.provenance }
             state.shelves.remove(at: index)
             return nil
         }
     }
 
-    func put(_ session: CachedSession, _ key: String, under anchors: TrustAnchors?) {
+    /// The newest session that is still good and was made under just this, and under these roots.
+    func take(_ key: String, under anchors: TrustAnchors?, made provenance: Provenance) -> CachedSession? {
         state.withLock { state in
+            SessionCache.settle(&state, anchors)
+            guard let index = state.shelves.index(forKey: key) else { return nil }
+            state.clock &+= 1
+            state.shelves.values[index].lastUse = state.clock
+            let sessions = state.shelves.values[index].sessions
+            guard let place = sessions.lastIndex(where: { $0.isUsable && $0.provenance.matches(provenance) }) else {
+                return nil
+            }
+            if sessions[place].isForOneUse { state.shelves.values[index].sessions.remove(at: place) }
+            if state.shelves.values[index].sessions.isEmpty { state.shelves.remove(at: index) }
+            return sessions[place]
+        }
+    }
+
+    /// - Parameter generation: of when the session's connection began.
+    func put(_ session: CachedSession, _ key: String, under anchors: TrustAnchors?, of generation: Int) {
+        state.withLock { state in
+            guard generation == state.generation else { return }
             SessionCache.settle(&state, anchors)
             state.clock &+= 1
             var shelf = state.shelves.removeValue(forKey: key) ?? Shelf()
             shelf.lastUse = state.clock
-            if session.isForOneUse {
-                shelf.sessions.removeAll { !$0.isForOneUse }
-                if shelf.sessions.count == ticketsPerHost { shelf.sessions.removeFirst() }
-                shelf.sessions.append(session)
-            } else {
-                shelf.sessions = [session]
+            let isForOneUse = session.isForOneUse
+            shelf.sessions.removeAll { other in
+                // A server speaks one version; of TLS 1.2 the newest session of those that are alike is enough.
+                other.isForOneUse != isForOneUse
+                    || !isForOneUse && other.provenance.matches(session.provenance)
             }
+            if shelf.sessions.count == ticketsPerHost { shelf.sessions.removeFirst() }
+            shelf.sessions.append(session)
             if state.shelves.count >= hostLimit,
                 let stalest = state.shelves.min(by: { $0.value.lastUse < $1.value.lastUse })
             {

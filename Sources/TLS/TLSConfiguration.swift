@@ -10,14 +10,16 @@ public struct TLSConfiguration: Sendable {
     /// Who has the last word on a server's certificate.
     public enum TrustDecision: Hashable, Sendable {
         case builtIn
-        /// Every full handshake stops at ``TLSSession/Handshake/trust(_:)`` until the session is told.
+        /// Every handshake stops at ``TLSSession/Handshake/trust(_:)`` until the session is told: a full one with the
+        /// server's certificates, one that would resume a session before its first byte, with those of the session.
         case asks
     }
 
     /// Which certificate a server is shown that asks for one.
     public enum IdentityDecision: Hashable, Sendable {
         case configured
-        /// A handshake whose server asks stops at ``TLSSession/Handshake/identity(_:)`` until the session is told.
+        /// A handshake whose server asks stops at ``TLSSession/Handshake/identity(_:)`` until the session is told, and so
+        /// does one that would resume a session whose server had asked.
         case asks
     }
 

@@ -18,9 +18,12 @@ internal import COpenSSL
         case needsInput
         /// The roots are not loaded yet: to be called again when ``TLSContext/trust`` is.
         case needsRoots
-        /// ``TLSConfiguration/TrustDecision/asks``: to be called again after ``TLSSession/decide(_:)``.
+        /// ``TLSConfiguration/TrustDecision/asks``: to be called again after ``TLSSession/decide(_:)``. Before the first
+        /// byte it is about the server as a session to resume knows it; refused, that session is not offered.
         case trust(PeerTrust)
-        /// ``TLSConfiguration/IdentityDecision/asks``: to be called again after ``TLSSession/present(_:)``.
+        /// ``TLSConfiguration/IdentityDecision/asks``: to be called again after ``TLSSession/present(_:)``. Before the
+        /// first byte it is the wish that the server had when a session to resume was made; with another answer than
+        /// then, that session is not offered.
         case identity(IdentityRequest)
         case done
     }
@@ -57,8 +60,13 @@ internal import COpenSSL
     var identity = IdentityState.unknown
     /// The verified path, while an OCSP response about its leaf is waited for.
     var pathToStaple: CertificateStack?
+    var offer = ResumptionOffer()
     /// The session that the handshake offers to resume.
     var offered: CachedSession?
+    /// What the user was asked about the server in this handshake, with what the server stapled.
+    var question: PeerTrust?
+    /// False: the user has accepted the server, whatever the rules make of its stapled response.
+    var rulesCount = true
     /// Plaintext that waits for the peer to end a message; see ``write(_:_:)``.
     var delayed: [UInt8] = []
     /// The roots that the server was verified under, now or when the session resumed was made.
@@ -82,14 +90,18 @@ internal import COpenSSL
         resumptionScope: String,
         output: CiphertextBuffer
     ) throws(TLSError) {
-        let client = Client(context: context, name: name, sessionKey: "\(name) \(resumptionScope)")
+        let client = Client(
+            context: context,
+            name: name,
+            sessionKey: "\(name) \(resumptionScope)",
+            generation: context.sessions.generation
+        )
         try self.init(.client(client), context.owned, output)
         unsafe SSL_set_connect_state(ssl)
         if let indication = name.indication, unsafe uncurl_set_server_name(ssl, indication) != 1 {
             throw .invalidServerName(name.text)
         }
         watchApplicationProtocol()
-        resume(client)
     }
 
     /// A server's connection.
@@ -135,6 +147,7 @@ internal import COpenSSL
         case .closed: throw .closed
         case .failed(let error): throw error
         }
+        if case .client(let client) = role, let question = prepareOffer(client) { return question }
         opening.note(input, from: offset)
         let code = feed(input, &offset) { unsafe uncurl_handshake(ssl) }
         switch code {

@@ -6,13 +6,26 @@ extension TLSSession {
     enum IdentityState {
         case unknown
         case asked(IdentityRequest)
-        case decided(IdentityAnswer)
+        case decided(IdentityAnswer, IdentityRequest)
+
+        /// The server's wish, and what it was shown for it.
+        func given(configured: ClientIdentity?) -> (wish: IdentityRequest?, shown: ClientIdentity?) {
+            switch self {
+            case .unknown, .asked, .decided(.refuse, _): (nil, nil)
+            case .decided(.configured, let wish): (wish, configured)
+            case .decided(.show(let identity), let wish): (wish, identity)
+            }
+        }
     }
 
     /// The answer to ``Handshake/identity(_:)``; the handshake then goes on with its next call. Anything else is ignored.
     public func present(_ answer: IdentityAnswer) {
-        guard case .asked = identity else { return }
-        identity = .decided(answer)
+        if case .client(let client) = role {
+            let configured = client.context.configuration.identity
+            if let step = offer.choose(answer, configured: configured) { return follow(step, client) }
+        }
+        guard case .asked(let wish) = identity else { return }
+        identity = .decided(answer, wish)
     }
 
     /// 1 lets the handshake go on, -1 stops it until an answer is there, 0 ends it.
@@ -20,13 +33,23 @@ extension TLSSession {
         guard let session = unsafe TLSSession.of(ssl), case .client(let client) = session.role else { return 1 }
         switch session.identity {
         case .unknown:
-            let request = IdentityRequest(name: client.name, authorities: session.authorities)
-            session.identity = .asked(request)
-            return -1
+            let wish = IdentityRequest(name: client.name, authorities: session.authorities)
+            guard let answer = session.offer.answer(to: wish) else {
+                session.identity = .asked(wish)
+                return -1
+            }
+            session.identity = .decided(answer, wish)
+            return unsafe install(answer, in: ssl)
         case .asked: return -1
-        case .decided(.configured): return 1
-        case .decided(.show(let identity)): return unsafe identity.install(in: ssl) ? 1 : 0
-        case .decided(.refuse): return 0
+        case .decided(let answer, _): return unsafe install(answer, in: ssl)
+        }
+    }
+
+    private static func install(_ answer: IdentityAnswer, in ssl: OpaquePointer?) -> CInt {
+        switch answer {
+        case .configured: 1
+        case .show(let identity): unsafe identity.install(in: ssl) ? 1 : 0
+        case .refuse: 0
         }
     }
 
@@ -40,8 +63,8 @@ extension TLSSession {
     /// Why the handshake came to nothing, if it was for this.
     var identityFailure: TLSError? {
         switch identity {
-        case .decided(.refuse(let reason)): .identity(.refused(reason))
-        case .unknown, .asked, .decided(.configured), .decided(.show): nil
+        case .decided(.refuse(let reason), _): .identity(.refused(reason))
+        case .unknown, .asked, .decided(.configured, _), .decided(.show, _): nil
         }
     }
 }

@@ -12,6 +12,8 @@ extension TLSSession {
         let name: ServerName
         /// The context's cache holds sessions of one configuration; this is the rest of what must be the same.
         let sessionKey: String
+        /// Of the cache, when the connection began.
+        let generation: Int
     }
 
     /// What is known of the server's certificates.
@@ -25,14 +27,14 @@ extension TLSSession {
 
     /// The answer to ``Handshake/trust(_:)``; the handshake then goes on with its next call. Anything else is ignored.
     public func decide(_ verdict: TrustVerdict) {
+        if case .client(let client) = role, let step = offer.decide(verdict) { return follow(step, client) }
         guard case .asked(let question) = trust else { return }
-        switch verdict {
-        case .builtIn: trust = .decided(question.verdict.mapError(TLSError.untrusted))
-        case .accept:
-            pathToStaple = nil
-            trust = .decided(.success(question.remembered))
-        case .reject(let reason): trust = .decided(.failure(.refused(reason: reason)))
-        }
+        conclude(question, verdict)
+    }
+
+    private func conclude(_ question: PeerTrust, _ verdict: TrustVerdict) {
+        rulesCount = verdict == .builtIn
+        trust = .decided(question.outcome(verdict))
     }
 
     /// The session that OpenSSL's callbacks mean.
@@ -124,15 +126,19 @@ extension TLSSession {
             trust = .decided(verdict.mapError(TLSError.untrusted))
         case .asks:
             let sent = unsafe TLSSession.certificates(leaf, others)
-            trust = unsafe .asked(
-                PeerTrust(
-                    name: client.name,
-                    sent: sent,
-                    verdict: verdict,
-                    presented: PeerVerifier.presented(leaf: leaf, untrusted: others),
-                    stapledResponse: stapledResponse
-                )
+            let question = unsafe PeerTrust(
+                name: client.name,
+                sent: sent,
+                verdict: verdict,
+                presented: PeerVerifier.presented(leaf: leaf, untrusted: others),
+                stapledResponse: stapledResponse
             )
+            self.question = question
+            guard let verdict = offer.verdict(on: question) else {
+                trust = .asked(question)
+                return
+            }
+            conclude(question, verdict)
         }
     }
 
@@ -156,7 +162,9 @@ extension TLSSession {
         session.pathToStaple = nil
         let response = session.stapledResponse
         let policy = client.context.configuration.policy
-        guard let failure = StapledResponse.failure(response, path: path, policy: policy, time: nil) else { return 1 }
+        let failure = StapledResponse.failure(response, path: path, policy: policy, time: nil)
+        session.question = session.question?.stapled(response, failure)
+        guard let failure, session.rulesCount else { return 1 }
         session.trust = .decided(.failure(.untrusted(failure)))
         return 0
     }
@@ -166,46 +174,6 @@ extension TLSSession {
         var data: UnsafePointer<UInt8>? = nil
         let count = unsafe uncurl_stapled_response(ssl, &data)
         return unsafe data.map { unsafe Array(UnsafeBufferPointer(start: $0, count: max(0, count))) }
-    }
-
-    // MARK: Resumption
-
-    func resume(_ client: Client) {
-        guard client.context.configuration.resumes else { return }
-        let anchors = client.context.currentAnchors
-        guard let session = client.context.sessions.take(client.sessionKey, under: anchors),
-            unsafe SSL_set_session(ssl, session.handle) == 1
-        else { return }
-        offered = session
-        self.anchors = anchors
-    }
-
-    /// A session that did not lead through a handshake is not tried again.
-    func forgetOffered() {
-        guard let offered, case .client(let client) = role else { return }
-        client.context.sessions.remove(offered, client.sessionKey)
-        self.offered = nil
-    }
-
-    /// A ticket or session has come. 1 keeps the reference.
-    static func keep(_ ssl: OpaquePointer?, _ session: OpaquePointer?) -> CInt {
-        guard let owner = unsafe TLSSession.of(ssl), case .client(let client) = owner.role,
-            let session = unsafe session,
-            let chain = owner.chain,
-            // New roots since then: this session is of the old ones.
-            owner.anchors === client.context.currentAnchors
-        else { return 0 }
-        let kept = unsafe CachedSession(taking: session, chain: chain)
-        client.context.sessions.put(kept, client.sessionKey, under: owner.anchors)
-        return 1
-    }
-
-    /// A resumed handshake shows no certificates; the pins may be stricter than those the session was made under only
-    /// by another configuration, but a check this cheap is made where it counts.
-    func recheckPins() throws(TLSError) {
-        guard case .client(let client) = role, unsafe SSL_session_reused(ssl) == 1, let offered else { return }
-        guard let failure = Pin.failure(client.context.configuration.pins, offered.chain) else { return }
-        throw refuse(.untrusted(failure))
     }
 
     // MARK: What was agreed on
@@ -241,7 +209,7 @@ extension TLSSession {
         switch role {
         case .client:
             if case .decided(.success(let chain)) = trust { return chain }
-            return offered?.chain
+            return offered?.provenance.chain
         case .server:
             guard let leaf = unsafe SSL_get0_peer_certificate(ssl) else { return nil }
             return unsafe PeerVerifier.presented(leaf: leaf, untrusted: SSL_get_peer_cert_chain(ssl))

@@ -171,6 +171,38 @@ struct SecureExchangeTests {
         }
     }
 
+    @Test(
+        "an evaluator is asked about each connection, resumed ones too, and a server it accepted once may be refused",
+        arguments: TLSVersion.allCases
+    )
+    func evaluatorAgain(version: TLSVersion) async throws {
+        let server = try server()
+        let context = try trusting {
+            $0.roots = .pem(try! TestCertificates.client.authorityPEM)
+            $0.trustDecision = .asks
+            $0.maximumVersion = version
+        }
+        let accepting = Answering(.accept)
+        let lax = try engine(context) {
+            $0.trustEvaluator = accepting
+            $0.exchangesPerConnection = 1
+        }
+        for round in 0..<3 {
+            let result = await lax.run(try get(server, "/get"))
+            #expect(result.report?.connection?.security?.isResumed == (round > 0))
+        }
+        #expect(accepting.asked.value == 3)
+        for verdict in [TrustVerdict.builtIn, .reject(reason: "not today")] {
+            let refusing = Answering(verdict)
+            let strict = try engine(context) { $0.trustEvaluator = refusing }
+            guard case .tls? = await strict.run(try get(server, "/get")).error else {
+                Issue.record("accepted by \(verdict)")
+                continue
+            }
+            #expect(refusing.asked.value == 1)
+        }
+    }
+
     @Test("an evaluator that never answers runs into its own limit; its exchange may be cancelled before")
     func silentEvaluator() async throws {
         let server = try server()

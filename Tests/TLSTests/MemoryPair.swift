@@ -15,6 +15,9 @@ final class MemoryPair {
     var serverReceived: [UInt8] = []
     var clientClosed = false
     var serverClosed = false
+    /// What the client's user says of the server, and shows it; the handshake fails where one is asked for and not there.
+    var judge: ((PeerTrust) -> TrustVerdict)?
+    var choose: ((IdentityRequest) -> IdentityAnswer)?
     private(set) var clientDone = false
     private(set) var serverDone = false
 
@@ -80,17 +83,17 @@ final class MemoryPair {
         let input = Array(toClient.prefix(piece))
         toClient.removeFirst(input.count)
         defer { toServer += clientOutput.take() }
-        try MemoryPair.step(client, input, &clientDone, &clientReceived, &clientClosed)
+        try step(client, input, &clientDone, &clientReceived, &clientClosed)
     }
 
     func stepServer() throws {
         let input = Array(toServer.prefix(piece))
         toServer.removeFirst(input.count)
         defer { toClient += serverOutput.take() }
-        try MemoryPair.step(server, input, &serverDone, &serverReceived, &serverClosed)
+        try step(server, input, &serverDone, &serverReceived, &serverClosed)
     }
 
-    private static func step(
+    private func step(
         _ session: TLSSession,
         _ input: [UInt8],
         _ done: inout Bool,
@@ -98,10 +101,16 @@ final class MemoryPair {
         _ closed: inout Bool
     ) throws {
         var offset = 0
-        if !done {
+        while !done {
             switch try session.handshake(input.span, from: &offset) {
             case .needsInput: return
-            case .needsRoots, .trust, .identity: throw Stopped()
+            case .trust(let question):
+                guard let judge else { throw Stopped() }
+                session.decide(judge(question))
+            case .identity(let request):
+                guard let choose else { throw Stopped() }
+                session.present(choose(request))
+            case .needsRoots: throw Stopped()
             case .done: done = true
             }
         }

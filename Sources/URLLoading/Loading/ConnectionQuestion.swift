@@ -2,7 +2,7 @@ internal import Foundation
 internal import HTTPEngine
 
 /// What a handshake asks of a session's user, about the server's certificate or one of ours: the session's delegate is asked, or else that
-/// of a task which waits for the server.
+/// of a task which waits for the server. With neither, default handling counts.
 enum ConnectionQuestion {
     typealias Reply = (disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?)
 
@@ -23,9 +23,10 @@ enum ConnectionQuestion {
             sender: ChallengeSender { reply.give($0.reply) }
         )
         session.delegateQueue.addOperation {
+            guard let delegate = session.delegate else { return askTask(session, origin, challenge, reply) }
             let mark = UnansweredMark()
             UnansweredMark.$current.withValue(mark) {
-                session.delegate?.urlSession(session, didReceive: challenge) { disposition, credential in
+                delegate.urlSession(session, didReceive: challenge) { disposition, credential in
                     if mark.isSet {
                         askTask(session, origin, challenge, reply)
                     } else {
@@ -36,16 +37,14 @@ enum ConnectionQuestion {
         }
     }
 
-    /// The session's delegate has no such method: the task's is asked.
+    /// The session has no delegate, or one without such a method: the task's is asked.
     private static func askTask(
         _ session: URLSession,
         _ origin: Origin,
         _ challenge: URLAuthenticationChallenge,
         _ reply: Answer<Reply>
     ) {
-        guard let task = session.task(waitingFor: origin), let delegate = task.delegate ?? session.delegates.task else {
-            return reply.give((.performDefaultHandling, nil))
-        }
-        delegate.urlSession(session, task: task, didReceive: challenge) { reply.give(($0, $1)) }
+        guard let asked = session.task(waitingFor: origin) else { return reply.give((.performDefaultHandling, nil)) }
+        asked.delegate.urlSession(session, task: asked.task, didReceive: challenge) { reply.give(($0, $1)) }
     }
 }

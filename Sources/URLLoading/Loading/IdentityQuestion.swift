@@ -8,7 +8,7 @@ enum IdentityQuestion {
     static func choice(of session: URLSession) -> SessionSecurity.Choice {
         { [weak session] request, origin, answer in
             guard let session else { return answer(.configured) }
-            if session.delegate == nil { return answer(show(stored(for: origin, session))) }
+            guard session.hasDelegates else { return answer(show(stored(for: origin, session))) }
             ask(session, request, origin, answer)
         }
     }
@@ -27,7 +27,7 @@ enum IdentityQuestion {
             case .useCredential?: answer(show(reply?.credential))
             case .performDefaultHandling?: answer(show(stored))
             case .rejectProtectionSpace?: answer(.configured)
-            case .cancelAuthenticationChallenge?: answer(.refuse(reason: "cancelled by the session's delegate"))
+            case .cancelAuthenticationChallenge?: answer(.refuse(reason: "cancelled by the delegate"))
             case nil: answer(.refuse(reason: "the delegate let go of its completion handler without calling it"))
             }
         }

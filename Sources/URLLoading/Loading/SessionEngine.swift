@@ -65,6 +65,12 @@ final class SessionEngine {
         return context
     }
 
+    /// What TLS with proxies uses, where there is an https proxy.
+    private var contextOfProxies: TLSContext? {
+        guard settings.proxies.http?.kind == .https || settings.proxies.https?.kind == .https else { return nil }
+        return try? TLSContext.standard
+    }
+
     /// URLSession has no limit over all hosts; this one keeps a crawler from eating every descriptor of its process.
     private static let mostConnections = 1024
 
@@ -106,6 +112,7 @@ final class SessionEngine {
 
     /// Nothing that was learnt from servers is used again: connections, challenges, tickets.
     func forget() {
+        for context in [madeForHTTP, madeForStreams, contextOfProxies] { context?.sessions.removeAll() }
         lastPlan = nil
         authorizations.forgetAll()
         proxies = settings.proxies

@@ -11,42 +11,32 @@ final class SessionSecurity: TrustEvaluator {
     /// Asks the session's user which certificate to show; on the loop.
     typealias Choice = @Sendable (IdentityRequest, Origin, @escaping @Sendable (IdentityAnswer) -> Void) -> Void
 
-    private let minimum: TLSVersion
-    private let maximum: TLSVersion
-    /// Nil for a session without a delegate: the built-in verdict counts.
-    private let judge: Mutex<Judge?>
+    private let configuration: TLSConfiguration
+    private let isShared: Bool
+    /// Nil once the session is invalid: the built-in verdict counts.
+    private let judge = Mutex<Judge?>(nil)
     private let choice = Mutex<Choice?>(nil)
     private let shown = Mutex<[Origin: [UInt8]]>([:])
-    private let hasJudge: Bool
-    /// Whose identities are shown to servers that ask; nil for none.
-    private let credentials: URLCredentialStorage?
 
-    init(_ settings: SessionSettings, asksDelegate: Bool) {
-        minimum = settings.minimumVersion
-        maximum = settings.maximumVersion
-        judge = Mutex(nil)
-        hasJudge = asksDelegate
-        credentials = settings.credentials
+    /// - Parameter hasDelegate: the session itself, not a task of its.
+    init(_ settings: SessionSettings, hasDelegate: Bool) {
+        let (minimum, maximum) = (settings.minimumVersion, settings.maximumVersion)
+        configuration = SessionSecurity.configuration(minimum, maximum)
+        isShared = !hasDelegate && minimum == .v1_2 && maximum == .v1_3
     }
 
     func setJudge(_ judge: Judge?) { self.judge.withLock { $0 = judge } }
     func setChoice(_ choice: Choice?) { self.choice.withLock { $0 = choice } }
 
-    /// The standard one for a session that shows nobody anything. A session with a delegate has one of its own: what one session's user has accepted is not resumed
-    /// by another's. Fails where the versions asked for exclude each other.
+    /// One for all sessions that want nothing of their own: a ticket is offered by whom the same server is trusted, and shown
+    /// the same identity. A session with a delegate has its own, so that nothing links its connections with those of others.
+    /// Fails where the versions asked for exclude each other.
     func context() throws(TLSError) -> TLSContext {
-        let isUsual = !hasJudge && minimum == .v1_2 && maximum == .v1_3
-        guard isUsual else { return try TLSContext(configuration) }
-        guard let credentials else { return try TLSContext.standard }
-        // Those who have the same identities to show may resume each other's connections, and nobody else.
-        return credentials === URLCredentialStorage.shared
-            ? try SessionSecurity.sharing.get() : try TLSContext(configuration)
+        isShared ? try SessionSecurity.shared.get() : try TLSContext(configuration)
     }
 
-    private static let sharing = Result<TLSContext, TLSError> { () throws(TLSError) in
-        var configuration = TLSConfiguration()
-        configuration.identityDecision = .asks
-        return try TLSContext(configuration)
+    private static let shared = Result<TLSContext, TLSError> { () throws(TLSError) in
+        try TLSContext(configuration(.v1_2, .v1_3))
     }
 
     /// For what is not HTTP.
@@ -56,12 +46,13 @@ final class SessionSecurity: TrustEvaluator {
         return try TLSContext(configuration)
     }
 
-    private var configuration: TLSConfiguration {
+    /// The user is asked, be it that a task has a delegate, or the session's storage an identity.
+    private static func configuration(_ minimum: TLSVersion, _ maximum: TLSVersion) -> TLSConfiguration {
         var configuration = TLSConfiguration()
         configuration.minimumVersion = minimum
         configuration.maximumVersion = maximum
-        if hasJudge { configuration.trustDecision = .asks }
-        if hasJudge || credentials != nil { configuration.identityDecision = .asks }
+        configuration.trustDecision = .asks
+        configuration.identityDecision = .asks
         return configuration
     }
 

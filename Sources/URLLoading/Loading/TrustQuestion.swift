@@ -6,7 +6,7 @@ internal import TLS
 enum TrustQuestion {
     static func judge(of session: URLSession) -> SessionSecurity.Judge {
         { [weak session] trust, origin, answer in
-            guard let session, session.delegate != nil else { return answer(.builtIn) }
+            guard let session, session.hasDelegates else { return answer(.builtIn) }
             ask(session, trust, origin, answer)
         }
     }
@@ -30,7 +30,7 @@ enum TrustQuestion {
             // A credential that says nothing of the server's trust, or none, leaves the matter to the session's rules.
             case .useCredential?: answer(reply?.credential?.value.trust == nil ? .builtIn : .accept)
             case .performDefaultHandling?, .rejectProtectionSpace?: answer(.builtIn)
-            case .cancelAuthenticationChallenge?: answer(.reject(reason: "cancelled by the session's delegate"))
+            case .cancelAuthenticationChallenge?: answer(.reject(reason: "cancelled by the delegate"))
             case nil: answer(.reject(reason: "the delegate let go of its completion handler without calling it"))
             }
         }

@@ -15,10 +15,10 @@ struct SessionParts: @unchecked Sendable {
     let queue: OperationQueue
 
     /// - Parameter queue: nil for a serial one of the session's own.
-    init(_ configuration: URLSessionConfiguration, _ queue: OperationQueue?, asksDelegate: Bool) {
+    init(_ configuration: URLSessionConfiguration, _ queue: OperationQueue?, hasDelegate: Bool) {
         let copy = (configuration.copy() as? URLSessionConfiguration) ?? .default
         let settings = SessionSettings(copy)
-        let security = SessionSecurity(settings, asksDelegate: asksDelegate)
+        let security = SessionSecurity(settings, hasDelegate: hasDelegate)
         self.configuration = copy
         self.settings = settings
         self.security = security

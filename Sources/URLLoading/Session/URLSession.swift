@@ -33,6 +33,8 @@ open class URLSession: NSObject, @unchecked Sendable {
 
     let state: Mutex<State>
     let parts: SessionParts
+    /// A task of the session's has had a delegate of its own.
+    private let hasTaskDelegates = Atomic(false)
     var settings: SessionSettings { parts.settings }
 
     /// Where the delegate is called. One operation at a time, unless it is the user's own and of another kind; for one task
@@ -46,11 +48,10 @@ open class URLSession: NSObject, @unchecked Sendable {
 
     /// A session without a delegate.
     public init(configuration: URLSessionConfiguration) {
-        parts = SessionParts(configuration, nil, asksDelegate: false)
+        parts = SessionParts(configuration, nil, hasDelegate: false)
         state = Mutex(State(delegates: SessionDelegates(nil)))
         super.init()
-        parts.security.setChoice(IdentityQuestion.choice(of: self))
-        restoreTasks()
+        begin()
     }
 
     /// - Parameters:
@@ -62,10 +63,14 @@ open class URLSession: NSObject, @unchecked Sendable {
         delegate: (any URLSessionDelegate)?,
         delegateQueue queue: OperationQueue?
     ) {
-        parts = SessionParts(configuration, queue, asksDelegate: delegate != nil)
+        parts = SessionParts(configuration, queue, hasDelegate: delegate != nil)
         state = Mutex(State(delegates: SessionDelegates(delegate)))
         super.init()
-        if delegate != nil { parts.security.setJudge(TrustQuestion.judge(of: self)) }
+        begin()
+    }
+
+    private func begin() {
+        parts.security.setJudge(TrustQuestion.judge(of: self))
         parts.security.setChoice(IdentityQuestion.choice(of: self))
         restoreTasks()
     }
@@ -84,6 +89,11 @@ open class URLSession: NSObject, @unchecked Sendable {
     open var delegate: (any URLSessionDelegate)? { delegates.session }
 
     var delegates: SessionDelegates { state.withLock { $0.delegates } }
+
+    /// Whether there may be a delegate to ask about a connection. Cheap: handshakes ask it on the loop.
+    var hasDelegates: Bool { delegate != nil || hasTaskDelegates.load(ordering: .relaxed) }
+
+    func noteTaskDelegate() { hasTaskDelegates.store(true, ordering: .relaxed) }
 
     var listener: Listener? { state.withLock { $0.delegates.listener } }
 
@@ -333,8 +343,8 @@ open class URLSession: NSObject, @unchecked Sendable {
         delegateQueue.addOperation(completionHandler)
     }
 
-    /// Empties the session's stores and forgets what it has learnt of servers; later requests go over new connections. Told on the
-    /// delegate queue.
+    /// Empties the session's stores and forgets what it has learnt of servers; later requests go over new connections. TLS sessions to resume
+    /// are forgotten too, where sessions without a delegate share them those of all of these. Told on the delegate queue.
     open func reset(completionHandler: @escaping @Sendable () -> Void) {
         settings.cookies?.removeCookies(since: .distantPast)
         settings.cache?.removeAllCachedResponses()

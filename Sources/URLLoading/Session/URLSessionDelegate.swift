@@ -11,8 +11,8 @@ public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
     /// that the last of its tasks has ended.
     func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession)
 
-    /// A server's certificate is to be judged, or one of ours is asked for. A delegate without this method is asked for each
-    /// task instead.
+    /// A server's certificate is to be judged, or one of ours is asked for: with each new connection, also where TLS resumes an earlier
+    /// session, by the certificates that it was made with. A delegate without this method is asked for each task instead.
     ///
     /// - Parameter completionHandler: may be called later and from any thread. Let go of without a call, it fails what waits for it.
     func urlSession(

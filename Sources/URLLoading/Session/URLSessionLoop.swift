@@ -7,14 +7,16 @@ internal import Synchronization
 extension URLSession {
     var credentialStorage: URLCredentialStorage? { parts.settings.credentials }
 
-    /// A task that may be waiting for this server: the first by number, of those that run if there are any.
-    func task(waitingFor origin: Origin) -> URLSessionTask? {
+    /// A task that may be waiting for this server, and the delegate to ask for it: the first by number, of those that run if there are any.
+    func task(waitingFor origin: Origin) -> (task: URLSessionTask, delegate: any URLSessionTaskDelegate)? {
+        let general = delegates.task
         let waiting = current.filter { task in
             if let stream = task as? URLSessionStreamTask { return stream.place?.isPlace(of: origin) == true }
             guard let url = task.currentRequest?.url, let place = try? URLText.http(url) else { return false }
             return place.origin == origin && task.response == nil
         }
-        return waiting.first { $0.state == .running } ?? waiting.first
+        let asked = waiting.compactMap { task in (task.delegate ?? general).map { (task: task, delegate: $0) } }
+        return asked.first { $0.task.state == .running } ?? asked.first
     }
 
     var executor: LoopExecutor? { try? parts.home.get().loop.executor }

@@ -92,16 +92,19 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
 
     /// Asked before the session's delegate, and let go of at the task's end. May be set at any time: who is asked is read when
     /// there is something to ask.
+    ///
+    /// What it says of a server's trust or of a client certificate holds for a connection, which later serves the session's other tasks too.
     open var delegate: (any URLSessionTaskDelegate)? {
         get { listener?.delegate }
         set {
             let listener = newValue.map { Listener($0) }
             // What is let go of may run code of the user's.
-            let old = snapshot.withLock { snapshot in
+            let (old, session) = snapshot.withLock { snapshot in
                 let old = snapshot.listener
                 snapshot.listener = listener
-                return old
+                return (old, snapshot.session)
             }
+            if listener != nil { session?.noteTaskDelegate() }
             _ = consume old
         }
     }

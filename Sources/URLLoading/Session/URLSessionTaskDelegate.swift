@@ -44,7 +44,9 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate, Sendable {
         newRequest request: URLRequest
     ) async -> URLRequest?
 
-    /// A server or a proxy asks for credentials.
+    /// A server or a proxy asks for credentials; or a server's certificate is to be judged, or one of ours is asked for, and the session has no
+    /// delegate, or one without ``URLSessionDelegate/urlSession(_:didReceive:completionHandler:)``: then the task is one that waits for this
+    /// server, and has a delegate.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,

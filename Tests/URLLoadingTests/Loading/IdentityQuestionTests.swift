@@ -107,9 +107,6 @@ struct IdentityQuestionTests {
         )
         storage.setDefaultCredential(try credential, for: space)
         configuration.urlCredentialStorage = hasStore ? storage : nil
-        let security = SessionSecurity(SessionSettings(configuration), asksDelegate: false)
-        let context = try security.context()
-        #expect((context.configuration.identityDecision == .asks) == hasStore)
         let session = URLSession(configuration: configuration)
         let asked = Mutex<IdentityAnswer?>(nil)
         let request = IdentityRequest(name: try ServerName("localhost"), authorities: [])

@@ -71,6 +71,44 @@ struct ManagerTrustTests {
         #expect(await asked.response(to: HTTPRequest("bytes/10"), serializer: .data).value?.count == 10)
     }
 
+    @Test(
+        "a policy that has become stricter is asked about a server that TLS would resume a session with",
+        arguments: TLSVersion.allCases
+    )
+    func stricter(version: TLSVersion) async throws {
+        var configuration = TLSServerConfiguration(made)
+        configuration.maximumVersion = version
+        let server = try RawServer.start(otherwise: [
+            .handshake(try TLSServerContext(configuration)), .receive(.headEnd),
+            .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok"), .closeNotify, .finish,
+        ])
+        let manager = HTTPSessionManager(
+            baseURL: URL(string: server.secureURL("/")),
+            configuration: .isolated
+        )
+        func load() async -> Response<Data> { await manager.response(to: HTTPRequest("x"), serializer: .data) }
+        var lax = SecurityPolicy()
+        lax.allowsInvalidCertificates = true
+        lax.validatesDomainName = false
+        try manager.setSecurityPolicy(lax)
+        for _ in 0..<2 { #expect(await load().value?.count == 2) }
+        #expect(server.connections.map { $0.tls?.isResumed } == [false, true])
+        var pinned = try SecurityPolicy.pinning(
+            .publicKey,
+            to: TrustedCertificate.all(inPEM: TestCertificates.client.chainPEM)
+        )
+        pinned.roots = .only(try TrustedCertificate.all(inPEM: made.authorityPEM))
+        for policy in [SecurityPolicy.default, pinned] {
+            try manager.setSecurityPolicy(policy)
+            guard case .trust? = await load().error else {
+                Issue.record("trusted by \(policy)")
+                continue
+            }
+            try manager.setSecurityPolicy(lax)
+            #expect(await load().value?.count == 2)
+        }
+    }
+
     private struct Mine: Error {}
 
     @Test("U28: a hook's word that is not about trust leaves a server to the policy, and to nothing weaker")

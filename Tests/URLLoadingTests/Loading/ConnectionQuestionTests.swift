@@ -1,0 +1,212 @@
+import Synchronization
+import TLS
+import TestServer
+import Testing
+
+@testable import URLLoading
+
+/// What handshakes ask of a session's user: of which delegate, and how often.
+///
+/// One test after the other: the sessions without a delegate share their tickets, and one test forgets them.
+@Suite("Questions of a handshake", .serialized, .timeLimit(.minutes(2)))
+struct ConnectionQuestionTests {
+    private let localhost: TestCertificates.Identity
+
+    init() throws { localhost = try TestCertificates.localhost }
+
+    /// Answers both questions as told, and counts them. The session's method is not among its methods.
+    private final class Asked: NSObject, URLSessionTaskDelegate {
+        typealias Reply = (URLSession.AuthChallengeDisposition, URLCredential?)
+
+        struct Answers {
+            var trusts: Bool? = true
+            var identity: URLCredential?
+        }
+
+        private let answers: Mutex<Answers>
+        private let methods = Mutex<[String]>([])
+
+        init(trusts: Bool? = true, identity: URLCredential? = nil) {
+            answers = Mutex(Answers(trusts: trusts, identity: identity))
+        }
+
+        /// The methods of the challenges so far.
+        var challenges: [String] { methods.withLock { $0 } }
+
+        func trust(_ trusts: Bool?) { answers.withLock { $0.trusts = trusts } }
+
+        func urlSession(
+            _ session: URLSession,
+            task: URLSessionTask,
+            didReceive challenge: URLAuthenticationChallenge
+        ) async -> Reply {
+            methods.withLock { $0.append(challenge.protectionSpace.authenticationMethod) }
+            let answers = answers.withLock { $0 }
+            guard let trust = challenge.protectionSpace.serverTrust else {
+                return answers.identity.map { (.useCredential, $0) } ?? (.performDefaultHandling, nil)
+            }
+            switch answers.trusts {
+            case true?: return (.useCredential, URLCredential(trust: trust))
+            case false?: return (.cancelAuthenticationChallenge, nil)
+            case nil: return (.performDefaultHandling, nil)
+            }
+        }
+    }
+
+    /// One answer a connection.
+    private func server(
+        _ version: TLSVersion = .v1_3,
+        _ change: (inout TLSServerConfiguration) -> Void = { _ in }
+    ) throws -> RawServer {
+        var configuration = TLSServerConfiguration(localhost)
+        configuration.maximumVersion = version
+        change(&configuration)
+        return try RawServer.start(otherwise: [
+            .handshake(try TLSServerContext(configuration)), .receive(.headEnd),
+            .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok"), .closeNotify, .finish,
+        ])
+    }
+
+    private func load(_ session: URLSession, _ server: RawServer, _ delegate: Asked? = nil) async -> URLError.Code? {
+        do {
+            let (data, _) = try await session.data(from: try url(server.secureURL("/")), delegate: delegate)
+            #expect(data == Data("ok".utf8))
+            return nil
+        } catch {
+            return (error as? URLError)?.code
+        }
+    }
+
+    private func resumptions(_ server: RawServer) -> [Bool] { server.connections.compactMap { $0.tls?.isResumed } }
+
+    // MARK: Whom
+
+    @Test("the delegate of a task is asked about the server where the session has none, and its word counts")
+    func taskDelegate() async throws {
+        let session = URLSession(configuration: .isolated)
+        defer { session.invalidateAndCancel() }
+        let server = try server()
+        let (trusting, refusing, undecided) = (Asked(), Asked(trusts: false), Asked(trusts: nil))
+        #expect(await load(session, server, undecided) == .serverCertificateHasUnknownRoot)
+        #expect(await load(session, server, refusing) == .serverCertificateUntrusted)
+        #expect(await load(session, server, trusting) == nil)
+        for one in [trusting, refusing, undecided] {
+            #expect(one.challenges == [NSURLAuthenticationMethodServerTrust])
+        }
+        #expect(await load(session, server) == .serverCertificateHasUnknownRoot)
+    }
+
+    @Test(
+        "the delegate of a task chooses the client certificate where the session has none",
+        arguments: TLSVersion.allCases
+    )
+    func taskIdentity(version: TLSVersion) async throws {
+        let client = try TestCertificates.client
+        let server = try server(version) { $0.clientCertificate = .required(Array(client.authorityPEM.utf8)) }
+        let session = URLSession(configuration: .isolated)
+        defer { session.invalidateAndCancel() }
+        let asked = Asked(identity: try credential(client.leaf))
+        #expect(await load(session, server, asked) == nil)
+        let expected = try sha256(client.leaf)
+        let methods = [NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate]
+        #expect(asked.challenges == methods)
+        #expect(server.connections.first?.tls?.chain?.leafSHA256 == expected)
+    }
+
+    @Test("of several tasks that wait for a server one with a delegate is asked, though another came first")
+    func waiting() async throws {
+        let session = URLSession(configuration: .isolated)
+        defer { session.invalidateAndCancel() }
+        let server = try server()
+        let address = try url(server.secureURL("/"))
+        // It waits as a task does that has not been resumed.
+        let silent = session.dataTask(with: address)
+        #expect(await load(session, server, Asked()) == nil)
+        silent.cancel()
+    }
+
+    // MARK: How often
+
+    @Test(
+        "a delegate is asked again with each connection, resumed ones too, and may change its mind",
+        arguments: TLSVersion.allCases
+    )
+    func again(version: TLSVersion) async throws {
+        let server = try server(version)
+        let asked = Asked()
+        let session = URLSession(configuration: .isolated, delegate: asked, delegateQueue: nil)
+        defer { session.invalidateAndCancel() }
+        for _ in 0..<3 { #expect(await load(session, server) == nil) }
+        #expect(resumptions(server) == [false, true, true])
+        #expect(asked.challenges.count == 3)
+        for (trusts, code) in [
+            (false, URLError.Code.serverCertificateUntrusted), (nil, .serverCertificateHasUnknownRoot),
+        ] {
+            asked.trust(trusts)
+            #expect(await load(session, server) == code)
+        }
+        #expect(asked.challenges.count == 5)
+        asked.trust(true)
+        #expect(await load(session, server) == nil)
+    }
+
+    // MARK: Users
+
+    private func credential(_ leaf: TestCertificate) throws -> URLCredential {
+        let identity = try URLClientIdentity(pem: Data((leaf.pem + leaf.key.pem()).utf8))
+        return URLCredential(identity: identity, persistence: .forSession)
+    }
+
+    private func sha256(_ leaf: TestCertificate) throws -> [UInt8] {
+        CertificateFacts(try Certificate(der: leaf.der)).sha256
+    }
+
+    @Test(
+        "each session shows what the shared storage has for the server by then, and resumes nobody else's sessions",
+        arguments: TLSVersion.allCases
+    )
+    func users(version: TLSVersion) async throws {
+        let authority = try CertificateBuilder.authority("Users").selfSigned()
+        let alice = try CertificateBuilder.client("alice").issued(by: authority)
+        let bob = try CertificateBuilder.client("bob").issued(by: authority)
+        let server = try server(version) { $0.clientCertificate = .optional(Array(authority.pem.utf8)) }
+        let storage = URLCredentialStorage.shared
+        let space = URLProtectionSpace(
+            host: "localhost",
+            port: Int(server.port),
+            protocol: "https",
+            realm: nil,
+            authenticationMethod: NSURLAuthenticationMethodClientCertificate
+        )
+        var expected: [[UInt8]?] = []
+        for user in [alice, alice, bob, bob, nil, nil, alice, nil, bob] {
+            let old = storage.defaultCredential(for: space)
+            if let old { storage.remove(old, for: space) }
+            if let user { storage.setDefaultCredential(try credential(user), for: space) }
+            expected.append(try user.map { try sha256($0) })
+            let configuration = URLSessionConfiguration.isolated
+            configuration.urlCredentialStorage = storage
+            let session = URLSession(configuration: configuration)
+            defer { session.invalidateAndCancel() }
+            #expect(await load(session, server, Asked()) == nil)
+        }
+        if let last = storage.defaultCredential(for: space) { storage.remove(last, for: space) }
+        let seen = server.connections.map { $0.tls?.chain?.leafSHA256 }
+        #expect(seen == expected)
+        #expect(resumptions(server) == [false, true, false, true, false, true, true, true, true])
+    }
+
+    @Test(
+        "a session that is reset resumes nothing of before, and no other that shares its tickets does",
+        arguments: TLSVersion.allCases
+    )
+    func reset(version: TLSVersion) async throws {
+        let server = try server(version)
+        let sessions = [URLSession(configuration: .isolated), URLSession(configuration: .isolated)]
+        defer { for session in sessions { session.invalidateAndCancel() } }
+        for session in sessions { #expect(await load(session, server, Asked()) == nil) }
+        await withCheckedContinuation { continuation in sessions[0].reset { continuation.resume() } }
+        for session in sessions { #expect(await load(session, server, Asked()) == nil) }
+        #expect(resumptions(server) == [false, true, false, true])
+    }
+}
