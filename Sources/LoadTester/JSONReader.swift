@@ -162,6 +162,7 @@ extension JSONValue {
     }
 
     var integer: UInt64? { if case .integer(let value) = self { value } else { nil } }
+    var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
     var string: String? { if case .string(let value) = self { value } else { nil } }
     var elements: [JSONValue]? { if case .array(let values) = self { values } else { nil } }
     var items: [JSONValue] { elements ?? [] }

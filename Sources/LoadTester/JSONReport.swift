@@ -31,7 +31,8 @@ enum JSONReport {
             ("threads", .array(result.threads.map { thread($0, result) })),
             ("intervals", .array(result.course.points.map(interval))),
             ("runs", .array(result.runs.map(\.json))),
-            ("failed_limits", .array(result.gates.lines.map { .string(String($0.dropFirst(8))) })),
+            ("limits", result.gates.json),
+            ("failed_limits", .array(result.gates.failures.map { .string($0) })),
             ("notes", .array(result.notes.map { .string($0) })),
             ("exit_status", .integer(UInt64(result.verdict.rawValue))),
         ])

@@ -69,6 +69,8 @@ package struct Options: Sendable {
     package var repeats = 1
     /// Conditions under which the run has failed.
     package var gates: [Gate] = []
+    /// The run is one of a search's.
+    package var search: SearchTarget?
     /// Others decide how many connections are busy.
     var isSwarm = false
     /// How long an interval of the reports that show a run's course is, in nanoseconds.

@@ -25,6 +25,7 @@ package enum ReportSchema {
             "threads",
             "intervals",
             "runs",
+            "limits",
             "failed_limits",
             "notes",
             "exit_status"
@@ -353,6 +354,7 @@ package enum ReportSchema {
             },
             "intervals": {"$ref": "#/$defs/intervals"},
             "runs": {"$ref": "#/$defs/runs"},
+            "limits": {"$ref": "#/$defs/limits"},
             "failed_limits": {"description": "Of --fail-if, with what was found.", "type": "array", "items": {"type": "string"}},
             "notes": {"type": "array", "items": {"type": "string"}},
             "exit_status": {"enum": [0, 2, 3, 4, 5, 130]}

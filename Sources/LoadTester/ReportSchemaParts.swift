@@ -51,6 +51,20 @@ enum ReportSchemaParts {
                 }
               }
             },
+            "limits": {
+              "description": "The conditions of --fail-if, in their order.",
+              "type": "array",
+              "items": {
+                "type": "object",
+                "additionalProperties": false,
+                "required": ["condition", "found", "kept"],
+                "properties": {
+                  "condition": {"description": "As it was given.", "type": "string"},
+                  "found": {"description": "The figure that it is about.", "type": "string"},
+                  "kept": {"description": "It does not hold, so the run has not failed by it.", "type": "boolean"}
+                }
+              }
+            },
             "histogram": {
               "description": "null when nothing was counted; three significant digits.",
               "type": ["object", "null"],

@@ -19,8 +19,28 @@ package struct Run {
         return try perform(on: &stage, files)
     }
 
-    /// The same where other runs were before it.
-    func perform(on stage: inout RunStage, _ files: [ReportFile]) throws(UsageError) -> Verdict {
+    private func perform(on stage: inout RunStage, _ files: [ReportFile]) throws(UsageError) -> Verdict {
+        let measured = try measure(on: &stage, files)
+        stage.finishRuns()
+        return try measured.report(to: files)
+    }
+
+    /// A run that was made, and what its reports are to say besides.
+    struct Measured {
+        var result: RunResult
+        /// Why a report that is written while a run goes on is not whole.
+        let trouble: UsageError?
+
+        func report(to files: [ReportFile]) throws(UsageError) -> Verdict {
+            try ReportFile.write(files, after: trouble) { format throws(UsageError) in
+                try Reports.text(result, format)
+            }
+            return result.verdict
+        }
+    }
+
+    /// The run, where others may have been before it; what is written while it goes on is, in place of theirs.
+    func measure(on stage: inout RunStage, _ files: [ReportFile]) throws(UsageError) -> Measured {
         var plan = RunPlan(options, preflight)
         let server = try plan.startEmbeddedServer()
         defer { server?.stop() }
@@ -40,10 +60,6 @@ package struct Run {
             result.notes.append(note)
         }
         if let server { result.notes.append("the embedded server counted \(server.requestCount) requests in all") }
-        stage.finishRuns()
-        try ReportFile.write(files, after: watch.trouble) { format throws(UsageError) in
-            try Reports.text(result, format)
-        }
-        return result.verdict
+        return Measured(result: result, trouble: watch.trouble)
     }
 }

@@ -62,6 +62,7 @@ package struct RunPlan: Sendable {
     /// The part of a run of several processes that this one is; its connections and requests are shared out already.
     let shard: Shard
     let gates: [Gate]
+    let search: SearchTarget?
     /// Somebody else decides how many connections are busy, while the run goes on.
     let isSwarm: Bool
     /// `--latency`: the reports for people spell the distribution out.
@@ -105,7 +106,8 @@ package struct RunPlan: Sendable {
         (connectRate, sources) = (options.connectRate, options.sources)
         (profile, think, drain) = (options.profile, options.think, options.drain)
         (spin, seed) = (options.spin, options.seed)
-        (shard, isSwarm, gates) = (options.shard, options.isSwarm, options.gates)
+        (shard, isSwarm) = (options.shard, options.isSwarm)
+        (gates, search) = (options.gates, options.search)
         connectTo = options.connectTo
         (inputs, order, users) = (options.inputs.drafts, options.order, options.users)
         showsDistribution = options.showsDistribution

@@ -79,12 +79,13 @@ struct RunResult: Sendable {
             of: plan.work,
             interrupted: interrupted,
             generatorLimited: !generatorLimits.isEmpty,
-            gates: gates
+            gates: gates,
+            search: plan.search
         )
     }
 
-    /// What became of `--fail-if`.
-    var gates: GateOutcome { GateOutcome(plan.gates, GateFigures(self)) }
+    /// What became of `--fail-if`, and of a search's goal.
+    var gates: GateOutcome { GateOutcome(plan.gates, GateFigures(self), plan.search) }
 
     /// Why volley, and not the server, may have set the figures of a run with a schedule; empty: it kept up.
     var generatorLimits: [String] { GeneratorLimits.reasons(self) }

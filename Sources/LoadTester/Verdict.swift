@@ -5,7 +5,7 @@ package enum Verdict: Int32, Sendable {
     case good = 0
     /// A URL, flag, file or limit does not allow the run; nothing was started.
     case unusable = 1
-    /// A limit of `--fail-if`, or of `volley compare`, was not kept.
+    /// A limit of `--fail-if`, or of `volley compare`, was not kept; or no rate keeps the goal of `--search-max`.
     case threshold = 2
     /// volley did not keep up with its own schedule, so the figures are not the server's alone.
     case generatorLimited = 3
@@ -16,35 +16,40 @@ package enum Verdict: Int32, Sendable {
     /// Ended early by a signal; the report covers what there was.
     case interrupted = 130
 
-    /// The verdict over a finished run.
+    /// The verdict over a finished run. What became of requests comes first: it is so whether volley kept up or not.
+    ///
+    /// - Parameter search: the goal of a trial of `--search-max`, which has its own word on errors and on what volley was late for.
     init(
         _ tally: Tally,
         of work: Options.Work,
         interrupted: Bool,
         generatorLimited: Bool = false,
-        gates: GateOutcome = .none
+        gates: GateOutcome? = nil,
+        search: SearchTarget? = nil
     ) {
+        var tolerated = gates?.tolerated ?? []
+        if search != nil { tolerated.formUnion([.failed, .httpErrors]) }
         if interrupted {
             self = .interrupted
-        } else if generatorLimited {
-            self = .generatorLimited
-        } else if case .failed = gates {
+        } else if gates?.gates.contains(where: { !$0.isKept && ($0.countsErrors || !generatorLimited) }) == true {
             self = .threshold
-        } else if case .passed(judgingErrors: true) = gates, tally.done(work) > 0, tally.isBalanced {
-            // How many errors are too many was said, and there were fewer.
-            self = .good
-        } else if tally.done(work) == 0 || tally.failed > 0 || tally.connectionsFailed > 0 || !tally.isBalanced
-            || tally.schedule?.unsent ?? 0 > 0
+        } else if tally.done(work) == 0 || !tally.isBalanced
+            || tally.failed &+ tally.connectionsFailed > 0 && !tolerated.contains(.failed)
+            || tally.schedule?.unsent ?? 0 > 0 && !tolerated.contains(.unsent)
         {
             self = .failures
+        } else if tally.httpErrors > 0, !tolerated.contains(.httpErrors) {
+            self = .httpErrors
+        } else if let search {
+            self = search.verdict(of: tally, generatorLimited: generatorLimited)
         } else {
-            self = tally.httpErrors > 0 ? .httpErrors : .good
+            self = generatorLimited ? .generatorLimited : .good
         }
     }
 
-    /// The statuses of a run's parts, the worst first: who was interrupted, or was the limit, has judged the least.
+    /// The statuses of a run's parts, the worst first, as in a run.
     private static let order: [Verdict] = [
-        .interrupted, .generatorLimited, .threshold, .failures, .httpErrors, .unusable, .good,
+        .interrupted, .threshold, .failures, .httpErrors, .generatorLimited, .unusable, .good,
     ]
 
     /// Of two statuses that were saved, the one that says more against the whole.

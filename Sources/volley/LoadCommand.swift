@@ -16,7 +16,7 @@ struct LoadCommand: ParsableCommand {
             its own server and tests that.
 
             Exit status: 0 all well; 1 the command line or the machine does not allow the run; 2 a condition of \
-            --fail-if holds, or no rate keeps --search-max; 3 volley did not keep up with --rate or --stage; 4 requests or connections failed, or nothing was \
+            --fail-if holds, or no rate keeps --search-max; 3 volley did not keep up with --rate or --stage, and nothing failed; 4 requests or connections failed, or nothing was \
             completed; 5 all answered, but some with a status other than 2xx or 3xx; 130 interrupted: \
             the first SIGINT ends the run and has it reported, a second one ends volley at once.
 

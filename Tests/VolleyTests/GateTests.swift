@@ -1,6 +1,7 @@
 import Testing
 
 @testable import LoadTester
+@testable import volley
 
 struct GateTests {
     @Test(
@@ -23,6 +24,7 @@ struct GateTests {
             ("p99", "no comparison at character 4"), ("p99>", "no limit at character 5"),
             ("p99>5", "at character 5: use a time"), ("p99>fast", "use a time"), ("errors>1ms", "use a share"),
             ("rps<10%", "use a rate"), ("failed>x", "use a number"), ("p99>+10%", "only volley compare"),
+            ("errors>150%", "share above 100 % at character 8"), ("errors>=5", "share above 100 %"),
             ("p99 > 5ms please", "use a time"), ("p>5ms", "unknown figure"), ("pNaN>5ms", "unknown figure"),
         ]
     )
@@ -43,7 +45,8 @@ struct GateTests {
             #expect(gate.fails(figures) == fails, "\(text): \(gate.finding(figures))")
         }
         // Nothing was measured of it: that is no success.
-        #expect(try GateOutcome([Gate("tls_p99>1s")], figures) == .failed(["tls_p99>1s: tls_p99 was not measured"]))
+        #expect(try GateOutcome([Gate("tls_p99>1s")], figures).failures == ["tls_p99>1s: tls_p99 was not measured"])
+        #expect(throws: UsageError.self) { try Gate("rps<-120%", comparing: true) }
     }
 
     @Test("the verdict: a limit comes before errors, unless the limit was about errors and was kept")
@@ -53,6 +56,44 @@ struct GateTests {
         #expect(try sampleResult("--fail-if", "p50>1s").verdict == .failures)
         #expect(try sampleResult("--fail-if", "errors>50%").verdict == .good)
         #expect(try sampleResult("--fail-if", "errors>1%").verdict == .threshold)
-        #expect(try TextReport.text(sampleResult("--fail-if", "p50>1us")).contains("FAILED: p50>1us: p50 is 450 µs"))
+    }
+
+    @Test(
+        "a condition that is kept tolerates its own errors and no others",
+        arguments: [
+            (["errors>50%"], .good), (["http_errors>1000"], .failures), (["failed>100"], .httpErrors),
+            (["failed>100", "http_errors>1000"], .good), (["unsent>5"], .failures), (["sent_again>5"], .failures),
+            // What asks for a number at least says nothing of too many.
+            (["failed<5"], .failures), (["errors<=1%", "http_errors<5"], .failures),
+        ] as [([String], Verdict)]
+    )
+    func tolerance(conditions: [String], verdict: Verdict) throws {
+        var result = try sampleResult()
+        result.plan = try plan(conditions: conditions)
+        #expect(result.verdict == verdict)
+    }
+
+    private func plan(conditions: [String]) throws -> RunPlan {
+        guard case .run(var command) = try LoadCommand.parse(line: ["-c64", "http://127.0.0.1:8080/"]) else {
+            throw UsageError("no run")
+        }
+        command.failIf = conditions
+        let options = try Options(command)
+        return RunPlan(options, try Preflight(options, .usual))
+    }
+
+    @Test("each report names the conditions, kept and not, with what was found")
+    func told() throws {
+        let result = try sampleResult("--fail-if", "p50>1us", "--fail-if", "errors>50%")
+        let text = TextReport.text(result)
+        #expect(text.contains("FAILED: p50>1us: p50 is 450 µs\nkept: errors>50%: errors is 6.348 %\n"), "\(text)")
+        let page = try HTMLReport.text(result)
+        #expect(page.contains("A limit was not kept: p50&gt;1us: p50 is 450 µs</p>"))
+        #expect(page.contains("<tr><th>errors&gt;50%</th><td>errors is 6.348 %</td><td>kept</td></tr>"))
+        let saved = try SavedReport(JSONReport.document(result), path: "x")
+        #expect(saved.document["limits"]?.items.map { $0["kept"]?.bool } == [false, true])
+        #expect(saved.document["failed_limits"]?.items.map(\.string) == ["p50>1us: p50 is 450 µs"])
+        #expect(try SchemaCheck(ReportSchema.text).complaints(about: JSONReport.text(result)) == [])
+        #expect(try SavedReportText.text(saved).contains("FAILED: p50>1us: p50 is 450 µs"))
     }
 }

@@ -18,7 +18,7 @@ struct SearchTests {
         var trials = 0
         while case .trial(let rate) = search.step {
             trials += 1
-            search.record(isGood: rate.perSecond <= most && !flaky.contains(trials))
+            search.record(rate.perSecond <= most && !flaky.contains(trials) ? .good : .bad)
         }
         return (search.step, trials)
     }
@@ -47,6 +47,77 @@ struct SearchTests {
         }
         #expect(more > trials)
         #expect(lower < rate && lower.perSecond > rate.perSecond * 0.9)
+    }
+
+    @Test("where a confirmation fails and nothing is good any more, the search ends in a dozen trials")
+    func unsteady() {
+        var search = RateSearch(from: Rate(perSecond: 1_000))
+        var (trials, hasConfirmed) = (0, false)
+        var last = Rate.zero
+        while case .trial(let rate) = search.step {
+            trials += 1
+            // The same rate again is the confirmation.
+            hasConfirmed = hasConfirmed || rate == last
+            search.record(rate.perSecond <= 1_500 && !hasConfirmed ? .good : .bad)
+            last = rate
+        }
+        #expect(search.step == .none)
+        #expect(trials < 20, "\(trials)")
+    }
+
+    @Test("what volley was too late to tell is tried again once, and bounds the answer only then")
+    func unclear() {
+        for (again, limited) in [(RateSearch.Trial.good, false), (.unclear, true)] {
+            var search = RateSearch(from: Rate(perSecond: 1_000))
+            search.record(.unclear)
+            #expect(search.step == .trial(Rate(perSecond: 1_000)))
+            search.record(again)
+            #expect(search.isLimitedAbove == limited)
+            #expect(search.step == .trial(Rate(perSecond: limited ? 500 : 2_000)))
+        }
+    }
+
+    @Test("a run that keeps the goal is a good trial though volley was late, and one that misses it then says nothing")
+    func lateness() throws {
+        var result = try sampleResult(failing: false)
+        result.plan = try plan("-R", "1000", "-t", "2")
+        var schedule = ScheduleTally()
+        schedule.due = 1_000
+        schedule.lag.record(5_000_000, count: 1_000)
+        schedule.corrected.record(9_000_000, count: 1_000)
+        result.tally.schedule = schedule
+        #expect(!result.generatorLimits.isEmpty)
+        #expect(SearchRun.trial(result, try SearchGoal("p99<20ms")) == .good)
+        #expect(SearchRun.trial(result, try SearchGoal("p99<8ms")) == .unclear)
+        let verdict = { (goal: String) throws(UsageError) in
+            SearchTarget(try SearchGoal(goal)).verdict(of: result.tally, generatorLimited: true)
+        }
+        #expect(try verdict("p99<20ms") == .good && verdict("p99<8ms") == .generatorLimited)
+    }
+
+    @Test("it finds what a server of 250 a second can do though volley is held up again and again")
+    func heldUp() throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        // Of each 170 ms volley stands still for 20: it notices more than one request in a hundred late.
+        let script = """
+            "$@" & volley=$!
+            while kill -STOP $volley 2>/dev/null; do sleep 0.02; kill -CONT $volley; sleep 0.15; done
+            wait $volley
+            """
+        let ended = try EndedProgram(
+            "/bin/sh",
+            ["-c", script, "sh", EndedProgram.built("volley"), "--search-max", "p90<150ms", "-R", "80", "-d", "400ms"]
+                + [
+                    "-c", "1", "-t", "1", "-T", "60s", "--drain", "60s", "--format", "json",
+                    server.url("/latency?ms=4"),
+                ]
+        )
+        #expect(ended.err.contains("good, though volley was late"), "\(ended.err)")
+        let stage = ((ended.report["schedule"] as? [String: Any])?["stages"] as? [[String: Any]])?.first
+        let rate = stage?["from_per_second"] as? Double ?? 0
+        // Less than 250 where the machine is busy; more for as long as 150 ms of queue last.
+        #expect((40...450).contains(rate), "\(ended.err)")
     }
 
     @Test("a server that is never good is no answer, and one that always is ends too")

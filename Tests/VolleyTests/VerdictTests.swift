@@ -53,6 +53,33 @@ struct VerdictTests {
         )
     }
 
+    @Test("what failed is said before that volley was the limit, and that before a limit on its own pace")
+    func order() throws {
+        let ended = { (happen: (WorkerTally) -> Void) in
+            let tally = WorkerTally(start: 0)
+            tally.sent(2)
+            tally.completed(status: 200, latency: 1, firstByte: 1)
+            happen(tally)
+            return tally.value
+        }
+        let verdict = { (tally: Tally, gates: String...) throws in
+            var parsed: [Gate] = []
+            for gate in gates { parsed.append(try Gate(gate)) }
+            var result = try sampleResult()
+            result.tally = tally
+            let outcome = GateOutcome(parsed, GateFigures(result))
+            return Verdict(tally, of: .requests, interrupted: false, generatorLimited: true, gates: outcome)
+        }
+        let good = ended { $0.completed(status: 200, latency: 1, firstByte: 1) }
+        let failed = ended { $0.failed(Failure(.body, .reset), latency: 1, at: 1, example: "x") }
+        let errors = ended { $0.completed(status: 503, latency: 1, firstByte: 1) }
+        #expect(try verdict(good) == .generatorLimited)
+        #expect(try verdict(failed) == .failures && verdict(errors) == .httpErrors)
+        #expect(try verdict(good, "p50>0ns") == .generatorLimited && verdict(failed, "p50>0ns") == .failures)
+        #expect(try verdict(failed, "errors>1%") == .threshold && verdict(failed, "errors>90%") == .generatorLimited)
+        #expect(Verdict.worse(3, 4) == 4 && Verdict.worse(5, 3) == 5 && Verdict.worse(3, 0) == 3)
+    }
+
     @Test("an interrupted run says so, and the codes are the documented ones")
     func codes() {
         #expect(status(interrupted: true) { _ in } == .interrupted)

@@ -72,6 +72,21 @@ package struct Gate: Hashable, Sendable {
             throw UsageError("\(flag) has a limit that is none \(place(position)): use \(wanted)")
         }
         limit = found
+        // Such a condition would always be kept, or never.
+        guard isRelative || metric.kind != .share || found <= 1 else {
+            throw UsageError("\(flag) has a share above 100 % \(place(position)): use \(metric.kind.example)")
+        }
+        guard !isRelative || found >= -1 else {
+            throw UsageError("\(flag) is a fall by more than 100 % \(place(position)): nothing falls below 0")
+        }
+    }
+
+    /// The errors of which it says how many are too many. What asks for a number at least, such as `failed<5`, allows none.
+    var tolerated: ToleratedErrors {
+        switch comparison {
+        case .above, .atLeast: metric.counted
+        case .below, .atMost: []
+        }
     }
 
     private static func share(_ text: String) -> Double? {

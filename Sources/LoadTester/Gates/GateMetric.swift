@@ -112,18 +112,21 @@ struct GateMetric: Hashable, Sendable {
         }
     }
 
-    /// It says how many errors are too many.
-    var judgesErrors: Bool {
+    /// The errors that it counts.
+    var counted: ToleratedErrors {
         switch figure {
-        case .errors, .failed, .httpErrors: true
-        case .time, .sentAgain, .unsent, .successRate, .completedRate, .completed: false
+        case .errors: [.failed, .httpErrors]
+        case .failed: .failed
+        case .httpErrors: .httpErrors
+        case .unsent: .unsent
+        case .time, .sentAgain, .successRate, .completedRate, .completed: []
         }
     }
 }
 
 /// Where conditions find their figures: a finished run's, or a saved report's.
 struct GateFigures: Sendable {
-    private let tally: Tally
+    let tally: Tally
     private let work: Options.Work
     private let measured: UInt64
 

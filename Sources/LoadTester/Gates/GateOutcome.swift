@@ -1,28 +1,64 @@
 /// What became of a run's conditions.
-enum GateOutcome: Hashable, Sendable {
-    /// There were none.
-    case none
-    /// - Parameter judgingErrors: one of them said how many errors are too many.
-    case passed(judgingErrors: Bool)
-    /// In words, one each.
-    case failed([String])
+struct GateOutcome: Hashable, Sendable {
+    /// One condition and what was found.
+    struct Finding: Hashable, Sendable {
+        let condition: String
+        /// `p99 is 61.2 ms`.
+        let figure: String
+        let isKept: Bool
+        /// It is about what became of requests, and not about how long they took or how many there were a second.
+        var countsErrors = false
+    }
 
-    init(_ gates: [Gate], _ figures: GateFigures) {
-        let failures = gates.filter { $0.fails(figures) ?? true }.map { "\($0.text): \($0.finding(figures))" }
-        if gates.isEmpty {
-            self = .none
-        } else if failures.isEmpty {
-            self = .passed(judgingErrors: gates.contains { $0.metric.judgesErrors })
-        } else {
-            self = .failed(failures)
+    /// In the order of the conditions.
+    let gates: [Finding]
+    /// Of a run that a search has made.
+    let goal: Finding?
+    /// What the conditions that were kept say is no more than is allowed.
+    let tolerated: ToleratedErrors
+
+    init(_ gates: [Gate] = [], _ figures: GateFigures, _ search: SearchTarget? = nil) {
+        self.gates = gates.map { gate in
+            Finding(
+                condition: gate.text,
+                figure: gate.finding(figures),
+                isKept: gate.fails(figures) == false,
+                countsErrors: !gate.metric.counted.isEmpty
+            )
         }
+        goal = search.map { $0.goal.finding(figures) }
+        tolerated = gates.filter { $0.fails(figures) == false }.reduce(into: []) { $0.formUnion($1.tolerated) }
+    }
+
+    /// Those that were not kept first.
+    private var all: [Finding] {
+        let all = gates + [goal].compactMap(\.self)
+        return all.filter { !$0.isKept } + all.filter(\.isKept)
     }
 
     /// For the report.
-    var lines: [String] {
-        switch self {
-        case .none, .passed: []
-        case .failed(let failures): failures.map { "FAILED: \($0)" }
-        }
+    var lines: [String] { all.map { "\($0.isKept ? "kept" : "FAILED"): \($0.condition): \($0.figure)" } }
+
+    /// What was not kept, in words.
+    var failures: [String] { all.filter { !$0.isKept }.map { "\($0.condition): \($0.figure)" } }
+
+    var json: JSONValue {
+        .array(
+            all.map {
+                .object([
+                    ("condition", .string($0.condition)), ("found", .string($0.figure)), ("kept", .bool($0.isKept)),
+                ])
+            }
+        )
     }
+}
+
+/// Kinds of errors that a condition has said how many are too many of.
+struct ToleratedErrors: OptionSet, Hashable, Sendable {
+    let rawValue: Int
+
+    /// Requests and connections that failed.
+    static let failed = ToleratedErrors(rawValue: 1)
+    static let httpErrors = ToleratedErrors(rawValue: 2)
+    static let unsent = ToleratedErrors(rawValue: 4)
 }

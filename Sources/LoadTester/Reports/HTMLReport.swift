@@ -46,6 +46,7 @@ enum HTMLReport {
             \(pairs(settings(document)))
             </div>
             </section>
+            \(limits(document["limits"]?.items ?? []))
             \(errors(document["errors"]?.items ?? []))
             \(notes(document))
             </main>
@@ -75,12 +76,12 @@ enum HTMLReport {
     }
 
     private static func verdict(_ document: JSONValue) -> String {
-        let limits = (document["schedule"]?["generator_limits"]?.items ?? []).compactMap(\.string)
+        let texts = { (value: JSONValue?) in (value?.items ?? []).compactMap(\.string).joined(separator: "; ") }
         let (name, text): (String, String) =
             switch document["exit_status"]?.integer {
             case 0: ("good", "All well")
-            case 2: ("bad", "A limit was not kept")
-            case 3: ("warn", "volley was the limit: " + limits.joined(separator: "; "))
+            case 2: ("bad", "A limit was not kept: " + texts(document["failed_limits"]))
+            case 3: ("warn", "volley was the limit: " + texts(document["schedule"]?["generator_limits"]))
             case 4: ("bad", "Requests or connections failed")
             case 5: ("warn", "Answered, but not only with success")
             case 130: ("warn", "Interrupted: the figures cover what there was")
@@ -194,6 +195,16 @@ enum HTMLReport {
         return
             "<section><h2>Errors</h2><div class=\"scroll\"><table><tr><th>kind</th><th>count</th><th>when</th><th>example</th></tr>\n"
             + body.joined(separator: "\n") + "</table></div></section>"
+    }
+
+    private static func limits(_ rows: [JSONValue]) -> String {
+        guard !rows.isEmpty else { return "" }
+        let body = rows.map { row in
+            let word = row["kept"]?.bool == true ? "kept" : "not kept"
+            let texts = [row["condition"], row["found"]].map { oneLine($0?.string ?? "", limit: 400) }
+            return "<tr><th>\(escaped(texts[0]))</th><td>\(escaped(texts[1]))</td><td>\(word)</td></tr>"
+        }
+        return "<section><h2>Limits</h2><table>\n" + body.joined(separator: "\n") + "</table></section>"
     }
 
     private static func notes(_ document: JSONValue) -> String {

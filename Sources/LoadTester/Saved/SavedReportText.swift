@@ -25,6 +25,8 @@ enum SavedReportText {
                 )
             )
         }
+        let invalid = (document["schedule"]?["generator_limits"]?.items ?? []).compactMap(\.string)
+        lines += invalid.map { TextReport.row("INVALID", "volley was the limit: \(oneLine($0, limit: 400))") }
         let unit = report.isHandshakes ? "connections/s" : "successes/s"
         lines.append(TextReport.row("Rate", "\(fixed(report.rate, 2)) \(unit)"))
         if case .object(let statuses)? = document["statuses"], !statuses.isEmpty {
@@ -33,6 +35,8 @@ enum SavedReportText {
         }
         lines += try latencies(report)
         lines += errors(document["errors"]?.items ?? [])
+        let failed = (document["failed_limits"]?.items ?? []).compactMap(\.string)
+        if !failed.isEmpty { lines += [""] + failed.map { "FAILED: \(oneLine($0, limit: 400))" } }
         let notes = (document["notes"]?.items ?? []).compactMap(\.string).map { "note: \(oneLine($0, limit: 400))" }
         if !notes.isEmpty { lines += [""] + notes }
         return lines.joined(separator: "\n") + "\n"

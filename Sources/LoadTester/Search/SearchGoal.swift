@@ -38,6 +38,23 @@ package struct SearchGoal: Hashable, Sendable {
         UsageError("--search-max \(quoted(text)) is no goal: use such as 'p99<20ms' or 'p99.9<50ms,errors<0.1%'")
     }
 
+    /// What a run has of all that the goal is about.
+    func finding(_ figures: GateFigures) -> GateOutcome.Finding {
+        var texts = terms.compactMap { term -> String? in
+            guard case .percentile(let percentile, _) = term else { return nil }
+            let name = "p" + LatencyHistogram.Summary.Point(percentile: percentile, value: 0).name
+            let value = figures.tally.schedule.flatMap { GateFigures.time($0.corrected, .percentile(percentile)) }
+            return "\(name) is \(value.map { Units.time($0) } ?? "unknown")"
+        }
+        texts.append("\(grouped(figures.tally.errors)) errors")
+        if let unsent = figures.tally.schedule?.unsent, unsent > 0 { texts.append("\(grouped(unsent)) never sent") }
+        return GateOutcome.Finding(
+            condition: "--search-max \(text)",
+            figure: texts.joined(separator: ", "),
+            isKept: holds(figures.tally)
+        )
+    }
+
     /// A request that was never sent breaks any goal; a failed one unless errors are spoken of.
     func holds(_ tally: Tally) -> Bool {
         guard let schedule = tally.schedule, schedule.unsent == 0, !schedule.corrected.isEmpty else { return false }

@@ -4,14 +4,14 @@ import TestServer
 /// `--search-max`: runs at one rate after another until it knows the highest that keeps the goal, then reports a run at that.
 package struct SearchRun {
     private let options: Options
-    private let goal: SearchGoal
+    private let target: SearchTarget
     private let start: Rate
     private let limits: SystemLimits
     private let preflight: Preflight
 
     /// - Parameter start: the first rate to try.
     package init(_ options: Options, goal: SearchGoal, from start: Rate) throws(UsageError) {
-        (self.options, self.goal, self.start) = (options, goal, start)
+        (self.options, target, self.start) = (options, SearchTarget(goal), start)
         limits = .read()
         preflight = try Preflight(options, limits)
     }
@@ -21,51 +21,41 @@ package struct SearchRun {
         let files = try ReportFile.open(options.reports)
         var stage = try RunStage(options, preflight, limits)
         defer { stage.close() }
-        // Of the trials, what is looked at while they go on; the reports are the last run's.
+        // Of the trials, what is looked at while they go on; the reports are the confirmation's.
         var watch = RunWatch(options, RunPlan(options, preflight), files: [], metrics: stage.metrics)
         var watched: UInt64 = 0
         var search = RateSearch(from: start)
         var lines: [String] = []
-        var limitedAt: Rate?
-        var last: RunResult?
-        while true {
-            switch search.step {
-            case .trial(let rate):
-                let result = try tried(rate, on: &stage, &watch)
-                watched &+= result.measured
+        var last: Run.Measured?
+        while case .trial(let rate) = search.step {
+            let measured: Run.Measured
+            if search.isConfirming {
+                measured = try Run(at(rate, search.isLimitedAbove), limits: limits).measure(on: &stage, files)
+            } else {
+                measured = Run.Measured(result: try tried(rate, on: &stage, &watch), trouble: nil)
+                watched &+= measured.result.measured
                 watch.renew(after: watched)
-                last = result
-                if result.interrupted {
-                    lines.append("the search was interrupted: this is what its last run had come to")
-                    return try report(result, lines, to: files, &stage)
-                }
-                let isLimited = !result.generatorLimits.isEmpty
-                if isLimited { limitedAt = min(limitedAt ?? rate, rate) }
-                let isGood = !isLimited && goal.holds(result.tally)
-                let line = Self.line(rate, result, isGood ? "good" : isLimited ? "volley was the limit" : "not good")
-                lines.append(line)
-                stage.say(line)
-                search.record(isGood: isGood)
-            case .found(let rate):
-                var final = at(rate)
-                final.inputs.notes += lines
-                final.inputs.notes.append(
-                    "the highest rate with \(goal.text) is \(rate), within 5 %; this is another run at it"
-                )
-                let verdict = try Run(final, limits: limits).perform(on: &stage, files)
-                // Then the server may take more than was found.
-                guard let limitedAt, limitedAt.perSecond <= rate.perSecond * RateSearch.precision, verdict == .good
-                else {
-                    return verdict
-                }
-                return .generatorLimited
-            case .none:
-                guard let last else { throw UsageError("--search-max: no rate keeps \(goal.text): nothing was tried") }
-                lines.append("no rate keeps \(goal.text): this is the last run that was tried")
-                _ = try report(last, lines, to: files, &stage)
-                return last.generatorLimits.isEmpty ? .threshold : .generatorLimited
             }
+            last = measured
+            if measured.result.interrupted {
+                lines.append("the search was interrupted: this is what its last run had come to")
+                return try report(measured, lines, to: files, &stage)
+            }
+            let trial = Self.trial(measured.result, target.goal)
+            lines.append(Self.line(rate, measured.result, trial))
+            stage.say(lines[lines.count - 1])
+            search.record(trial)
         }
+        guard let last else { throw UsageError("--search-max: no rate keeps \(target.goal.text): nothing was tried") }
+        if case .found(let rate) = search.step {
+            lines.append(
+                "the highest rate with \(target.goal.text) is \(rate), \(Self.words(search)); this is the last run at it"
+            )
+            return try report(last, lines, to: files, &stage)
+        }
+        lines.append("no rate keeps \(target.goal.text): this is the last run that was tried")
+        let verdict = try report(last, lines, to: files, &stage)
+        return verdict == .good ? .threshold : verdict
     }
 
     /// A run at a rate, against a server of its own if it is ours.
@@ -81,27 +71,47 @@ package struct SearchRun {
         return try stage.run(plan, requests, &watch)
     }
 
-    private func at(_ rate: Rate) -> Options {
+    private func at(_ rate: Rate, _ isLimitedAbove: Bool = false) -> Options {
         var options = options
+        options.search = target
+        options.search?.isLimitedAbove = isLimitedAbove
         options.profile = LoadProfile(rate: rate, duration: options.duration ?? 10_000_000_000)
         return options
     }
 
-    /// A search without a result still says what it saw.
+    /// What a search has come to: its last run, and how it came there.
     private func report(
-        _ result: RunResult,
+        _ measured: Run.Measured,
         _ lines: [String],
         to files: [ReportFile],
         _ stage: inout RunStage
     ) throws(UsageError) -> Verdict {
-        var result = result
-        result.notes += lines
+        var measured = measured
+        measured.result.notes += lines
         stage.finishRuns()
-        try ReportFile.write(files) { format throws(UsageError) in try Reports.text(result, format) }
-        return result.verdict
+        return try measured.report(to: files)
     }
 
-    private static func line(_ rate: Rate, _ result: RunResult, _ verdict: String) -> String {
+    /// A trial that keeps the goal is good, whatever volley was late for: its lateness is in the latency.
+    static func trial(_ result: RunResult, _ goal: SearchGoal) -> RateSearch.Trial {
+        if goal.holds(result.tally) { return .good }
+        return result.generatorLimits.isEmpty ? .bad : .unclear
+    }
+
+    private static func words(_ search: RateSearch) -> String {
+        guard search.uncertainty.isFinite else { return "and none above it was tried" }
+        let span = "within \(fixed((search.uncertainty * 100).rounded(.up), 0)) %"
+        guard search.isLimitedAbove else { return span }
+        return "\(span) of one that was missed when volley was the limit, so that the server may take more"
+    }
+
+    private static func line(_ rate: Rate, _ result: RunResult, _ trial: RateSearch.Trial) -> String {
+        let verdict =
+            switch trial {
+            case .good: result.generatorLimits.isEmpty ? "good" : "good, though volley was late"
+            case .bad: "not good"
+            case .unclear: "not good, and volley was the limit"
+            }
         let p99 = result.tally.schedule?.corrected.summary(percentiles: [99])?[99]
         return "search: \(fixed(rate.perSecond, 1))/s, p99 \(p99.map { Units.time($0) } ?? "unknown"), "
             + "\(grouped(result.tally.errors)) errors: \(verdict)"
