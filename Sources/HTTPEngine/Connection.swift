@@ -28,6 +28,10 @@ final class Connection: ReadinessHandler, TimerHandler {
     static let slice = 1 << 20
     static let bite = 64 << 10
 
+    /// For so many nanoseconds of a turn a socket that has been emptied in it counts as empty: less than a packet takes from a server
+    /// to its neighbour and back.
+    private static let freshness: Int64 = 100_000
+
     let id: ConnectionID
     let engine: Engine
     let loop: EventLoop
@@ -120,13 +124,34 @@ final class Connection: ReadinessHandler, TimerHandler {
 
     // MARK: Lease and release
 
-    /// Whether it can carry a request now. Epoll has said nothing; a look at the socket itself closes the gap between
-    /// the kernel's news and our next wait, for connections that have been idle long enough for the race to matter.
+    /// Whether it can carry a request now. Epoll has said nothing as of the loop's last wait; what came since then shows in the socket
+    /// alone: the server's FIN, or an answer to no request, which would pass for the next one's.
     var isAlive: Bool {
         guard case .idle(let since) = state, !isTooOld else { return false }
-        let age = loop.sinceBoot.nanoseconds(since: since)
         // The timer stood still if the machine slept.
-        return age < idleLimit && (age < 1_000_000_000 || wire?.socket.probe() == .quiet)
+        return loop.sinceBoot.nanoseconds(since: since) < idleLimit && isQuiet
+    }
+
+    /// Whether the socket holds nothing unread: no bytes, no end.
+    var isQuiet: Bool { wire?.socket.probe() == .quiet }
+
+    /// Of a connection whose response has ended in this turn: whether that was just now, by the clock. The read that brought the end has
+    /// emptied the socket, and another look would cost a request a fifteenth of its time; the delegate may have taken its time since, or
+    /// another process the core.
+    var isJustDrained: Bool {
+        let turn = loop.now
+        return loop.stamp().nanoseconds(since: turn) < Connection.freshness
+    }
+
+    /// Whether the peer had closed its side before anything of the request reached it, so that it cannot have acted on it: the
+    /// connection ended by FIN (an RST behind one is EPIPE; ECONNRESET is an RST without one), and of all that was sent since the lease the
+    /// peer's kernel has acknowledged nothing. An RST alone proves nothing: its acknowledgement is not looked at, and a server may have read
+    /// the request before.
+    func wasClosedBeforeRequest(_ exchange: Exchange, _ cause: Errno?) -> Bool {
+        guard cause == nil || cause == .brokenPipe, let unacknowledged = wire?.socket.unacknowledged else {
+            return false
+        }
+        return UInt64(unacknowledged) >= secure?.ciphertextSent ?? exchange.report.bytesSent
     }
 
     /// For the choice of which one makes room.
@@ -137,6 +162,7 @@ final class Connection: ReadinessHandler, TimerHandler {
     func lease(to exchange: Exchange) {
         exchanges &+= 1
         if hintedExchanges < .max { hintedExchanges &-= 1 }
+        wire?.secure?.countFromHere()
         state = .busy(exchange)
     }
 

@@ -24,7 +24,9 @@ extension Engine {
     func takeWarm(for request: EngineRequest) -> Connection? {
         guard let connection = warm, connection.host.destination == request.destination else { return nil }
         warm = nil
-        return connection
+        if connection.isJustDrained || connection.isQuiet { return connection }
+        retire(connection, .peer, abruptly: false)
+        return nil
     }
 
     /// The warmest idle connection that still lives.

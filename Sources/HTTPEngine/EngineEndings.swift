@@ -7,7 +7,9 @@ extension Engine {
         // First: a socket that cannot be set back to single bytes is not used again.
         connection.endGathering()
         // While other hosts wait for any place at all, a connection is given up after each exchange: hosts take turns.
-        let reusable = !surplus && !isDraining && starved.isEmpty && connection.isReusable(after: exchange)
+        var reusable = !surplus && !isDraining && starved.isEmpty && connection.isReusable(after: exchange)
+        // Handed on at once, it is looked at here; else where it is leased.
+        if reusable, connection.host.pool.waiting > 0 { reusable = connection.isJustDrained || connection.isQuiet }
         connection.endReading()
         if let decoder = exchange.decoder { spareDecoders.keep(decoder) }
         let farewell = exchange.takeFarewell()
@@ -129,9 +131,11 @@ extension Engine {
         on connection: Connection,
         _ error: EngineError
     ) -> RetryRule.Facts {
-        var peerClosed = false
+        var (peerClosed, unreceived) = (false, false)
         switch error {
-        case .closedBeforeResponse(let cause), .uploadAborted(_, let cause): peerClosed = cause?.isPeerClosure ?? true
+        case .closedBeforeResponse(let cause), .uploadAborted(_, let cause):
+            peerClosed = cause?.isPeerClosure ?? true
+            unreceived = connection.wasClosedBeforeRequest(exchange, cause)
         default: break
         }
         // A burst of which an answer came has been acted on, whatever became of the rest.
@@ -141,6 +145,7 @@ extension Engine {
             responseStarted: begun || exchange.report.timings.responseStart != nil,
             peerClosed: peerClosed,
             sent: exchange.report.bytesSent > 0 || connection.hasUncountedBytes,
+            unreceived: unreceived,
             idempotent: exchange.request?.isIdempotent ?? false,
             replayable: exchange.request?.isReplayable ?? false,
             alreadyRetried: exchange.report.retried
@@ -178,7 +183,7 @@ extension Engine {
         endIfDrained()
     }
 
-    private func retire(_ connection: Connection, _ reason: EngineEvent.Closing, abruptly: Bool) {
+    func retire(_ connection: Connection, _ reason: EngineEvent.Closing, abruptly: Bool) {
         connections.remove(connection.id)
         connection.close(reason, abruptly: abruptly)
         feedStarved()

@@ -29,6 +29,9 @@ final class TLSLayer {
     /// socket changes nothing.
     private(set) var waitsForInput = false
 
+    /// Of the outermost layer: ciphertext that the kernel has taken since ``countFromHere()``.
+    private var taken: UInt64 = 0
+
     private var ownFailure: TLSError?
     /// A session here or around could not seal what it was given, for want of memory for instance. It is an
     /// ``ending`` too, but nothing that comes from the peer will tell of it.
@@ -163,26 +166,37 @@ final class TLSLayer {
         (unsent, sent) = (bytes, offset)
     }
 
+    /// Ciphertext that has left for the socket since ``countFromHere()``.
+    var ciphertextSent: UInt64 { outer?.ciphertextSent ?? taken }
+
+    /// Another exchange begins.
+    func countFromHere() {
+        taken = 0
+        outer?.countFromHere()
+    }
+
     /// True once nothing waits any more.
     func flush(to socket: borrowing Socket) throws(Errno) -> Bool {
         if let outer { return try outer.flush(to: socket) }
-        var taken = 0
+        var offset = 0
         // Whatever happens, what is in the buffer of all leaves it now.
-        defer { keepOutput(from: taken) }
+        defer { keepOutput(from: offset) }
         if !unsent.isEmpty {
             let waiting = unsent
             while sent < waiting.count {
                 guard let count = try socket.write(waiting.span.extracting(droppingFirst: sent)) else { return false }
                 sent += count
+                taken += UInt64(count)
             }
             (unsent, sent) = ([], 0)
         }
-        while taken < buffers.output.count {
+        while offset < buffers.output.count {
             let count = try buffers.output.withBytes { output throws(Errno) in
-                try socket.write(output.extracting(droppingFirst: taken))
+                try socket.write(output.extracting(droppingFirst: offset))
             }
             guard let count else { return false }
-            taken += count
+            offset += count
+            taken += UInt64(count)
         }
         return true
     }

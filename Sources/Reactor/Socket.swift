@@ -133,6 +133,14 @@ public struct Socket: ~Copyable {
         }
     }
 
+    /// Bytes handed to the kernel that the peer's kernel has not acknowledged (SIOCOUTQ, tcp(7)), after the connection's end too; nil where
+    /// that cannot be told.
+    public var unacknowledged: Int? {
+        if injectedFault(.getsockopt) != nil { return nil }
+        let count = uncurl_unacknowledged(number)
+        return count < 0 ? nil : Int(count)
+    }
+
     // MARK: Ending
 
     /// Sends FIN; reading goes on. Not for requests: many servers take it for an abort.

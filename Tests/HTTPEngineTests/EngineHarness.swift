@@ -124,6 +124,13 @@ final class EngineHarness: Sendable {
     }
 }
 
+extension Engine {
+    /// From here on a look at an idle socket finds nothing, as if the peer's end or word came right behind each look.
+    func lookInVain() {
+        loop.faults = FaultPlan(failures: [.init(call: 1, of: .peek, with: .wouldBlock, lasts: true)])
+    }
+}
+
 /// Registrations and timers on a loop, hosts in an engine's table.
 struct Remains: Equatable {
     var registrations = 0

@@ -21,8 +21,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/sockios.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -101,7 +103,13 @@ static inline ssize_t uncurl_send2(int fd, const void *first, size_t firstCount,
 /* 1: at least one byte waits; 0: end of stream; -1 with errno otherwise. Takes nothing. */
 static inline ssize_t uncurl_peek(int fd) {
     char byte;
-    return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return syscall(SYS_recvfrom, fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT, NULL, NULL);
+}
+
+/* Bytes sent that the peer has not acknowledged; -1 with errno where the kernel does not say. */
+static inline int uncurl_unacknowledged(int fd) {
+    int count = 0;
+    return ioctl(fd, SIOCOUTQ, &count) == 0 ? count : -1;
 }
 
 static inline int uncurl_set_int_option(int fd, int level, int name, int value) {
