@@ -45,7 +45,7 @@ final class BackgroundSession: Sendable {
         }
         if let refusal { return ErrorTranslation.error(refusal, url) }
         guard let journal else { return nil }
-        guard case .delegate = order.receiver else {
+        guard case .delegate = order.reception else {
             return refuse(
                 .unknown,
                 "in a background session a delegate is told, not a handler or a function that waits"

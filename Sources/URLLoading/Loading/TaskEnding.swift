@@ -23,8 +23,8 @@ struct TaskEnding: Sendable {
     ///   - callbacks: after what has been told before.
     ///   - wakeUps: those of the loop, for a waiter who may hear together with others. Loop thread only.
     func tell(by callbacks: @autoclosure () -> CallbackQueue, together wakeUps: WakeUps? = nil) {
-        guard let order = task.order else { return release() }
-        switch order.receiver {
+        guard let order = task.order, let receiver = order.takeReceiver() else { return release() }
+        switch receiver {
         case .delegate: callbacks().add(on: session.delegateQueue) { tellDelegate() }
         case .data(let handler):
             mark()
@@ -51,7 +51,7 @@ struct TaskEnding: Sendable {
 
     private func tellWaiter(_ order: TaskOrder, _ wakeUps: WakeUps? = nil) {
         let waitsOnLoop = mark()
-        if case .bytes(let channel) = order.receiver {
+        if case .bytes(let channel) = order.reception {
             channel.end(failure)
             return release()
         }

@@ -51,7 +51,7 @@ extension TaskLoad {
         }
         if let (progress, counts) = progress { counts.show(on: progress) }
         if isSocket { return refusedSocket(response) }
-        switch order.receiver {
+        switch order.reception {
         case .data, .awaitedData: sink = .memory(Data())
         case .download, .awaitedFile: beginFile()
         case .bytes(let channel):
@@ -62,8 +62,8 @@ extension TaskLoad {
             sink = .delegate
             background?.note(task, response as? HTTPURLResponse, part: nil)
             askForDisposition(response)
-        case .report(let report):
-            switch report.keeping {
+        case .report(let terms):
+            switch terms.keeping {
             case .memory: sink = .memory(Data())
             case .file: return beginFile()
             case .nothing: sink = .delegate
@@ -118,7 +118,7 @@ extension TaskLoad {
             data.append(bytes, expecting: expected)
             sink = .memory(data)
             if tellsPieces, hasListener(for: .content) { tellData(Data(bytes)) }
-            if case .report = order.receiver { tellCount(total, expected) }
+            if case .report = order.reception { tellCount(total, expected) }
         case .delegate:
             let data = Data(bytes)
             storing?.append(data)

@@ -250,10 +250,10 @@ extension TaskLoad {
 
     /// Answers that go to files and streams are not kept, as on Apple's platforms: they are large, and have been kept already.
     private var isStorable: Bool {
-        switch order.receiver {
+        switch order.reception {
         case .data, .awaitedData: !(task is URLSessionDownloadTask)
         case .delegate: !(task is URLSessionDownloadTask)
-        case .report(let report): if case .memory = report.keeping { true } else { false }
+        case .report(let terms): if case .memory = terms.keeping { true } else { false }
         case .download, .awaitedFile, .bytes: false
         }
     }

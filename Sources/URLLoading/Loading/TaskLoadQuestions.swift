@@ -7,7 +7,7 @@ extension TaskLoad {
     /// Whether pieces on their way are told: to delegates, but not where a completion handler has been given instead. A delegate given
     /// to this task alone hears of them too where a function waits for the whole.
     var tellsPieces: Bool {
-        switch order.receiver {
+        switch order.reception {
         case .delegate, .report: true
         case .awaitedData, .awaitedFile, .bytes: task.delegate != nil
         case .data, .download: false
@@ -16,7 +16,7 @@ extension TaskLoad {
 
     /// Whether the delegate is asked about the answer and told what becomes of it: it takes part, instead of waiting for the end.
     var involvesDelegate: Bool {
-        switch order.receiver {
+        switch order.reception {
         case .delegate, .report: true
         case .awaitedData, .awaitedFile, .bytes, .data, .download: false
         }
@@ -32,7 +32,7 @@ extension TaskLoad {
     func hasListener(for event: TaskInterests) -> Bool { listener?.hears(of: event) ?? false }
 
     static func wantsMetrics(_ task: URLSessionTask, _ session: URLSession, _ order: TaskOrder) -> Bool {
-        if case .report(let report) = order.receiver, report.collectsMetrics { return true }
+        if case .report(let terms) = order.reception, terms.collectsMetrics { return true }
         return listener(of: task, session)?.hears(of: .metrics) ?? false
     }
 

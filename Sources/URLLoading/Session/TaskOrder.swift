@@ -1,7 +1,11 @@
 internal import Foundation
 internal import HTTPEngine
+internal import Synchronization
 
 /// What a session is asked for by one task: fixed when the task is made, and shared with its load.
+///
+/// The task holds its order for ever, and a handler may hold the task, or what the room above keeps of it. So the receiver is taken out of the
+/// order to be told of the end: a task that has ended holds nothing of the user's that could hold the task.
 final class TaskOrder: Sendable {
     /// Where the request's content comes from.
     enum Content: Sendable {
@@ -32,7 +36,20 @@ final class TaskOrder: Sendable {
 
     let request: URLRequest?
     let content: Content
-    let receiver: Receiver
+    /// Without what is called at the end.
+    enum Reception: Sendable {
+        case delegate
+        case data
+        case download
+        case awaitedData
+        case awaitedFile
+        case bytes(ByteChannel)
+        case report(TaskReport.Terms)
+    }
+
+    let reception: Reception
+    /// Nil once it has been taken to be told.
+    private let receiver: Mutex<Receiver?>
     /// A download that goes on behind what an earlier one has written.
     let resumption: ResumeData?
     /// Where a stream task leads, which has no request.
@@ -46,21 +63,41 @@ final class TaskOrder: Sendable {
     ) {
         self.request = request
         self.content = request.flatMap { TaskOrder.segments(of: $0, content) } ?? content
-        self.receiver = receiver
+        reception = receiver.reception
+        self.receiver = Mutex(receiver)
         self.resumption = resumption
         place = nil
     }
 
     init(to place: StreamPlace) {
-        (request, content, receiver, resumption) = (nil, .request, .delegate, nil)
+        (request, content, resumption) = (nil, .request, nil)
+        reception = .delegate
+        receiver = Mutex(.delegate)
         self.place = place
     }
+
+    /// Who is to be told of the end; nil once that has been asked for.
+    func takeReceiver() -> Receiver? { receiver.withLock { $0.take() } }
 
     /// A request's segments are the task's from the start: whatever request follows on the first, they are sent with it.
     private static func segments(of request: URLRequest, _ content: Content) -> Content? {
         switch content {
         case .request, .stream: request.segments.map { .segments($0) }
         case .data, .file, .segments: nil
+        }
+    }
+}
+
+extension TaskOrder.Receiver {
+    fileprivate var reception: TaskOrder.Reception {
+        switch self {
+        case .delegate: .delegate
+        case .data: .data
+        case .download: .download
+        case .awaitedData: .awaitedData
+        case .awaitedFile: .awaitedFile
+        case .bytes(let channel): .bytes(channel)
+        case .report(let report): .report(report.terms)
         }
     }
 }

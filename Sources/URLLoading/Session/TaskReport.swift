@@ -18,13 +18,17 @@ package struct TaskReport: Sendable {
         case waiter(UnsafeContinuation<TaskOutcome, Never>)
     }
 
-    package let keeping: Keeping
-    package let collectsMetrics: Bool
+    /// What the task's load has to know of it.
+    struct Terms: Sendable {
+        let keeping: Keeping
+        let collectsMetrics: Bool
+    }
+
+    let terms: Terms
     private let receiver: Receiver
 
     package init(_ keeping: Keeping, collectsMetrics: Bool = false, to receiver: Receiver) {
-        self.keeping = keeping
-        self.collectsMetrics = collectsMetrics
+        terms = Terms(keeping: keeping, collectsMetrics: collectsMetrics)
         self.receiver = receiver
     }
 
@@ -74,6 +78,9 @@ package struct TaskOutcome: Sendable {
 }
 
 extension URLSessionTask {
+    /// False: its session was closed when it was made. It is no task of that session's, and fails when it is resumed.
+    package var isOfOpenSession: Bool { isTakenIn }
+
     /// Until the task has ended.
     package var session: URLSession? { snapshot.withLock { $0.session } }
 }

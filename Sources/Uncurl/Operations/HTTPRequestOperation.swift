@@ -185,8 +185,14 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
             facts.asksAgain = false
             return resumes
         }
-        if let goesOn { return goesOn ? begin() : () }
-        if asksAgain(outcome) { return begin() }
+        if let goesOn {
+            delegate.open()
+            return goesOn ? begin() : ()
+        }
+        if asksAgain(outcome) {
+            delegate.open()
+            return begin()
+        }
         let data = sink.withLock { $0?.data ?? Data() }
         let (failure, head) = facts.withLock { ($0.failure, $0.response) }
         // All of the answer may have come before the sink's failure could stop it.
@@ -195,23 +201,24 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         let made = whole.response(
             by: serializer,
             reason: failure.map { .output($0) } ?? delegate.reason(for: error, request.url?.host),
-            moved: nil
+            download: nil
         )
         manager.core.postCompletion(outcome.task, made, serializer)
-        finish(made)
+        finish(made) { delegate.open() }
     }
 
     private var cancelled: Response<any Sendable> {
         Response(failing: .cancelled, request)
     }
 
-    private func finish(_ response: Response<any Sendable>) {
+    /// - Parameter then: after the handlers.
+    private func finish(_ response: Response<any Sendable>, then: @escaping @Sendable () -> Void = {}) {
         // Cancelled while it is started, it may be about to end twice; its queue must hear of one end.
         let isFirst = facts.withLock { facts in
             defer { facts.isEnding = true }
             return !facts.isEnding
         }
-        guard isFirst else { return }
+        guard isFirst else { return then() }
         sink.withLock { $0?.close() }
         let handlers = changing(\.isFinished) {
             changing(\.isExecuting) {
@@ -223,14 +230,19 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
                 }
             }
         }
-        tell(handlers, response)
+        tell(handlers, response, then: then)
     }
 
-    private func tell(_ handlers: [@Sendable (Response<any Sendable>) -> Void], _ response: Response<any Sendable>) {
-        guard !handlers.isEmpty else { return }
+    private func tell(
+        _ handlers: [@Sendable (Response<any Sendable>) -> Void],
+        _ response: Response<any Sendable>,
+        then: @escaping @Sendable () -> Void = {}
+    ) {
+        guard !handlers.isEmpty else { return then() }
         let group = manager.completionGroup ?? ManagerCore.sharedGroup
         (manager.completionQueue ?? manager.core.ownQueue).async(group: group) {
             for handler in handlers { handler(response) }
+            then()
         }
     }
 

@@ -44,12 +44,11 @@ extension URLSessionManager {
             report: TaskReport(plan.keeping, collectsMetrics: collectsMetrics, to: receiver)
         )
         if let priority = plan.priority { task.priority = priority }
-        if isInvalid {
-            // The session that is left only says that it cannot. It does not know its tasks: nobody would end one that is never resumed, and
-            // so part it from its delegate.
-            delegate.ownReason = .sessionInvalidated
-        } else {
+        if task.isOfOpenSession {
             delegate.attach(task)
+        } else {
+            // A closed session does not know the task: no end would part it from its delegate, if it is never resumed.
+            delegate.ownReason = .sessionInvalidated
         }
         return task
     }

@@ -60,6 +60,22 @@ struct HTTPRequestOperationTests {
         #expect(server.requestCount == 0)
     }
 
+    @Test("what waits for the end of an operation's task runs when the operation has told its handlers")
+    func taskQueue() async {
+        let manager = server.manager()
+        let log = Log<String>()
+        var hooks = TaskHooks()
+        hooks.didReceiveResponse = { [weak manager] _, task, _ in
+            manager?.delegate(for: task)?.queue.addOperation { log.add("behind") }
+            return .allow
+        }
+        let operation = operation("/bytes/1", manager, hooks: hooks)
+        operation.onCompletion { _ in log.add("handler") }
+        OperationQueue().addOperation(operation)
+        await log.wait(for: 2)
+        #expect(log.entries == ["handler", "behind"])
+    }
+
     @Test("O4: one that is cancelled while it runs ends once, with nothing of its content")
     func cancelledDuring() async {
         let log = Log<Bool>()
