@@ -1,6 +1,7 @@
 public import URLLoading
 
-/// Where a download is put.
+/// Where a download is put: in one step, once it is whole and its answer has been validated. A refused answer is put nowhere, and its content is in
+/// the failure, up to a mebibyte of it.
 public struct DownloadDestination: Sendable {
     public struct Options: OptionSet, Sendable {
         public let rawValue: Int
@@ -9,14 +10,14 @@ public struct DownloadDestination: Sendable {
 
         /// Folders that are missing on the way are made.
         public static let createIntermediateDirectories = Options(rawValue: 1 << 0)
-        /// What lies there already is replaced, in one step.
+        /// A regular file that lies there already is replaced. Anything else there is a ``FileFailure/Obstacle``, with this option too.
         public static let removePreviousFile = Options(rawValue: 1 << 1)
     }
 
     public let options: Options
     private let choose: @Sendable (URL, URLResponse?) -> URL?
 
-    /// - Parameter choose: on the session's delegate queue, given where the file lies now; nil leaves it there.
+    /// - Parameter choose: on the session's delegate queue, given where the file lies now; nil leaves it there. Not asked about a refused answer.
     public init(options: Options = [], _ choose: @escaping @Sendable (URL, URLResponse?) -> URL?) {
         self.options = options
         self.choose = choose

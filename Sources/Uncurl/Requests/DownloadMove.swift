@@ -1,77 +1,61 @@
-internal import Glibc
 internal import URLLoading
 
-/// A finished download on its way to its place. What becomes of it is part of the task's result: a file that could not be moved is a
-/// failure, and lies where it was.
+/// A finished download on its way to its place: validated first, then moved. What becomes of it is part of the task's result.
 struct DownloadMove {
+    /// Of a refused answer that was to go somewhere: what an error document has at most.
+    private static let refusedContent = 1 << 20
+
     let core: ManagerCore
+    let session: URLSession
     let task: URLSessionDownloadTask
+    let destination: DownloadDestination?
+
+    /// What is wrong with the answer, and so keeps it from its place; nil: nothing. Any thread.
+    ///
+    /// The caller has said where the file goes and looks for it nowhere else: a refused one is deleted, and the failure has its content.
+    /// Without a destination the file is the caller's all the same.
+    func refusal(_ file: URL, _ outcome: TaskOutcome, by validation: ResponseValidation) -> ValidationFailure? {
+        let request = task.currentRequest ?? task.originalRequest
+        var answer = ReceivedResponse(request: request, response: outcome.response, data: Data(), fileURL: file)
+        guard let failure = validation.failure(of: answer) else { return nil }
+        guard destination != nil else { return failure }
+        answer.data = Self.head(of: file)
+        answer.fileURL = nil
+        try? FileManager.default.removeItem(at: file)
+        return ValidationFailure(failure.reasons, answer: answer)
+    }
+
+    private static func head(of file: URL) -> Data {
+        guard let handle = try? FileHandle(forReadingFrom: file) else { return Data() }
+        defer { try? handle.close() }
+        return (try? handle.read(upToCount: refusedContent)) ?? Data()
+    }
 
     /// On the session's delegate queue.
-    func run(
-        _ file: URL,
-        _ response: URLResponse?,
-        _ session: URLSession,
-        _ destination: DownloadDestination?
-    ) -> Result<URL, UncurlError> {
+    func run(_ file: URL, _ response: URLResponse?) -> DownloadedFile {
         if let place = core.hooks.didFinishDownloading?(session, task, file) { return move(file, to: place, []) }
-        guard let destination, let place = destination.place(for: file, response) else { return .success(file) }
+        guard let destination, let place = destination.place(for: file, response) else { return .placed(file) }
         return move(file, to: place, destination.options)
     }
 
-    func move(_ file: URL, to place: URL, _ options: DownloadDestination.Options) -> Result<URL, UncurlError> {
+    func move(_ file: URL, to place: URL, _ options: DownloadDestination.Options) -> DownloadedFile {
         do {
             guard place.isFileURL else { throw CocoaError(.fileWriteUnsupportedScheme) }
             if options.contains(.createIntermediateDirectories) {
                 let folder = place.deletingLastPathComponent()
                 try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             }
-            if options.contains(.removePreviousFile) {
-                try replace(place, by: file)
-            } else {
-                try FileManager.default.moveItem(at: file, to: place)
-            }
+            try FilePlacement(file: file, place: place, replacesFile: options.contains(.removePreviousFile)).run()
         } catch {
-            core.post(
-                URLSessionManager.downloadTaskDidFailToMoveFile,
-                task,
-                (error as NSError).userInfo.reduce(into: [:]) { $0[AnyHashable($1.key)] = $1.value }
-            )
-            return .failure(.file(FileFailure(source: file, destination: place, underlying: error)))
+            let failure = FileFailure(source: file, destination: place, underlying: error)
+            var facts: [AnyHashable: Any] = [
+                NSLocalizedDescriptionKey: failure.description, NSUnderlyingErrorKey: error,
+            ]
+            for (key, value) in (error as NSError).userInfo { facts[key] = value }
+            core.post(URLSessionManager.downloadTaskDidFailToMoveFile, task, facts)
+            return .stranded(.file(failure))
         }
         core.post(URLSessionManager.downloadTaskDidMoveFile, task)
-        return .success(place)
-    }
-
-    /// In one step, so that nobody ever sees neither, and what lies there is lost to no failure. From another file system the file comes by a
-    /// copy beside its place.
-    private func replace(_ place: URL, by file: URL) throws {
-        if try renames(file, to: place) { return }
-        let copy = place.deletingLastPathComponent().appendingPathComponent(".\(UUID().uuidString).part")
-        do {
-            try FileManager.default.copyItem(at: file, to: copy)
-            guard try renames(copy, to: place) else { throw Self.failure(EXDEV, place) }
-        } catch {
-            try? FileManager.default.removeItem(at: copy)
-            throw error
-        }
-        try? FileManager.default.removeItem(at: file)
-    }
-
-    /// False: they are on two file systems. A folder in the way is removed first: nothing takes its place in one step.
-    private func renames(_ file: URL, to place: URL) throws -> Bool {
-        if unsafe rename(file.path, place.path) == 0 { return true }
-        if errno == EISDIR {
-            try FileManager.default.removeItem(at: place)
-            if unsafe rename(file.path, place.path) == 0 { return true }
-        }
-        let code = errno
-        guard code == EXDEV else { throw Self.failure(code, place) }
-        return false
-    }
-
-    private static func failure(_ code: CInt, _ place: URL) -> CocoaError {
-        let cause = POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO)
-        return CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: place.path, NSUnderlyingErrorKey: cause])
+        return .placed(place)
     }
 }

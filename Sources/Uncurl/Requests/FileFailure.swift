@@ -1,8 +1,51 @@
 public import URLLoading
 
-/// A file that could not be put where it belongs.
+/// A file that could not be put where it belongs. It lies at ``source``.
 public struct FileFailure: Error, Sendable {
+    /// What lies where a file is to go and is not replaced by it. Of a symbolic link the link itself counts, not what it leads to.
+    public enum Obstacle: Error, Hashable, Sendable {
+        /// Without ``DownloadDestination/Options/removePreviousFile``; with it a regular file is replaced.
+        case file
+        case folder
+        case symbolicLink
+        case device
+        case pipe
+        case socket
+    }
+
+    /// Where the file lies.
     public let source: URL
+    /// Where it was to go.
     public let destination: URL
+    /// An ``Obstacle``, or the file system's error.
     public let underlying: any Error
+
+    /// What stood in the way; nil where something else failed.
+    public var obstacle: Obstacle? { underlying as? Obstacle }
+}
+
+extension FileFailure: LocalizedError, CustomStringConvertible {
+    public var description: String {
+        "the download cannot be put at \(destination.path): \(cause); it lies at \(source.path)"
+    }
+
+    public var errorDescription: String? { description }
+
+    /// Without the paths.
+    var cause: String { obstacle?.description ?? (underlying as NSError).localizedDescription }
+}
+
+extension FileFailure.Obstacle: LocalizedError, CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .file: "a file is there, and is not to be replaced"
+        case .folder: "a folder is there, and only a regular file is ever replaced"
+        case .symbolicLink: "a symbolic link is there, and only a regular file is ever replaced"
+        case .device: "a device is there, and only a regular file is ever replaced"
+        case .pipe: "a pipe is there, and only a regular file is ever replaced"
+        case .socket: "a socket is there, and only a regular file is ever replaced"
+        }
+    }
+
+    public var errorDescription: String? { description }
 }

@@ -5,32 +5,36 @@ extension TaskOutcome {
     /// - Parameters:
     ///   - validation: in place of the serializer's own.
     ///   - reason: what the task failed for; nil where it did not.
-    ///   - moved: where a download has come to.
+    ///   - download: what has become of the file of one, which has been validated by then.
     func response<Serializer: ResponseSerializer>(
         by serializer: Serializer,
         validation: ResponseValidation? = nil,
         reason: UncurlError?,
-        moved: Result<URL, UncurlError>?,
+        download: DownloadedFile?,
         retryCount: Int = 0
     ) -> Response<Serializer.Value> {
         let request = task.currentRequest ?? task.originalRequest
-        var file = file
-        if case .success(let place)? = moved { file = place }
+        var answer = ReceivedResponse(request: request, response: response, data: data, fileURL: file)
         var rejected: Serializer.Value?
         let result: Result<Serializer.Value, UncurlError>
-        if let reason {
-            result = .failure(reason)
-        } else if case .failure(let failure)? = moved {
-            result = .failure(failure)
-        } else {
-            let answer = ReceivedResponse(request: request, response: response, data: data, fileURL: file)
-            (result, rejected) = serializer.outcome(of: answer, by: validation ?? serializer.validation)
+        switch (reason, download) {
+        case (let reason?, _): result = .failure(reason)
+        case (nil, .stranded(let failure)?): result = .failure(failure)
+        case (nil, .placed(let place)?):
+            answer.fileURL = place
+            (result, rejected) = serializer.outcome(of: answer, refusal: nil)
+        case (nil, .refused(let refusal)?):
+            (answer.data, answer.fileURL) = (refusal.data, refusal.fileURL)
+            (result, rejected) = serializer.outcome(of: answer, refusal: refusal)
+        case (nil, nil):
+            let refusal = (validation ?? serializer.validation).failure(of: answer)
+            (result, rejected) = serializer.outcome(of: answer, refusal: refusal)
         }
         let facts = ResponseFacts(
             request: request,
             response: response as? HTTPURLResponse,
-            data: data,
-            fileURL: file,
+            data: answer.data,
+            fileURL: answer.fileURL,
             error: result.failure,
             metrics: metrics,
             retryCount: retryCount,

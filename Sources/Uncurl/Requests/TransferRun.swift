@@ -21,7 +21,14 @@ final class TransferRun: Sendable {
     private enum Attempt {
         /// It never became a task.
         case refused(UncurlError, URLRequest?)
-        case ended(TaskOutcome, TaskDelegate, moved: Result<URL, UncurlError>?)
+        case ended(TaskOutcome, TaskDelegate, DownloadedFile?)
+
+        /// Of a download that is tried again: no one else learns of it.
+        func removeFile() {
+            guard case .ended(let outcome, _, let download?) = self, let file = outcome.file else { return }
+            if case .placed = download { return }
+            try? FileManager.default.removeItem(at: file)
+        }
     }
 
     private let manager: HTTPSessionManager
@@ -56,11 +63,12 @@ final class TransferRun: Sendable {
     ) async -> Response<Serializer.Value> {
         control.watchers.tell(.began(kind.isWhole ? request : nil))
         if control.state != .resumed { await control.ready() }
+        let validation = request.options.validation ?? serializer.validation
         var retryCount = 0
         var resumption: Data?
         while true {
-            let attempt = await cancellably { await self.attempt(request, retryCount, resumption) }
-            let response = made(of: attempt, serializer, request.options.validation, retryCount)
+            let attempt = await cancellably { await self.attempt(request, validation, retryCount, resumption) }
+            let response = made(of: attempt, serializer, validation, retryCount)
             guard let error = response.error, !control.isCancelled else {
                 end(response.facts)
                 return response
@@ -79,6 +87,7 @@ final class TransferRun: Sendable {
                 end(response.facts)
                 return response
             case .again:
+                attempt.removeFile()
                 resumption = response.resumeData
                 retryCount += 1
             }
@@ -101,19 +110,19 @@ final class TransferRun: Sendable {
     private func made<Serializer: ResponseSerializer>(
         of attempt: Attempt,
         _ serializer: Serializer,
-        _ validation: ResponseValidation?,
+        _ validation: ResponseValidation,
         _ retryCount: Int
     ) -> Response<Serializer.Value> {
         switch attempt {
         case .refused(let error, let request):
             control.watchers.tell(.serialized(statusCode: nil, error))
             return Response(failing: error, request, retryCount: retryCount)
-        case .ended(let outcome, let delegate, let moved):
+        case .ended(let outcome, let delegate, let download):
             let response = outcome.response(
                 by: serializer,
                 validation: validation,
                 reason: delegate.reason(for: outcome),
-                moved: moved,
+                download: download,
                 retryCount: retryCount
             )
             control.watchers.tell(.serialized(statusCode: response.statusCode, response.error))
@@ -127,6 +136,7 @@ final class TransferRun: Sendable {
 
     private func attempt(
         _ wanted: HTTPRequest,
+        _ validation: ResponseValidation,
         _ retryCount: Int,
         _ resumption: Data?
     ) async -> Attempt {
@@ -144,7 +154,7 @@ final class TransferRun: Sendable {
                 }
             }
             if let resumption { plan.kind = .resumedDownload(resumption) }
-            return await send(plan)
+            return await send(plan, validation)
         } catch {
             return .refused(error, built)
         }
@@ -166,7 +176,7 @@ final class TransferRun: Sendable {
         }
     }
 
-    private func send(_ plan: TaskPlan) async -> Attempt {
+    private func send(_ plan: TaskPlan, _ validation: ResponseValidation) async -> Attempt {
         let delegate = manager.delegate(for: plan)
         let session = manager.session
         let outcome = await unsafe withUnsafeContinuation { continuation in
@@ -184,22 +194,17 @@ final class TransferRun: Sendable {
         control.watchers.tell(.completedTask(outcome.task, outcome.error))
         if let metrics = outcome.metrics { control.watchers.tell(.collectedMetrics(metrics)) }
         guard let file = outcome.file, let task = outcome.task as? URLSessionDownloadTask else {
-            return .ended(outcome, delegate, moved: nil)
+            return .ended(outcome, delegate, nil)
         }
-        return .ended(outcome, delegate, moved: await move(file, outcome, task, session))
-    }
-
-    private func move(
-        _ file: URL,
-        _ outcome: TaskOutcome,
-        _ task: URLSessionDownloadTask,
-        _ session: URLSession
-    ) async -> Result<URL, UncurlError> {
-        let (move, destination) = (DownloadMove(core: manager.core, task: task), destination)
-        return await unsafe withUnsafeContinuation { continuation in
+        let move = DownloadMove(core: manager.core, session: session, task: task, destination: destination)
+        if let refusal = move.refusal(file, outcome, by: validation) {
+            return .ended(outcome, delegate, .refused(refusal))
+        }
+        let download = await unsafe withUnsafeContinuation { continuation in
             session.delegateQueue.addOperation {
-                unsafe continuation.resume(returning: move.run(file, outcome.response, session, destination))
+                unsafe continuation.resume(returning: move.run(file, outcome.response))
             }
         }
+        return .ended(outcome, delegate, download)
     }
 }

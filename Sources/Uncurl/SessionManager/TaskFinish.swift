@@ -3,8 +3,9 @@ internal import URLLoading
 
 /// The way from a task's end to its completion handler:
 ///
-/// loop, or delegate queue → (delegate queue: where a download goes) → serialization, several at once → completion queue: the handler, then
-/// the notification, then the operations that waited for the end. The hook for the end runs on the delegate queue, beside all that.
+/// loop, or delegate queue → (a download is validated, and goes to its place by way of the delegate queue) → serialization, several at once →
+/// completion queue: the handler, then the notification, then the operations that waited for the end. The hook for the end runs on the delegate
+/// queue, beside all that.
 struct TaskFinish<Serializer: ResponseSerializer>: Sendable {
     let core: ManagerCore
     let delegate: TaskDelegate
@@ -21,18 +22,21 @@ struct TaskFinish<Serializer: ResponseSerializer>: Sendable {
         guard let file = outcome.file, let task = outcome.task as? URLSessionDownloadTask else {
             return make(outcome, nil, group)
         }
-        session.delegateQueue.addOperation {
-            let moved = DownloadMove(core: core, task: task).run(file, outcome.response, session, destination)
-            make(outcome, moved, group)
+        let move = DownloadMove(core: core, session: session, task: task, destination: destination)
+        ManagerCore.processing.async {
+            if let refusal = move.refusal(file, outcome, by: serializer.validation) {
+                return make(outcome, .refused(refusal), group)
+            }
+            session.delegateQueue.addOperation { make(outcome, move.run(file, outcome.response), group) }
         }
     }
 
-    private func make(_ outcome: TaskOutcome, _ moved: Result<URL, UncurlError>?, _ group: DispatchGroup) {
+    private func make(_ outcome: TaskOutcome, _ download: DownloadedFile?, _ group: DispatchGroup) {
         ManagerCore.processing.async {
             let response = outcome.response(
                 by: serializer,
                 reason: delegate.reason(for: outcome),
-                moved: moved
+                download: download
             )
             (settings.values.completionQueue ?? core.ownQueue).async {
                 completion(response)

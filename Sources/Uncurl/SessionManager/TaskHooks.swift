@@ -27,7 +27,8 @@ public struct TaskHooks: Sendable {
     /// Nil: the answer is not stored.
     public var willCacheResponse:
         (@Sendable (Session, URLSessionDataTask, CachedURLResponse) async -> CachedURLResponse?)?
-    /// Where the file goes; nil leaves the choice to the task's own destination.
+    /// Where the file goes, where nothing may be yet; nil leaves the choice to the task's own destination. Of the manager's own tasks it is asked once
+    /// the answer has been validated.
     public var didFinishDownloading: (@Sendable (Session, URLSessionDownloadTask, URL) -> URL?)?
     /// Bytes written just now, written so far, and expected, or −1.
     public var didWriteData: (@Sendable (Session, URLSessionDownloadTask, Int64, Int64, Int64) -> Void)?

@@ -209,7 +209,11 @@ extension TaskDelegate: URLSessionDownloadDelegate {
         didFinishDownloadingTo location: URL
     ) {
         guard let place = core.hooks.didFinishDownloading?(session, downloadTask, location) else { return }
-        _ = DownloadMove(core: core, task: downloadTask).move(location, to: place, [])
+        _ = DownloadMove(core: core, session: session, task: downloadTask, destination: nil).move(
+            location,
+            to: place,
+            []
+        )
     }
 
     public func urlSession(

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 
 @testable import Uncurl
@@ -12,13 +13,32 @@ struct DownloadMoveTests {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
 
-    private func move(_ file: URL, to place: URL) -> Result<URL, UncurlError> {
+    private func move(
+        _ file: URL,
+        to place: URL,
+        _ options: DownloadDestination.Options = [.removePreviousFile]
+    ) throws(UncurlError) -> URL {
         var settings = ManagerCore.Settings()
         settings.notificationCenter = nil
         let session = URLSession(configuration: .isolated)
         defer { session.invalidateAndCancel() }
         let task = session.downloadTask(with: URL(string: "http://example.com/")!)
-        return DownloadMove(core: ManagerCore(settings), task: task).move(file, to: place, [.removePreviousFile])
+        let move = DownloadMove(core: ManagerCore(settings), session: session, task: task, destination: nil)
+        switch move.move(file, to: place, options) {
+        case .placed(let place): return place
+        case .stranded(let error): throw error
+        case .refused(let failure): throw .validation(failure)
+        }
+    }
+
+    private func failure(_ file: URL, to place: URL, _ options: DownloadDestination.Options) -> FileFailure? {
+        do throws(UncurlError) {
+            _ = try move(file, to: place, options)
+            return nil
+        } catch {
+            if case .file(let failure) = error { return failure }
+            return nil
+        }
     }
 
     private func content(_ url: URL) -> String? { try? String(contentsOf: url, encoding: .utf8) }
@@ -28,30 +48,73 @@ struct DownloadMoveTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let place = folder.appendingPathComponent("place")
         try Data("old".utf8).write(to: place)
-        guard case .failure(.file(let failure)) = move(folder.appendingPathComponent("none"), to: place) else {
-            Issue.record("moved")
-            return
-        }
-        #expect(failure.destination == place)
+        let failure = self.failure(folder.appendingPathComponent("none"), to: place, [.removePreviousFile])
+        #expect(failure?.destination == place)
+        #expect(failure?.obstacle == nil)
         #expect(content(place) == "old")
     }
 
-    @Test("A24: a file or a folder at the place is replaced")
+    @Test("A24: a regular file at the place is replaced if that is asked for, and is an error that says so if not")
     func replaced() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
-        for isFolder in [false, true] {
-            let (file, place) = (folder.appendingPathComponent("file"), folder.appendingPathComponent("place"))
-            try? FileManager.default.removeItem(at: place)
-            try Data("new".utf8).write(to: file)
-            if isFolder {
-                let inner = place.appendingPathComponent("inner")
-                try FileManager.default.createDirectory(at: inner, withIntermediateDirectories: true)
-            } else {
-                try Data("old".utf8).write(to: place)
-            }
-            #expect(try move(file, to: place).get() == place)
-            #expect(content(place) == "new" && content(file) == nil)
+        let (file, place) = (folder.appendingPathComponent("file"), folder.appendingPathComponent("place"))
+        try Data("old".utf8).write(to: place)
+        try Data("new".utf8).write(to: file)
+        #expect(failure(file, to: place, [])?.obstacle == .file)
+        #expect(content(place) == "old" && content(file) == "new")
+        #expect(try move(file, to: place) == place)
+        #expect(content(place) == "new" && content(file) == nil)
+    }
+
+    @Test(
+        "a place with nothing takes the file, whether a file there would be replaced or not",
+        arguments: [false, true]
+    )
+    func empty(replaces: Bool) throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (file, place) = (folder.appendingPathComponent("file"), folder.appendingPathComponent("place"))
+        try Data("new".utf8).write(to: file)
+        #expect(try move(file, to: place, replaces ? [.removePreviousFile] : []) == place)
+        #expect(content(place) == "new")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["place"])
+    }
+
+    /// Puts a thing of the kind at the path; false: this user may not make one.
+    private func make(_ obstacle: FileFailure.Obstacle, at path: String) throws -> Bool {
+        switch obstacle {
+        case .file: return FileManager.default.createFile(atPath: path, contents: Data("old".utf8))
+        case .folder:
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+            return FileManager.default.createFile(atPath: path + "/inner", contents: Data("kept".utf8))
+        case .symbolicLink:
+            let target = folder.appendingPathComponent("target").path
+            try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target)
+            return FileManager.default.createFile(atPath: target, contents: Data("kept".utf8))
+        case .pipe: return mkfifo(path, 0o600) == 0
+        case .socket: return mknod(path, S_IFSOCK | 0o600, 0) == 0
+        // As /dev/null is made.
+        case .device: return mknod(path, S_IFCHR | 0o600, 1 << 8 | 3) == 0
         }
+    }
+
+    @Test(
+        "what is no regular file stays at the place, and the error says what it is",
+        arguments: [FileFailure.Obstacle.folder, .symbolicLink, .pipe, .socket, .device],
+        [false, true]
+    )
+    func kept(obstacle: FileFailure.Obstacle, replaces: Bool) throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (file, place) = (folder.appendingPathComponent("file"), folder.appendingPathComponent("place"))
+        try Data("new".utf8).write(to: file)
+        guard try make(obstacle, at: place.path) else { return #expect(obstacle == .device, "\(obstacle)") }
+        let kind = try FileManager.default.attributesOfItem(atPath: place.path)[.type] as? FileAttributeType
+        let failure = try #require(self.failure(file, to: place, replaces ? [.removePreviousFile] : []))
+        #expect(failure.obstacle == obstacle)
+        #expect(failure.description.contains("\(obstacle)"))
+        #expect(try FileManager.default.attributesOfItem(atPath: place.path)[.type] as? FileAttributeType == kind)
+        #expect(failure.source == file && content(file) == "new")
+        if obstacle == .folder { #expect(content(place.appendingPathComponent("inner")) == "kept") }
+        if obstacle == .symbolicLink { #expect(content(place) == "kept") }
     }
 
     private static let memory = URL(fileURLWithPath: "/dev/shm", isDirectory: true)
@@ -72,7 +135,8 @@ struct DownloadMoveTests {
         let place = folder.appendingPathComponent("place")
         try Data("old".utf8).write(to: place)
         try Data("new".utf8).write(to: file)
-        #expect(try move(file, to: place).get() == place)
+        #expect(failure(file, to: place, [])?.obstacle == .file)
+        #expect(try move(file, to: place) == place)
         #expect(content(place) == "new" && content(file) == nil)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["place"])
     }

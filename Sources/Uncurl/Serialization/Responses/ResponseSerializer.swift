@@ -26,7 +26,7 @@ public struct SerializedResponse<Value: Sendable>: Sendable {
 extension ResponseSerializer {
     /// Checks the answer and makes a value of it; neither failure hides the other.
     public func outcome(of answer: ReceivedResponse) -> SerializedResponse<Value> {
-        let (result, rejected) = outcome(of: answer, by: validation)
+        let (result, rejected) = outcome(of: answer, refusal: validation.failure(of: answer))
         return switch result {
         case .success(let value): SerializedResponse(value: value, error: nil)
         case .failure(let error): SerializedResponse(value: rejected, error: error)
@@ -36,9 +36,8 @@ extension ResponseSerializer {
     /// What a refused answer says is told as well: an error document must not be lost because of its status.
     func outcome(
         of answer: ReceivedResponse,
-        by validation: ResponseValidation
+        refusal: ValidationFailure?
     ) -> (Result<Value, UncurlError>, rejected: Value?) {
-        let refusal = validation.failure(of: answer)
         do {
             let value = try serialize(answer)
             guard let refusal else { return (.success(value), nil) }
@@ -46,7 +45,8 @@ extension ResponseSerializer {
         } catch {
             let failure = SerializationFailure.wrapping(error, .other, answer: answer)
             guard var refusal else { return (.failure(.serialization(failure)), nil) }
-            refusal.serialization = failure
+            // That a refused download has no file says nothing of its content.
+            if case .noFile = failure.reason {} else { refusal.serialization = failure }
             return (.failure(.validation(refusal)), nil)
         }
     }

@@ -13,9 +13,9 @@ public struct ValidationFailure: Error, Sendable {
     /// Everything that is wrong, the status first.
     public let reasons: [Reason]
     public let response: URLResponse?
-    /// The body; empty for a download.
+    /// The body; of a download that was to go somewhere up to a mebibyte of it, and of another download none.
     public let data: Data
-    /// Where a download lies.
+    /// Where a download lies that was to go nowhere else.
     public let fileURL: URL?
     /// What is wrong with the content besides. Nil: it is a value, which the response carries.
     public var serialization: SerializationFailure?

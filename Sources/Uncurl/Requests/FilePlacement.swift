@@ -1,0 +1,77 @@
+internal import Glibc
+internal import URLLoading
+
+/// Puts a finished file at its place in one step: at every moment the place has what it had before, or all of the file.
+///
+/// A regular file is replaced if that is wanted. Nothing else ever is: not a folder, a device, a socket, a pipe or a symbolic link. From another
+/// file system the file comes by a copy beside its place.
+struct FilePlacement {
+    let file: URL
+    let place: URL
+    let replacesFile: Bool
+
+    /// - Throws: ``FileFailure/Obstacle`` for what is not replaced, or `CocoaError`. The file is where it was then.
+    func run() throws {
+        if let obstacle = try obstacle() { throw obstacle }
+        if try put(file) { return }
+        let copy = place.deletingLastPathComponent().appendingPathComponent(".\(UUID().uuidString).part")
+        do {
+            try FileManager.default.copyItem(at: file, to: copy)
+            guard try put(copy) else { throw failure(EXDEV) }
+        } catch {
+            try? FileManager.default.removeItem(at: copy)
+            throw error
+        }
+        try? FileManager.default.removeItem(at: file)
+    }
+
+    /// What lies at the place and has to stay there. A symbolic link is looked at itself, not what it leads to.
+    private func obstacle() throws -> FileFailure.Obstacle? {
+        var facts = stat()
+        guard unsafe lstat(place.path, &facts) == 0 else {
+            if errno == ENOENT { return nil }
+            throw failure(errno)
+        }
+        switch facts.st_mode & S_IFMT {
+        case S_IFREG: return replacesFile ? nil : .file
+        case S_IFDIR: return .folder
+        case S_IFLNK: return .symbolicLink
+        case S_IFIFO: return .pipe
+        case S_IFSOCK: return .socket
+        default: return .device
+        }
+    }
+
+    /// False: `source` is on another file system than the place.
+    private func put(_ source: URL) throws -> Bool {
+        if replacesFile {
+            if unsafe rename(source.path, place.path) == 0 { return true }
+        } else if try link(source) {
+            return true
+        }
+        switch errno {
+        case EXDEV: return false
+        // A folder, or a file that is not to be replaced, has come there since.
+        case EISDIR, EEXIST:
+            if let obstacle = try obstacle() { throw obstacle }
+            throw failure(EEXIST)
+        case let code: throw failure(code)
+        }
+    }
+
+    /// A second name, and then no first one: unlike a rename it replaces nothing. False: `errno` says why not.
+    private func link(_ source: URL) throws -> Bool {
+        if unsafe Glibc.link(source.path, place.path) == 0 {
+            _ = unsafe unlink(source.path)
+            return true
+        }
+        // There are file systems that know no second names.
+        guard errno == EPERM || errno == EOPNOTSUPP || errno == EMLINK else { return false }
+        return unsafe rename(source.path, place.path) == 0
+    }
+
+    private func failure(_ code: CInt) -> CocoaError {
+        let cause = POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO)
+        return CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: place.path, NSUnderlyingErrorKey: cause])
+    }
+}
