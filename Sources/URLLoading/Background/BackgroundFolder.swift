@@ -13,7 +13,8 @@ final class BackgroundFolder: Sendable {
     }
 
     private static let suffix = ".task"
-    /// What is not a record: what downloads leave for later ones.
+    private static let partSuffix = ".part"
+    /// What is not a record: what downloads leave for later ones, and what is damaged.
     private static let keptSuffix = ".kept"
     /// Seconds: what nobody has gone on from in a week, nobody will (the limit of a resource, by default).
     private static let keptTime: Int64 = 604_800
@@ -72,42 +73,77 @@ final class BackgroundFolder: Sendable {
 
     // MARK: Records
 
-    /// By number; what cannot be read is no record of ours and is removed, with everything that belongs to none.
-    func records() -> [BackgroundRecord] {
-        var found: [BackgroundRecord] = []
-        var strangers: [String] = []
+    struct Contents {
+        /// By number.
+        var records: [BackgroundRecord] = []
+        /// The numbers of records that cannot be read. They stay, with all that may be theirs, until they are ``setAside(_:)``.
+        var damaged: [Int] = []
+    }
+
+    /// What an earlier session has left. What belongs to no record is removed.
+    func contents() -> Contents {
+        var found = Contents()
+        var others: [String] = []
         for name in StoreFile.names(in: path) where name != "lock" {
-            guard name.hasSuffix(BackgroundFolder.suffix) else {
-                strangers.append(name)
+            guard let number = BackgroundFolder.number(ofRecord: name) else {
+                others.append(name)
                 continue
             }
-            if let octets = try? StoreFile.read("\(path)/\(name)", limit: BackgroundFolder.mostOctets),
-                let record = try? PropertyListDecoder().decode(BackgroundRecord.self, from: Data(octets)),
-                record.version == BackgroundRecord.version, BackgroundFolder.numbers.contains(record.number),
-                name == "\(record.number)\(BackgroundFolder.suffix)"
-            {
-                found.append(record)
+            let octets = try? StoreFile.read("\(path)/\(name)", limit: BackgroundFolder.mostOctets)
+            if let record = octets.flatMap({ BackgroundRecord($0) }), record.number == number {
+                found.records.append(record)
             } else {
-                strangers.append(name)
+                found.damaged.append(number)
             }
         }
+        found.records.sort { $0.number < $1.number }
+        found.damaged.sort()
+        remove(others, but: found)
+        return found
+    }
+
+    /// Nil for the name of another file.
+    private static func number(ofRecord name: String) -> Int? {
+        guard name.hasSuffix(suffix), let number = Int(name.dropLast(suffix.count)), numbers.contains(number),
+            name == "\(number)\(suffix)"
+        else { return nil }
+        return number
+    }
+
+    private func remove(_ names: [String], but found: Contents) {
         let wanted = Set(
-            found.flatMap { [$0.part?.path, $0.outcome?.path, $0.outcome?.contentPath] }.compactMap { $0 }
+            found.records.flatMap { [$0.part?.path, $0.outcome?.path, $0.outcome?.contentPath] }.compactMap { $0 }
         )
         let now = Int64(Date().timeIntervalSince1970)
-        for name in strangers where !wanted.contains("\(path)/\(name)") {
+        for name in names where !wanted.contains("\(path)/\(name)") {
+            if found.damaged.contains(where: { isPart(name, of: $0) }) { continue }
             let isKept = name.hasSuffix(BackgroundFolder.keptSuffix)
             let age = StoreFile.state("\(path)/\(name)").map { now - $0.seconds } ?? 0
             if !isKept || age > BackgroundFolder.keptTime { StoreFile.remove("\(path)/\(name)") }
         }
-        return found.sorted { $0.number < $1.number }
     }
 
     func write(_ record: BackgroundRecord) throws(StoreFile.Fault) {
-        let encoder = PropertyListEncoder()
-        encoder.outputFormat = .binary
-        guard let data = try? encoder.encode(record) else { throw StoreFile.Fault(code: EINVAL) }
-        try StoreFile.replace(place(of: record.number), with: Array(data), isDurable: true)
+        guard let octets = record.encoded() else { throw StoreFile.Fault(code: EINVAL) }
+        try StoreFile.replace(place(of: record.number), with: octets, isDurable: true)
+    }
+
+    // MARK: Damage
+
+    /// Where ``setAside(_:)`` puts a record.
+    func asidePath(of number: Int) -> String { place(of: number) + BackgroundFolder.keptSuffix }
+
+    /// Takes a record that cannot be read out of the way, and the content that may be its own: for a week, for a person to look at.
+    func setAside(_ number: Int) {
+        var moves = [(place(of: number), asidePath(of: number))]
+        for name in StoreFile.names(in: path) where isPart(name, of: number) {
+            moves.append(("\(path)/\(name)", "\(path)/\(name)\(BackgroundFolder.keptSuffix)"))
+        }
+        for (old, new) in moves where unsafe rename(old, new) == 0 { StoreFile.touch(new) }
+    }
+
+    private func isPart(_ name: String, of number: Int) -> Bool {
+        name.hasPrefix("\(number)-") && name.hasSuffix(BackgroundFolder.partSuffix)
     }
 
     func remove(_ number: Int) { StoreFile.remove(place(of: number)) }
@@ -115,7 +151,9 @@ final class BackgroundFolder: Sendable {
     private func place(of number: Int) -> String { "\(path)/\(number)\(BackgroundFolder.suffix)" }
 
     /// For content, a download's or an answer's; never used before, so that no record can mean another's.
-    func freshPart(of number: Int) -> String { "\(path)/\(number)-\(UUID().uuidString).part" }
+    func freshPart(of number: Int) -> String {
+        "\(path)/\(number)-\(UUID().uuidString)\(BackgroundFolder.partSuffix)"
+    }
 
     /// Puts what a download leaves for a later one where records do not count.
     func keep(_ part: String) -> String? {

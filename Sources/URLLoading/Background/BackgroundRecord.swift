@@ -1,13 +1,13 @@
 internal import Foundation
 
 /// What is on disk of one task of a background session: enough for another process to go on with it, or to tell how it ended.
-struct BackgroundRecord: Codable, Sendable {
-    enum Kind: String, Codable, Sendable { case download, upload }
+struct BackgroundRecord: Sendable {
+    enum Kind: UInt8, Sendable { case download, upload }
 
-    enum State: String, Codable, Sendable { case suspended, running, finished }
+    enum State: UInt8, Sendable { case suspended, running, finished }
 
     /// A file that a download is writing, and by what to know the content in it.
-    struct Part: Codable, Sendable {
+    struct Part: Sendable {
         var path: String
         /// For If-Range; nil where nothing tells the content apart, so that it cannot be gone on with.
         var validator: String?
@@ -18,7 +18,7 @@ struct BackgroundRecord: Codable, Sendable {
     }
 
     /// How it ended, until the delegate has been told.
-    struct Outcome: Codable, Sendable {
+    struct Outcome: Sendable {
         /// A failure's number in `NSURLErrorDomain`; nil for none.
         var code: Int?
         var reason: String?
@@ -32,19 +32,16 @@ struct BackgroundRecord: Codable, Sendable {
         var contentPath: String?
     }
 
-    static let version = 1
-
-    var version = BackgroundRecord.version
     let number: Int
     let kind: Kind
-    /// Archived; what a record cannot hold was refused when the task was made.
-    var request: Data
-    /// Of an upload: the file.
+    /// What a record cannot hold, such as a stream, was refused when the task was made.
+    var request: URLRequest
+    /// Of an upload, which always has one: the file.
     var source: String?
     var state = State.suspended
     var part: Part?
-    /// The head of the answer, archived.
-    var response: Data?
+    /// The head of the answer.
+    var response: HTTPURLResponse?
     var outcome: Outcome?
     var taskDescription: String?
     var priority: Float
@@ -53,23 +50,115 @@ struct BackgroundRecord: Codable, Sendable {
     var expectsToReceive: Int64
     /// When the task was resumed for the first time: the limit of the whole resource counts from here.
     var begun: Date?
+}
 
-    // MARK: Foundation's objects
+/// A record as a file: a ``StoreSeal`` and the fields in their order.
+extension BackgroundRecord {
+    private static let seal = StoreSeal(kind: 1, format: 1)
 
-    static func archive(_ request: URLRequest) -> Data? {
-        try? NSKeyedArchiver.archivedData(withRootObject: NSURLRequest(request), requiringSecureCoding: true)
+    /// Nil if it cannot be sealed.
+    func encoded() -> [UInt8]? {
+        var writer = OctetWriter()
+        writer.put(Int64(number))
+        writer.put(kind.rawValue)
+        writer.put(request.values)
+        writer.put(source)
+        writer.put(state.rawValue)
+        writer.put(optional: part) { $0.put($1) }
+        writer.put(optional: response) { $0.put($1.values) }
+        writer.put(optional: outcome) { $0.put($1) }
+        writer.put(taskDescription)
+        writer.put(Double(priority))
+        writer.put(optional: beginDate) { $0.put($1.timeIntervalSinceReferenceDate) }
+        writer.put(expectsToSend)
+        writer.put(expectsToReceive)
+        writer.put(optional: begun) { $0.put($1.timeIntervalSinceReferenceDate) }
+        return Self.seal.closed(writer.bytes)
     }
 
-    static func archive(_ response: HTTPURLResponse) -> Data? {
-        try? NSKeyedArchiver.archivedData(withRootObject: response, requiringSecureCoding: true)
+    /// Nil for what is damaged, or was not written by ``encoded()``.
+    init?(_ bytes: [UInt8]) {
+        guard let content = Self.seal.content(of: bytes) else { return nil }
+        do throws(OctetReader.Malformed) {
+            var reader = OctetReader(content)
+            try self.init(from: &reader)
+            guard reader.isAtEnd else { return nil }
+        } catch {
+            return nil
+        }
     }
 
-    var urlRequest: URLRequest? {
-        let archived = try? NSKeyedUnarchiver.unarchivedObject(ofClass: NSURLRequest.self, from: request)
-        return archived?.request
+    private init(from reader: inout OctetReader) throws(OctetReader.Malformed) {
+        guard let number = Int(exactly: try reader.number()), let kind = Kind(rawValue: try reader.octet()) else {
+            throw OctetReader.Malformed()
+        }
+        self.number = number
+        self.kind = kind
+        request = URLRequest(storage: RequestStorage(try reader.request()))
+        source = try reader.optionalText()
+        guard let state = State(rawValue: try reader.octet()), source != nil || kind != .upload else {
+            throw OctetReader.Malformed()
+        }
+        self.state = state
+        part = try reader.optional { reader throws(OctetReader.Malformed) in try reader.part() }
+        response = try reader.optional { reader throws(OctetReader.Malformed) in
+            guard let response = URLResponse.make(try reader.response()) as? HTTPURLResponse else {
+                throw OctetReader.Malformed()
+            }
+            return response
+        }
+        outcome = try reader.optional { reader throws(OctetReader.Malformed) in try reader.outcome() }
+        taskDescription = try reader.optionalText()
+        priority = Float(try reader.double())
+        beginDate = try reader.optional { reader throws(OctetReader.Malformed) in try reader.date() }
+        expectsToSend = try reader.number()
+        expectsToReceive = try reader.number()
+        begun = try reader.optional { reader throws(OctetReader.Malformed) in try reader.date() }
+    }
+}
+
+extension OctetWriter {
+    fileprivate mutating func put(_ part: BackgroundRecord.Part) {
+        put(part.path)
+        put(part.validator)
+        put(part.expected)
+        put(part.boot)
     }
 
-    var urlResponse: HTTPURLResponse? {
-        response.flatMap { try? NSKeyedUnarchiver.unarchivedObject(ofClass: HTTPURLResponse.self, from: $0) }
+    fileprivate mutating func put(_ outcome: BackgroundRecord.Outcome) {
+        put(optional: outcome.code) { $0.put(Int64($1)) }
+        put(outcome.reason)
+        put(optional: outcome.resumeData) { $0.put($1) }
+        put(outcome.path)
+        put(optional: outcome.content) { $0.put($1) }
+        put(outcome.contentPath)
+    }
+}
+
+extension OctetReader {
+    fileprivate mutating func part() throws(Malformed) -> BackgroundRecord.Part {
+        let (path, validator) = (try text(), try optionalText())
+        return BackgroundRecord.Part(path: path, validator: validator, expected: try number(), boot: try text())
+    }
+
+    fileprivate mutating func outcome() throws(Malformed) -> BackgroundRecord.Outcome {
+        var outcome = BackgroundRecord.Outcome()
+        outcome.code = try optional { reader throws(Malformed) in
+            guard let code = Int(exactly: try reader.number()) else { throw Malformed() }
+            return code
+        }
+        outcome.reason = try optionalText()
+        outcome.resumeData = try optional { reader throws(Malformed) in Data(try reader.octets()) }
+        outcome.path = try optionalText()
+        outcome.content = try optional { reader throws(Malformed) in Data(try reader.octets()) }
+        outcome.contentPath = try optionalText()
+        return outcome
+    }
+
+    /// A time that is no number is none.
+    fileprivate mutating func date() throws(Malformed) -> Date {
+        let seconds = try double()
+        guard seconds.isFinite else { throw Malformed() }
+        return Date(timeIntervalSinceReferenceDate: seconds)
     }
 }

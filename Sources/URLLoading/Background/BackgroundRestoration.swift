@@ -3,17 +3,16 @@ internal import Synchronization
 
 /// Tasks of a background session's earlier process, from their records.
 enum BackgroundRestoration {
-    /// Nil for a record that says too little.
-    static func task(_ record: BackgroundRecord, _ session: URLSession) -> URLSessionTask? {
-        guard let request = record.urlRequest else { return nil }
+    static func task(_ record: BackgroundRecord, _ session: URLSession) -> URLSessionTask {
+        let request = record.request
         let task: URLSessionTask
         switch record.kind {
         case .download:
             let order = TaskOrder(request, .request, .delegate, resumption: resumption(record, request))
             task = URLSessionDownloadTask(session, record.number, order)
         case .upload:
-            guard let source = record.source else { return nil }
-            let order = TaskOrder(request, .file(URL(fileURLWithPath: source)), .delegate)
+            let source = URL(fileURLWithPath: record.source ?? "/")
+            let order = TaskOrder(request, .file(source), .delegate)
             task = URLSessionUploadTask(session, record.number, order)
         }
         task.snapshot.withLock { snapshot in
@@ -23,9 +22,21 @@ enum BackgroundRestoration {
             snapshot.expectsToSend = record.expectsToSend
             snapshot.expectsToReceive = record.expectsToReceive
             guard record.state == .finished else { return }
-            snapshot.response = record.urlResponse
+            snapshot.response = record.response
         }
         return task
+    }
+
+    /// A task whose record cannot be read: nobody knows what it was to load, or of which kind it was. Its end says so.
+    static func damaged(_ number: Int, setAside path: String, _ session: URLSession) -> (URLSessionTask, URLError) {
+        let error = ErrorTranslation.urlError(
+            .cannotOpenFile,
+            nil,
+            "the record of task \(number) of a background session is damaged: it lies in \(path) for a week"
+        )
+        var info = error.userInfo
+        info[NSFilePathErrorKey] = path
+        return (URLSessionTask(session, number, TaskOrder(nil)), URLError(error.code, userInfo: info))
     }
 
     /// What is on disk, if it can be gone on from.
@@ -56,6 +67,11 @@ enum BackgroundRestoration {
         }
         guard let path = outcome.contentPath else { return }
         KeptAnswer.read(path) { delegate.urlSession(session, dataTask: task, didReceive: $0) }
+    }
+
+    static func tell(_ failure: URLError, of task: URLSessionTask, _ session: URLSession) {
+        task.stage = .over
+        TaskEnding(task: task, session: session, failure: failure, response: nil).tell(by: CallbackQueue {})
     }
 
     /// How a task ended that an earlier process has finished and not told of.

@@ -7,6 +7,8 @@ final class BackgroundSession: Sendable {
     /// Why it has no journal: another session has the identifier, or there is no place to write to.
     private let refusal: URLError?
     private let journal: BackgroundJournal?
+    /// The numbers of tasks whose records could not be read.
+    private let damaged: [Int]
     /// Of what an earlier process has finished, what the delegate has not heard yet.
     private let untold = Mutex<Set<Int>>([])
     /// Of uploads under way: the answer's content so far.
@@ -16,10 +18,13 @@ final class BackgroundSession: Sendable {
     init(_ identifier: String, in base: String?) {
         do throws(BackgroundFolder.Refusal) {
             let folder = try BackgroundFolder(for: identifier, in: base)
-            journal = BackgroundJournal(folder, folder.records())
+            let found = folder.contents()
+            journal = BackgroundJournal(folder, found.records)
+            damaged = found.damaged
             refusal = nil
         } catch {
             journal = nil
+            damaged = []
             switch error {
             case .inUse:
                 let reason = "another session has the identifier “\(identifier)”, here or in another process"
@@ -69,16 +74,15 @@ final class BackgroundSession: Sendable {
             return refuse(.unsupportedURL, "a background session loads http and https alone")
         }
         if case .stream = request.values.body { return refuse(.unknown, "a stream does not outlive its process") }
-        guard let archived = BackgroundRecord.archive(request) else {
-            return refuse(.badURL, "the request cannot be written down")
-        }
-        guard archived.count <= BackgroundFolder.mostRequest else {
+        var octets = OctetWriter()
+        octets.put(request.values)
+        guard octets.bytes.count <= BackgroundFolder.mostRequest else {
             return refuse(.dataLengthExceedsMaximum, "the request is too long to be written down; a file is not")
         }
         var record = BackgroundRecord(
             number: task.taskIdentifier,
             kind: kind,
-            request: archived,
+            request: request,
             priority: task.priority,
             expectsToSend: -1,
             expectsToReceive: -1
@@ -128,18 +132,24 @@ final class BackgroundSession: Sendable {
         guard let journal else { return [] }
         let restored = journal.all.compactMap { record -> (URLSessionTask, BackgroundRecord)? in
             if record.state == .finished, session.delegate == nil { return nil }
-            guard let task = BackgroundRestoration.task(record, session) else {
-                journal.remove(record.number)
-                return nil
-            }
-            return (task, record)
+            return (BackgroundRestoration.task(record, session), record)
         }
-        untold.withLock { $0 = Set(restored.filter { $0.1.state == .finished }.map(\.1.number)) }
+        untold.withLock { $0.formUnion(restored.filter { $0.1.state == .finished }.map(\.1.number)) }
         return restored
     }
 
-    /// Of all that are written down.
-    var lastNumber: Int { journal?.all.last?.number ?? 0 }
+    /// Tasks of earlier processes of which nothing is known any more, each with the error to be told. Without a delegate they wait
+    /// for another session.
+    func damagedTasks(for session: URLSession) -> [(task: URLSessionTask, failure: URLError)] {
+        guard let folder, session.delegate != nil else { return [] }
+        untold.withLock { $0.formUnion(damaged) }
+        return damaged.map { number in
+            BackgroundRestoration.damaged(number, setAside: folder.asidePath(of: number), session)
+        }
+    }
+
+    /// Of all that have a file.
+    var lastNumber: Int { max(journal?.all.last?.number ?? 0, damaged.last ?? 0) }
 
     // MARK: A load
 
@@ -162,7 +172,7 @@ final class BackgroundSession: Sendable {
             if let leftover { StoreFile.remove(leftover) }
         }
         journal?.change(task.taskIdentifier, then: forget) { record in
-            record.response = response.flatMap { BackgroundRecord.archive($0) }
+            record.response = response
             record.part = part
         }
     }
@@ -190,7 +200,7 @@ final class BackgroundSession: Sendable {
         let answer = answers.withLock { $0.removeValue(forKey: number) }
         outcome.content = answer?.data
         outcome.contentPath = answer?.finish()
-        let response = (ending.response as? HTTPURLResponse).flatMap { BackgroundRecord.archive($0) }
+        let response = ending.response as? HTTPURLResponse
         let last = outcome
         journal.later {
             // Or the record would be there before the content.
@@ -212,7 +222,11 @@ final class BackgroundSession: Sendable {
     func told(_ task: URLSessionTask) -> Bool {
         let number = task.taskIdentifier
         answers.withLock { $0.removeValue(forKey: number) }?.drop()
-        journal?.remove(number)
+        if damaged.contains(number) {
+            journal?.later { [folder] in folder?.setAside(number) }
+        } else {
+            journal?.remove(number)
+        }
         return untold.withLock { untold in
             guard untold.remove(number) != nil else { return false }
             return untold.isEmpty

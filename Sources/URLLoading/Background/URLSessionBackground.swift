@@ -7,10 +7,13 @@ extension URLSession {
 
     /// The tasks that an earlier process of a background session has left go on where they were.
     func restoreTasks() {
-        guard let restored = background?.tasks(for: self) else { return }
+        guard let background else { return }
+        let restored = background.tasks(for: self)
+        let damaged = background.damagedTasks(for: self)
         state.withLock { state in
             for (task, record) in restored { state.takeIn(task, as: record.number) }
-            state.nextIdentifier = (background?.lastNumber ?? 0) + 1
+            for (task, _) in damaged { state.takeIn(task, as: task.taskIdentifier) }
+            state.nextIdentifier = background.lastNumber + 1
         }
         for (task, record) in restored {
             switch record.state {
@@ -19,6 +22,7 @@ extension URLSession {
             case .finished: BackgroundRestoration.tell(record, task, self)
             }
         }
+        for (task, failure) in damaged { BackgroundRestoration.tell(failure, of: task, self) }
     }
 
     func tellFinishedEvents() {

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Glibc
 
-/// Cookies on disk: JSON in one file that only its owner may read. A ``StoreFile``, so that whoever reads it, after
+/// Cookies on disk: ``SealedJSON`` in one file that only its owner may read. A ``StoreFile``, so that whoever reads it, after
 /// whatever crash, finds the old content or the new. Processes that share it take turns by a lock on a file beside it.
 /// Blocks: not for a loop's thread.
 struct CookieFile: Sendable {
@@ -37,18 +37,37 @@ struct CookieFile: Sendable {
         } catch {
             throw .file(error)
         }
-        guard let content = try? JSONDecoder().decode(Content.self, from: Data(octets)), content.version == 1 else {
-            throw .corrupt
-        }
-        return (content.cookies, state)
+        guard let entries = Self.decode(octets) else { throw .corrupt }
+        return (entries, state)
     }
+
+    /// Nil for what is damaged, or is no cookie file.
+    static func decode(_ octets: [UInt8]) -> [CookieJar.Entry]? {
+        guard let json = SealedJSON.content(of: octets),
+            let content = try? JSONDecoder().decode(Content.self, from: Data(json)), content.version == 1
+        else { return nil }
+        return content.cookies
+    }
+
+    static func encode(_ entries: [CookieJar.Entry]) -> [UInt8]? {
+        (try? JSONEncoder().encode(Content(cookies: entries))).flatMap { SealedJSON.closed(Array($0)) }
+    }
+
+    /// To be called with the lock held: takes a file that is ``Failure/corrupt`` out of the next one's way.
+    func setAside() { StoreFile.setAside(path) }
+
+    /// Where ``setAside()`` puts it.
+    var damagedPath: String { StoreFile.damagedPath(of: path) }
+
+    /// What writers that were killed left beside it.
+    func removeLeftovers() { StoreFile.removeLeftoversIfUnlocked(of: path) }
 
     /// To be called with the lock held. Says in which state the file is then.
     func write(_ entries: [CookieJar.Entry]) throws(Failure) -> StoreFile.State? {
-        guard let data = try? JSONEncoder().encode(Content(cookies: entries)) else { throw .corrupt }
-        removeLeftovers()
+        guard let octets = Self.encode(entries) else { throw .file(StoreFile.Fault(code: EINVAL)) }
+        StoreFile.removeLeftovers(of: path)
         do throws(StoreFile.Fault) {
-            try StoreFile.replace(path, with: Array(data), isDurable: true)
+            try StoreFile.replace(path, with: octets, isDurable: true)
         } catch {
             throw .file(error)
         }
@@ -67,14 +86,5 @@ struct CookieFile: Sendable {
             throw .file(error)
         }
         return try outcome.get()
-    }
-
-    /// What writers that were killed left behind: the lock is ours, so none is at work.
-    private func removeLeftovers() {
-        let folder = StoreFile.parent(of: path)
-        let prefix = path.dropFirst(folder.utf8.count + 1) + "."
-        for name in StoreFile.names(in: folder) where name.hasPrefix(prefix) && name.hasSuffix(".tmp") {
-            StoreFile.remove("\(folder)/\(name)")
-        }
     }
 }

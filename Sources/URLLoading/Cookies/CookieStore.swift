@@ -13,6 +13,8 @@ final class CookieStore: Sendable {
         var isLoaded: Bool
         /// The file as it was last read or written.
         var fileState: StoreFile.State?
+        /// The file as it was found damaged.
+        var damagedState: StoreFile.State?
         var isFlushPlanned = false
         /// In seconds since 1970.
         var lastLook = 0.0
@@ -174,6 +176,7 @@ final class CookieStore: Sendable {
         state.isLoaded = true
         state.lastLook = now
         guard let file else { return }
+        file.removeLeftovers()
         do throws(CookieFile.Failure) {
             let (entries, seen) = try file.read()
             state.fileState = seen
@@ -181,6 +184,7 @@ final class CookieStore: Sendable {
         } catch {
             state.failure = error
             state.fileState = file.state()
+            if error == .corrupt { state.damagedState = state.fileState }
             report(error)
         }
     }
@@ -208,7 +212,10 @@ final class CookieStore: Sendable {
                 try file.locked(upTo: limit) { () throws(CookieFile.Failure) in
                     try adopt(file, except: mine, known)
                     let now = Self.now
-                    let entries = state.withLock { $0.jar.all(at: now).filter(\.cookie.isPersistent) }
+                    let (entries, damaged) = state.withLock { state in
+                        (state.jar.all(at: now).filter(\.cookie.isPersistent), state.damagedState)
+                    }
+                    if let damaged, file.state() == damaged { file.setAside() }
                     let written = try file.write(entries)
                     state.withLock { $0.fileState = written }
                 }
@@ -239,7 +246,7 @@ final class CookieStore: Sendable {
             (entries, seen) = try file.read()
         } catch .corrupt {
             // Its content is lost; ours need not be.
-            state.withLock { $0.fileState = found }
+            state.withLock { ($0.fileState, $0.damagedState) = (found, found) }
             report(.corrupt)
             return
         }
@@ -252,7 +259,11 @@ final class CookieStore: Sendable {
     }
 
     private func report(_ failure: CookieFile.Failure) {
-        let line = "URLLoading: the cookies in \(file?.path ?? "memory") could not be kept: \(failure)\n"
+        guard let file else { return }
+        let line =
+            failure == .corrupt
+            ? "URLLoading: \(file.path) is damaged and not read; the next change puts it aside, as \(file.damagedPath)\n"
+            : "URLLoading: the cookies in \(file.path) could not be kept: \(failure)\n"
         try? FileHandle.standardError.write(contentsOf: Data(line.utf8))
     }
 

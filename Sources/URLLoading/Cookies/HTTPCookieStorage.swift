@@ -5,7 +5,9 @@ internal import HTTPEngine
 ///
 /// ``shared`` and those of groups are files under `XDG_DATA_HOME` (`~/.local/share` without it), in a folder named after the
 /// program: only their owner may read them, a crash leaves the old content or the new, and several processes may share one,
-/// each seeing within a second what the others keep. Cookies without a date live as long as the process.
+/// each seeing within a second what the others keep. Cookies without a date live as long as the process. A file that is
+/// damaged, or was edited by hand, does not match the checksum in it: it holds nothing, a line on standard error says so,
+/// and the next change puts it aside for a week, under its name with `.damaged` behind it.
 ///
 /// Kept are at most 180 cookies a domain and 3000 in all; then the expired go, and then whoever was not used the longest.
 open class HTTPCookieStorage: NSObject, @unchecked Sendable {

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The permanent credentials of a program, on disk: JSON, readable by its owner alone. **Passwords stand in it as they
+/// The permanent credentials of a program, on disk: ``SealedJSON``, readable by its owner alone. **Passwords stand in it as they
 /// are**; a program that wants them encrypted keeps them itself.
 ///
 /// Any number of processes may share it: each change is made to what the file then holds, under a lock, and the file is
@@ -32,11 +32,33 @@ struct CredentialFile: Sendable {
     /// Changes when another process has changed the file.
     var state: StoreFile.State? { StoreFile.state(path) }
 
-    /// Empty if there is no file, or none that can be read: nobody is helped by a program that does not start.
-    func read() -> CredentialTable {
-        guard let bytes = try? StoreFile.read(path, limit: Self.limit),
-            let contents = try? JSONDecoder().decode(Contents.self, from: Data(bytes)), contents.version == 1
-        else { return CredentialTable() }
+    enum Failure: Error, Equatable {
+        case file(StoreFile.Fault)
+        /// It is no file of credentials, or only part of one.
+        case damaged
+    }
+
+    /// Empty if there is no file.
+    func read() throws(Failure) -> CredentialTable {
+        let bytes: [UInt8]
+        do throws(StoreFile.Fault) {
+            bytes = try StoreFile.read(path, limit: Self.limit)
+        } catch {
+            switch error.code {
+            case ENOENT: return CredentialTable()
+            case EFBIG: throw .damaged
+            default: throw .file(error)
+            }
+        }
+        guard let table = Self.decode(bytes) else { throw .damaged }
+        return table
+    }
+
+    /// Nil for what is damaged, or is no file of credentials.
+    static func decode(_ bytes: [UInt8]) -> CredentialTable? {
+        guard let json = SealedJSON.content(of: bytes),
+            let contents = try? JSONDecoder().decode(Contents.self, from: Data(json)), contents.version == 1
+        else { return nil }
         var table = CredentialTable()
         for row in contents.credentials {
             let credential = Credential(
@@ -48,16 +70,44 @@ struct CredentialFile: Sendable {
         return table
     }
 
+    /// Nil if it cannot be sealed.
+    static func encode(_ table: CredentialTable) -> [UInt8]? {
+        let rows = table.spaces.flatMap { space, credentials in
+            credentials.values.compactMap { Row($0, space, isDefault: table.defaults[space] == $0) }
+        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+        let sorted = rows.sorted { ($0.host, $0.port, $0.user) < ($1.host, $1.port, $1.user) }
+        return (try? encoder.encode(Contents(credentials: sorted))).flatMap { SealedJSON.closed(Array($0)) }
+    }
+
+    /// What writers that were killed left beside it: passwords, as they are.
+    func removeLeftovers() { StoreFile.removeLeftoversIfUnlocked(of: path) }
+
+    /// Where ``update(_:)`` puts a file that is ``Failure/damaged``.
+    var damagedPath: String { StoreFile.damagedPath(of: path) }
+
     /// A lock is held for one writing, some milliseconds; longer only by a stopped process.
     private static let lockLimit = Duration.seconds(1)
 
-    /// Makes a change to what the file holds, and gives that back. Blocks while another process does the same, a second at most.
+    /// Makes a change to what the file holds, and gives that back. A file that is damaged holds nothing and is put aside. Blocks while another process does the same, a second at most.
     ///
     /// - Throws: what the disk says: it may be full, or read-only. EBUSY: another process holds the lock.
     func update(_ change: (inout CredentialTable) -> Void) throws(StoreFile.Fault) -> CredentialTable {
         try StoreFile.makeDirectory(StoreFile.parent(of: path))
         return try StoreFile.locked(path + ".lock", upTo: Self.lockLimit) { () throws(StoreFile.Fault) in
-            let before = read()
+            let before: CredentialTable
+            do throws(Failure) {
+                before = try read()
+            } catch {
+                switch error {
+                case .file(let fault): throw fault
+                case .damaged:
+                    StoreFile.setAside(path)
+                    before = CredentialTable()
+                }
+            }
+            StoreFile.removeLeftovers(of: path)
             var table = before
             change(&table)
             if table != before { try write(table) }
@@ -66,16 +116,8 @@ struct CredentialFile: Sendable {
     }
 
     private func write(_ table: CredentialTable) throws(StoreFile.Fault) {
-        let rows = table.spaces.flatMap { space, credentials in
-            credentials.values.compactMap { Row($0, space, isDefault: table.defaults[space] == $0) }
-        }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-        let sorted = rows.sorted { ($0.host, $0.port, $0.user) < ($1.host, $1.port, $1.user) }
-        guard let data = try? encoder.encode(Contents(credentials: sorted)) else {
-            throw StoreFile.Fault(code: EINVAL)
-        }
-        try StoreFile.replace(path, with: Array(data), isDurable: true)
+        guard let octets = Self.encode(table) else { throw StoreFile.Fault(code: EINVAL) }
+        try StoreFile.replace(path, with: octets, isDurable: true)
     }
 }
 

@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// What a ``URLCredentialStorage`` does: a table in memory and, for the shared one, the permanent part of it on disk.
 struct CredentialStore: Sendable {
     /// Of this process: all credentials if there is no file, else those for this session.
@@ -5,6 +7,7 @@ struct CredentialStore: Sendable {
     /// What the file held when it was in that state.
     private var kept = CredentialTable()
     private var seen: StoreFile.State?
+    private var hasLooked = false
     private let file: CredentialFile?
 
     init(file: CredentialFile?) {
@@ -14,10 +17,28 @@ struct CredentialStore: Sendable {
     /// What other processes have changed meanwhile counts too.
     private mutating func refresh() {
         guard let file else { return }
+        if !hasLooked { file.removeLeftovers() }
+        hasLooked = true
         let state = file.state
         guard state != seen else { return }
         seen = state
-        kept = state == nil ? CredentialTable() : file.read()
+        do throws(CredentialFile.Failure) {
+            kept = try file.read()
+        } catch {
+            // Nobody is helped by a program that does not start.
+            kept = CredentialTable()
+            report(error, file)
+        }
+    }
+
+    private func report(_ failure: CredentialFile.Failure, _ file: CredentialFile) {
+        let line =
+            switch failure {
+            case .damaged:
+                "URLLoading: \(file.path) is damaged and not read; the next change puts it aside, as \(file.damagedPath)\n"
+            case .file(let fault): "URLLoading: the credentials in \(file.path) cannot be read: \(fault)\n"
+            }
+        try? FileHandle.standardError.write(contentsOf: Data(line.utf8))
     }
 
     mutating func credentials(for space: ProtectionSpace) -> [String: Credential]? {

@@ -5,7 +5,9 @@ internal import Synchronization
 ///
 /// ``shared`` keeps permanent credentials in `$XDG_DATA_HOME/<program>/credentials.json` (mode 0600, passwords as they
 /// are), where other processes of the program find them; setting or removing one of those blocks for a disk write. Every
-/// other storage, and that of ephemeral sessions, writes nothing.
+/// other storage, and that of ephemeral sessions, writes nothing. A file that is damaged, or was edited by hand, does not match the
+/// checksum in it: it holds nothing, a line on standard error says so, and the next change puts it aside for a week, as
+/// `credentials.json.damaged`.
 open class URLCredentialStorage: NSObject, @unchecked Sendable {
     private let store: Mutex<CredentialStore>
 

@@ -25,6 +25,10 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     /// same content (a strong validator says so), else from the start; uploads from the start. What had ended and not been told is told then,
     /// so make the session with a delegate, and let no delegate mind to hear an end twice. After a fall of the machine downloads start over.
     ///
+    /// Each task's record carries a checksum. Of a record that cannot be read nothing is known but its number: the delegate is told the end of a
+    /// plain `URLSessionTask` without a request, `URLError.cannotOpenFile` with the file's path under `NSFilePathErrorKey`. The record, and content
+    /// that may be its own, lie there for a week; the other tasks go on.
+    ///
     /// One session at a time has an identifier, of all processes of a user; tasks of another fail with
     /// `URLError.backgroundSessionInUseByAnotherProcess`. There are download tasks and uploads of files, of http and https; other
     /// tasks, completion handlers and functions that wait fail. Redirects are followed without a question. Failures of the network are none before

@@ -7,11 +7,11 @@ import Testing
 struct BackgroundFolderTests {
     private let base = TemporaryFolder()
 
-    private func record(_ number: Int) -> BackgroundRecord {
+    private func record(_ number: Int) throws -> BackgroundRecord {
         BackgroundRecord(
             number: number,
             kind: .download,
-            request: Data("request".utf8),
+            request: URLRequest(url: try url("http://h.test/")),
             priority: 0.5,
             expectsToSend: -1,
             expectsToReceive: -1
@@ -42,13 +42,13 @@ struct BackgroundFolderTests {
         let folder = try BackgroundFolder(for: "one", in: base.path)
         try folder.write(record(number))
         try folder.write(record(3))
-        #expect(folder.records().map(\.number) == [3])
+        #expect(folder.contents().records.map(\.number) == [3])
     }
 
     @Test("records come back in their order; what is none goes, but for what downloads have left in this week")
     func records() throws {
         let folder = try BackgroundFolder(for: "one", in: base.path)
-        var second = record(10)
+        var second = try record(10)
         let part = folder.freshPart(of: 10)
         second.part = BackgroundRecord.Part(path: part, validator: "\"a\"", expected: 5, boot: BackgroundFolder.boot)
         try folder.write(second)
@@ -57,16 +57,42 @@ struct BackgroundFolderTests {
         let orphan = folder.freshPart(of: 11)
         #expect(FileManager.default.createFile(atPath: orphan, contents: Data()))
         let kept = try #require(folder.keep(orphan))
-        for name in ["11-x.part", "7.task", "stray"] {
+        for name in ["11-x.part", "07.task", "stray"] {
             #expect(FileManager.default.createFile(atPath: "\(folder.path)/\(name)", contents: Data("junk".utf8)))
         }
-        #expect(folder.records().map(\.number) == [9, 10])
+        #expect(folder.contents().records.map(\.number) == [9, 10])
         let names = Set(StoreFile.names(in: folder.path).map { "\(folder.path)/\($0)" })
         #expect(names == Set(["lock", "9.task", "10.task"].map { "\(folder.path)/\($0)" } + [part, kept]))
         folder.remove(9)
-        #expect(folder.records().map(\.number) == [10])
+        #expect(folder.contents().records.map(\.number) == [10])
     }
 
     @Test("the kernel has a number for this run of the machine")
     func boot() { #expect(BackgroundFolder.boot.count == 36) }
+
+    @Test("a record that cannot be read is named, and set aside for a week with the content that may be its own")
+    func damaged() throws {
+        let folder = try BackgroundFolder(for: "one", in: base.path)
+        try folder.write(record(3))
+        try folder.write(record(4))
+        let own = [folder.freshPart(of: 3), folder.freshPart(of: 3)]
+        let orphan = folder.freshPart(of: 33)
+        for path in own + [orphan] { #expect(FileManager.default.createFile(atPath: path, contents: Data("x".utf8))) }
+        #expect(FileManager.default.createFile(atPath: folder.path + "/3.task", contents: Data("junk".utf8)))
+        for _ in 0..<2 {
+            let found = folder.contents()
+            #expect(found.records.map(\.number) == [4] && found.damaged == [3])
+        }
+        folder.setAside(3)
+        #expect(folder.contents().damaged.isEmpty)
+        let names = Set(StoreFile.names(in: folder.path).map { "\(folder.path)/\($0)" })
+        let aside = [folder.asidePath(of: 3)] + own.map { $0 + ".kept" }
+        #expect(names == Set(aside + ["/lock", "/4.task"].map { folder.path + $0 }))
+        for path in aside {
+            var times = [timeval(tv_sec: 1, tv_usec: 0), timeval(tv_sec: 1, tv_usec: 0)]
+            #expect(utimes(path, &times) == 0)
+        }
+        _ = folder.contents()
+        #expect(Set(StoreFile.names(in: folder.path)) == ["lock", "4.task"])
+    }
 }

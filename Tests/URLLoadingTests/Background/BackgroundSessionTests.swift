@@ -38,11 +38,11 @@ struct BackgroundSessionTests {
     /// What a process that is gone has left.
     private func leave(_ change: (inout BackgroundRecord, BackgroundFolder) throws -> Void) throws {
         let folder = try BackgroundFolder(for: "test", in: base.path)
-        let number = (folder.records().last?.number ?? 0) + 1
+        let number = (folder.contents().records.last?.number ?? 0) + 1
         var record = BackgroundRecord(
             number: number,
             kind: .download,
-            request: Data(),
+            request: URLRequest(url: try url("about:blank")),
             priority: 0.75,
             expectsToSend: -1,
             expectsToReceive: -1
@@ -52,8 +52,8 @@ struct BackgroundSessionTests {
         try folder.write(record)
     }
 
-    private func request(_ server: RawServer) throws -> Data {
-        try #require(BackgroundRecord.archive(URLRequest(url: try url(server.url("/file")))))
+    private func request(_ server: RawServer) throws -> URLRequest {
+        URLRequest(url: try url(server.url("/file")))
     }
 
     private func part(
@@ -468,7 +468,7 @@ struct BackgroundSessionTests {
             record = BackgroundRecord(
                 number: 5,
                 kind: .upload,
-                request: try #require(BackgroundRecord.archive(request)),
+                request: request,
                 priority: 0.5,
                 expectsToSend: -1,
                 expectsToReceive: -1
@@ -482,6 +482,49 @@ struct BackgroundSessionTests {
         #expect(recorder.told == ["data there", "end", "events"])
         #expect(Array(server.received(0).suffix(50_000)) == body)
         await isEmpty()
+        session.invalidateAndCancel()
+    }
+
+    @Test("a damaged record is told as the failure of its task, and the others go on; without a delegate it waits")
+    func damaged() async throws {
+        let server = try RawServer.start([RawScript(Self.whole())])
+        for _ in 1...3 {
+            try leave { record, folder in
+                record.request = try request(server)
+                guard record.number == 3 else {
+                    record.state = .suspended
+                    return
+                }
+                record.state = .finished
+                let path = folder.freshPart(of: 3)
+                _ = FileManager.default.createFile(atPath: path, contents: Data("whole".utf8))
+                record.outcome = BackgroundRecord.Outcome(path: path)
+            }
+        }
+        let record = base.path + "/background/id-test/2.task"
+        var octets = try StoreFile.read(record, limit: 1 << 20)
+        octets[octets.count / 2] ^= 1
+        try StoreFile.replace(record, with: octets, isDurable: false)
+        do {
+            let deaf = try await session(nil)
+            #expect(await deaf.allTasks.map(\.taskIdentifier) == [1])
+            deaf.invalidateAndCancel()
+        }
+        #expect(names.contains("2.task"))
+        await until { (try? BackgroundFolder(for: "test", in: base.path)) != nil }
+        try leave { record, _ in record.request = try request(server) }
+        let recorder = BackgroundRecorder()
+        let session = try await session(recorder)
+        await until { recorder.told.count { $0.hasPrefix("end") } == 3 }
+        #expect(
+            recorder.told.filter { $0 != "events" }.sorted() == ["end", "end", "end -3001", "file 20000", "file 5"]
+        )
+        let failure = try #require(recorder.errors.first as? URLError)
+        let path = try #require(failure.userInfo[NSFilePathErrorKey] as? String)
+        #expect(failure.localizedDescription.contains("task 2") && failure.localizedDescription.contains(path))
+        await until { names == ["2.task.kept", "lock"] }
+        #expect(try StoreFile.read(path, limit: 1 << 20) == octets)
+        #expect(session.downloadTask(with: try url(server.url("/"))).taskIdentifier == 5)
         session.invalidateAndCancel()
     }
 
@@ -505,6 +548,7 @@ final class BackgroundRecorder: NSObject, URLSessionDownloadDelegate, URLSession
     private struct Story {
         var told: [String] = []
         var files: [[UInt8]] = []
+        var errors: [any Error] = []
         var events = 0
         var waiters: [(count: Int, CheckedContinuation<Void, Never>)] = []
     }
@@ -513,6 +557,7 @@ final class BackgroundRecorder: NSObject, URLSessionDownloadDelegate, URLSession
 
     var told: [String] { story.withLock { $0.told } }
     var files: [[UInt8]] { story.withLock { $0.files } }
+    var errors: [any Error] { story.withLock { $0.errors } }
 
     /// Returns when the session has told so often that all is told.
     func events(_ count: Int) async {
@@ -547,6 +592,7 @@ final class BackgroundRecorder: NSObject, URLSessionDownloadDelegate, URLSession
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        if let error { story.withLock { $0.errors.append(error) } }
         note(error == nil ? "end" : "end \((error as? URLError)?.code.rawValue ?? 0)")
     }
 

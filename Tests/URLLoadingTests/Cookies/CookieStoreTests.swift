@@ -141,13 +141,16 @@ struct CookieStoreTests {
         #expect(content(self.store) == ["a": "v", "b": "v"])
     }
 
-    @Test("a broken file is an empty one, told as such, and mended by the next change", arguments: [0, 1, 10, 100, -1])
+    @Test(
+        "a broken file is an empty one, told as such, and put aside by the next change; so is an older program's",
+        arguments: [0, 1, 10, 100, -1, -2]
+    )
     func corrupt(length: Int) throws {
         let first = store
         set(first, "a")
         first.flush()
         var data = try Data(contentsOf: URL(filePath: folder.file.path))
-        data = length < 0 ? Data("{\"version\":2,\"cookies\":[]}".utf8) : data.prefix(length)
+        data = length < 0 ? Data("{\"version\":\(-length),\"cookies\":[]}".utf8) : data.prefix(length)
         try data.write(to: URL(filePath: folder.file.path))
         let second = store
         #expect(content(second).isEmpty)
@@ -158,16 +161,38 @@ struct CookieStoreTests {
         second.flush()
         #expect(second.failure == nil)
         #expect(content(store) == ["b": "v"])
+        #expect(folder.names == ["jar.json", "jar.json.damaged", "jar.json.lock"])
+        #expect(try Data(contentsOf: URL(filePath: folder.file.damagedPath)) == data)
     }
 
-    @Test("what a killed writer left half written is ignored, and swept up")
+    @Test("a file that was put aside stays for a week")
+    func putAside() throws {
+        let first = store
+        set(first, "a")
+        first.flush()
+        StoreFile.setAside(folder.file.path)
+        set(first, "b")
+        first.flush()
+        #expect(folder.names == ["jar.json", "jar.json.damaged", "jar.json.lock"])
+        var times = [timeval(tv_sec: 1, tv_usec: 0), timeval(tv_sec: 1, tv_usec: 0)]
+        #expect(utimes(folder.file.damagedPath, &times) == 0)
+        #expect(content(store) == ["a": "v", "b": "v"])
+        #expect(folder.names == ["jar.json", "jar.json.lock"])
+    }
+
+    @Test("what a killed writer left half written is ignored, and swept up by the first look and by each change")
     func leftovers() throws {
         let first = store
         set(first, "a")
         first.flush()
-        try Data("{\"version\":1,\"coo".utf8).write(to: URL(filePath: folder.file.path + ".99999-1.tmp"))
+        func leave() throws {
+            try Data("{\"version\":1,\"coo".utf8).write(to: URL(filePath: folder.file.path + ".99999-1.tmp"))
+        }
+        try leave()
         let second = store
         #expect(content(second) == ["a": "v"])
+        #expect(folder.names == ["jar.json", "jar.json.lock"])
+        try leave()
         set(second, "b")
         second.flush()
         #expect(folder.names == ["jar.json", "jar.json.lock"])

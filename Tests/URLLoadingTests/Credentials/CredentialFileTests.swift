@@ -20,7 +20,7 @@ struct CredentialFileTests {
             _ = table.setDefault(credential("b"), for: space)
             _ = table.set(credential("c"), for: proxy)
         }
-        #expect(file.read() == written && written.spaces.count == 2)
+        #expect(try file.read() == written && written.spaces.count == 2)
         let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
         #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
     }
@@ -42,14 +42,66 @@ struct CredentialFileTests {
     }
 
     @Test(
-        "what cannot be read holds nothing, and is written over by the next change",
-        arguments: ["", "{", "[]", "{\"version\":2,\"credentials\":[]}"]
+        "a file that cannot be read, or is an older program's, holds nothing, and the next change puts it aside",
+        arguments: ["", "{", "[]", "{\"version\":1,\"credentials\":[]}"]
     )
     func damaged(text: String) throws {
         try folder.make()
         folder.write(Array(text.utf8), to: "credentials.json")
-        #expect(file.read().isEmpty)
+        #expect(throws: CredentialFile.Failure.damaged) { try file.read() }
+        #expect(folder.names == ["credentials.json"])
         _ = try file.update { _ = $0.set(credential("a"), for: space) }
-        #expect(file.read().credentials(for: space)?.count == 1)
+        #expect(try file.read().credentials(for: space)?.count == 1)
+        #expect(folder.names == ["credentials.json", "credentials.json.damaged", "credentials.json.lock"])
+        #expect(folder.bytes(of: "credentials.json.damaged") == Array(text.utf8))
+    }
+
+    @Test("a file that the disk does not give is not written over")
+    func unreadable() throws {
+        try folder.make()
+        try FileManager.default.createDirectory(atPath: file.path, withIntermediateDirectories: true)
+        #expect(throws: StoreFile.Fault.self) { try file.update { _ = $0.set(credential("a"), for: space) } }
+        #expect(folder.names == ["credentials.json", "credentials.json.lock"])
+    }
+
+    @Test("what killed writers have left is removed by the first look, unless another process is writing")
+    func leftovers() throws {
+        _ = try file.update { _ = $0.set(credential("a"), for: space) }
+        let leftover = "credentials.json.1-2.tmp"
+        folder.write(Array("secret".utf8), to: leftover)
+        let lock = open(file.path + ".lock", O_RDWR)
+        #expect(lock >= 0 && flock(lock, LOCK_EX) == 0)
+        var store = CredentialStore(file: file)
+        #expect(store.credentials(for: space)?.count == 1)
+        #expect(folder.names.contains(leftover))
+        close(lock)
+        store = CredentialStore(file: file)
+        #expect(store.credentials(for: space)?.count == 1)
+        #expect(folder.names == ["credentials.json", "credentials.json.lock"])
+    }
+
+    @Test("a process that is killed while it writes leaves a whole file, and nothing beside it that stays")
+    func killed() async throws {
+        try folder.make()
+        for round in 1...5 {
+            await #expect(processExitsWith: .signal(SIGKILL)) { [path = file.path as String, round = round as Int] in
+                let file = CredentialFile(path: path)
+                let space = ProtectionSpace(host: "h", port: 80, side: .server("http"), realm: "r", method: nil)
+                for value in 1... {
+                    if value == 2 {
+                        Thread.detachNewThread {
+                            let end = ContinuousClock.now + .microseconds(round * 1_000 + .random(in: 0..<2_000))
+                            while ContinuousClock.now < end {}
+                            kill(getpid(), SIGKILL)
+                        }
+                    }
+                    let proof = Credential.Proof.password(user: "u", password: "secret-\(value)")
+                    _ = try? file.update { _ = $0.set(Credential(proof: proof, persistence: .permanent), for: space) }
+                }
+            }
+            var store = CredentialStore(file: file)
+            #expect(store.all().values.first?["u"]?.password?.hasPrefix("secret-") == true)
+            #expect(folder.names == ["credentials.json", "credentials.json.lock"])
+        }
     }
 }

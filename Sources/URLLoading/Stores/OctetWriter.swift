@@ -12,15 +12,23 @@ struct OctetWriter {
         for shift in stride(from: 0, to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: number >> Int64(shift))) }
     }
 
+    mutating func put(_ flag: Bool) { put(UInt8(flag ? 1 : 0)) }
+
+    /// As IEEE 754 has it, 64 bits.
+    mutating func put(_ number: Double) { put(Int64(bitPattern: number.bitPattern)) }
+
+    /// - Parameter put: writes what is there.
+    mutating func put<Value>(optional value: Value?, _ put: (inout OctetWriter, Value) -> Void) {
+        self.put(value != nil)
+        if let value { put(&self, value) }
+    }
+
     mutating func put(_ text: String) {
         put(UInt32(clamping: text.utf8.count))
         bytes.append(contentsOf: text.utf8)
     }
 
-    mutating func put(_ text: String?) {
-        put(UInt8(text == nil ? 0 : 1))
-        if let text { put(text) }
-    }
+    mutating func put(_ text: String?) { put(optional: text) { $0.put($1) } }
 
     mutating func put(_ octets: some Collection<UInt8>) {
         put(UInt32(clamping: octets.count))
@@ -62,9 +70,28 @@ struct OctetReader {
         Int64(bitPattern: try octets(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
     }
 
+    mutating func double() throws(Malformed) -> Double { Double(bitPattern: UInt64(bitPattern: try number())) }
+
+    /// Anything but 0 and 1 was not written here.
+    mutating func flag() throws(Malformed) -> Bool {
+        switch try octet() {
+        case 0: return false
+        case 1: return true
+        default: throw Malformed()
+        }
+    }
+
+    mutating func optional<Value>(
+        _ read: (inout OctetReader) throws(Malformed) -> Value
+    ) throws(Malformed) -> Value? {
+        try flag() ? try read(&self) : nil
+    }
+
     mutating func octets() throws(Malformed) -> ArraySlice<UInt8> { try octets(Int(try word())) }
 
     mutating func text() throws(Malformed) -> String { String(decoding: try octets(), as: UTF8.self) }
 
-    mutating func optionalText() throws(Malformed) -> String? { try octet() == 0 ? nil : try text() }
+    mutating func optionalText() throws(Malformed) -> String? {
+        try optional { reader throws(Malformed) in try reader.text() }
+    }
 }

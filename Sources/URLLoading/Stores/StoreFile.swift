@@ -55,7 +55,7 @@ enum StoreFile {
     /// - Parameter isDurable: wait until the disk has it, so that a power failure finds the old file or the new one. What
     ///   is checked when read and can be lost does without.
     static func replace(_ path: String, with bytes: [UInt8], isDurable: Bool) throws(Fault) {
-        let temporary = "\(path).\(getpid())-\(UInt32.random(in: .min ... .max)).tmp"
+        let temporary = "\(path).\(getpid())-\(UInt32.random(in: .min ... .max))\(unfinished)"
         // O_EXCL: another's file, or a link laid there, is never written through.
         let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(0o600))
         if descriptor < 0 { throw Fault(code: errno) }
@@ -141,6 +141,55 @@ enum StoreFile {
         }
         return try body()
     }
+
+    // MARK: What lies beside a file
+
+    /// A file that is being written.
+    private static let unfinished = ".tmp"
+    /// A file that could not be read, for a person to look at.
+    private static let damaged = ".damaged"
+    /// Seconds: what nobody has looked at in a week, nobody will.
+    private static let damagedTime: Int64 = 604_800
+
+    static func damagedPath(of path: String) -> String { path + damaged }
+
+    /// Takes a file that cannot be read out of the next one's way, in place of an earlier one. Nothing waits for the disk.
+    static func setAside(_ path: String) {
+        if unsafe rename(path, damagedPath(of: path)) == 0 { touch(damagedPath(of: path)) }
+    }
+
+    /// Removes what lies beside a file and should not stay: what writers that were killed have left, which may hold what the
+    /// file itself no longer does, and what was set aside a week ago. For who holds the file's lock, so that no writer is at work.
+    static func removeLeftovers(of path: String) {
+        for leftover in leftovers(of: path) { remove(leftover) }
+    }
+
+    /// The same for a file under ``locked(_:upTo:_:)`` with the path and `.lock`. Nothing happens while another process holds
+    /// the lock; without leftovers, nothing is locked.
+    static func removeLeftoversIfUnlocked(of path: String) {
+        guard !leftovers(of: path).isEmpty else { return }
+        try? locked(path + ".lock", upTo: .zero) { () throws(Fault) in removeLeftovers(of: path) }
+    }
+
+    private static func leftovers(of path: String) -> [String] {
+        let folder = parent(of: path)
+        let file = path.dropFirst(folder == "/" ? 1 : folder.utf8.count + 1)
+        let now = timestamp()
+        return names(in: folder).compactMap { name in
+            guard name.hasPrefix(file + ".") else { return nil }
+            let isOld =
+                name == file + damaged && state("\(folder)/\(name)").map { now - $0.seconds > damagedTime } == true
+            return isOld || name.hasSuffix(unfinished) ? "\(folder)/\(name)" : nil
+        }
+    }
+
+    private static func timestamp() -> Int64 {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec)
+    }
+
+    // MARK: States
 
     /// What tells one state of a file or directory from the next; nil if it is not there. No allocation.
     static func state(_ path: String) -> State? {
