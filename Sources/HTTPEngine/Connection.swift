@@ -97,7 +97,9 @@ final class Connection: ReadinessHandler, TimerHandler {
             if secure != nil { return idleNews(readiness) }
             // FIN, or bytes nobody asked for: either way not ours to use again (RFC 9112 §9.2). What an exchange that
             // has ended asked the loop for is no news.
-            if readiness != .again { engine.closeIdle(self, .peer) }
+            guard readiness != .again else { return }
+            engine.countIfStray(self)
+            engine.closeIdle(self, .peer)
         case .busy(let exchange):
             if !readiness.isDisjoint(with: [.peerFinished, .hungUp]) { peerFinished = true }
             if let refusal { return engine.fail(exchange, .system(refusal)) }
@@ -134,6 +136,9 @@ final class Connection: ReadinessHandler, TimerHandler {
 
     /// Whether the socket holds nothing unread: no bytes, no end.
     var isQuiet: Bool { wire?.socket.probe() == .quiet }
+
+    /// Whether the socket holds bytes that no request has asked for. Over TLS they may be the session's own.
+    var holdsStrayBytes: Bool { secure == nil && wire?.socket.probe() == .strayBytes }
 
     /// Of a connection whose response has ended in this turn: whether that was just now, by the clock. The read that brought the end has
     /// emptied the socket, and another look would cost a request a fifteenth of its time; the delegate may have taken its time since, or

@@ -212,6 +212,7 @@ extension Connection {
         exchange.report.remaining = exchange.expected
         let trailers = reading.parser.hasTrailers ? reading.parser.trailers : HTTPFields()
         guard exchange.expected > 0 else {
+            if surplus > 0 { exchange.report.surplus = UInt32(clamping: surplus) }
             engine.complete(exchange, on: self, trailers: trailers.isEmpty ? nil : trailers, surplus: surplus > 0)
             return false
         }

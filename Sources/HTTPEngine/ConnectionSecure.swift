@@ -65,6 +65,7 @@ extension Connection {
         case .bytes(let count):
             let opened = buffer.withBytes(count) { secure.decrypt($0) }
             flushSecure()
+            if opened > 0 { engine.strayConnections += 1 }
             guard opened == 0, secure.ending == nil else { return false }
             secure.releaseBuffers()
             if secure.hasUnsent { updateInterest(reading: true, writing: false) }

@@ -38,6 +38,8 @@ internal import TLS
     var nextLocalAddress = 0
     var authenticators = ProxyAuthenticators()
     var connectionsOpened = 0
+    /// Connections that were at rest, and closed because bytes came that no request had asked for.
+    public internal(set) var strayConnections = 0
     /// What TLS works with; nothing in an engine that never speaks it. The second is for TLS inside of TLS.
     var layerBuffers: [TLSBuffers] = []
     var trustWaiters: [ObjectIdentifier: [() -> Void]] = [:]

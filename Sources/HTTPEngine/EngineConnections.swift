@@ -25,6 +25,7 @@ extension Engine {
         guard let connection = warm, connection.host.destination == request.destination else { return nil }
         warm = nil
         if connection.isJustDrained || connection.isQuiet { return connection }
+        countIfStray(connection)
         retire(connection, .peer, abruptly: false)
         return nil
     }
@@ -37,11 +38,17 @@ extension Engine {
                 continue
             }
             if connection.isAlive { return connection }
+            countIfStray(connection)
             host.pool.discardBusy()
             connections.remove(id)
             connection.close(.peer, abruptly: false)
         }
         return nil
+    }
+
+    /// To be called before a connection at rest is given up for what came on it.
+    func countIfStray(_ connection: Connection) {
+        if connection.holdsStrayBytes { strayConnections += 1 }
     }
 
     func enqueue(_ exchange: Exchange, _ host: Host, _ priority: UInt8) {

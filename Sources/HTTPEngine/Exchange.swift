@@ -198,7 +198,7 @@ internal import Reactor
         case .waiting(_, _, let since):
             return deadlines.check(.forConnection(since: since), at: now)
         case .running:
-            let sent = receiving == .head ? report.timings.requestEnd : nil
+            let sent = report.timings.responseStart == nil ? report.timings.requestEnd : nil
             let verdict = deadlines.check(.onWire(lastActivity: lastActivity, sent: sent, paused: !isReading), at: now)
             guard case .next(var instant) = verdict else { return verdict }
             if case .awaitingContinue(let end) = sending { instant = min(instant, end) }

@@ -111,6 +111,9 @@ public struct ExchangeReport: Sendable {
     /// Those responses will not come because the last one said that the connection closes: the server has acted on none of their requests
     /// (RFC 9112 §9.6).
     public internal(set) var closeAnnounced = false
+    /// Bytes behind the whole response, in the read that brought its end; the connection was closed for them. They count in
+    /// ``bytesReceived``, too.
+    public internal(set) var surplus: UInt32 = 0
     /// Whom the exchange talked to; nil if it never got a connection.
     public internal(set) var connection: ConnectionRecord?
 

@@ -7,7 +7,7 @@ public struct Timeouts: Hashable, Sendable {
     /// For a place in the pool: the host's limit is reached and others are served first. Counted apart
     /// from ``connect``, since the peer has no part in it. None.
     public var poolWait: Duration?
-    /// From the last byte of the request to the first of the final response's head. None: ``idle`` covers it.
+    /// From the last byte of the request to the first of its response, an informational one included. None: ``idle`` covers it.
     public var responseHead: Duration?
     /// Without a byte moving either way. Stands still while the consumer has paused the exchange. 60 s.
     public var idle: Duration?
@@ -71,7 +71,7 @@ struct Deadlines {
         /// Queued in the pool since then.
         case forConnection(since: Instant)
         /// On a connection. `sent`: when the request had left completely; nil before that, and again once
-        /// the final head is there.
+        /// the response has begun.
         case onWire(lastActivity: Instant, sent: Instant?, paused: Bool)
     }
 

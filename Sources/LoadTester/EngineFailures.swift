@@ -64,6 +64,11 @@ extension Failure {
         }
     }
 
+    /// What was wrong with a whole answer, for an example.
+    func words(_ report: ExchangeReport, _ latency: UInt64) -> String {
+        kind == .surplus ? "\(report.surplus) bytes behind the whole answer" : "answered after \(Units.time(latency))"
+    }
+
     /// How far the exchange had come.
     private static func phase(of report: ExchangeReport?) -> Phase { openedPhase(report) ?? .connect }
 

@@ -37,6 +37,8 @@ enum FailureClass: String, Hashable, Sendable, CaseIterable {
     case proxyAuthentication = "proxy-authentication"
     /// The parser's reason is the failure's detail.
     case malformed
+    /// Bytes that belong to no answer came behind a whole one: its length was wrong, or the server spoke unasked.
+    case surplus
     /// What was expected and is not so is the failure's detail.
     case unexpected
     case redirectLimit = "redirect-limit"
@@ -69,7 +71,7 @@ struct FailureLog: Sendable {
         var example: String
     }
 
-    /// 9 phases by 21 classes, and more than half as many reasons; a hostile server finds no more than this.
+    /// 9 phases by 22 classes, and more than half as many reasons; a hostile server finds no more than this.
     static let limit = 256
 
     private(set) var records: [Failure: Record] = [:]

@@ -115,6 +115,7 @@ enum JSONReport {
             ("opened", .integer(tally.connectionsOpened)),
             ("failed", .integer(tally.connectionsFailed)),
             ("in_flight_at_stop", .integer(tally.connectionsUnfinished)),
+            ("stray", .integer(tally.connectionsStray)),
         ])
     }
 

@@ -19,8 +19,9 @@ extension LaneDriver {
         let firstByte = worker.nanoseconds(from: sent, to: timings.responseStart ?? end)
         if lane.hops == 0 { noteWait(lane, report) }
         var next: PlannedRequest?
-        var verdict = judge(lane, status)
-        if let location = lane.findings.location, let request, plan.users.redirects > 0 {
+        let refused = worker.limits.failure(report, until: end)
+        var verdict = refused.map { .unwanted($0) } ?? judge(lane, status)
+        if refused == nil, let location = lane.findings.location, let request, plan.users.redirects > 0 {
             next =
                 lane.hops < plan.users.redirects
                 ? worker.requests.factory.following(request, to: location, status: status) : nil
@@ -39,9 +40,14 @@ extension LaneDriver {
             worker.logAnswer(report, sent: sent, latency: latency, firstByte: firstByte, due: due(lane))
             if worker.isDraining { worker.tally.drained(isSuccess: isSuccess) }
         case .unwanted(let failure):
+            let isLate = failure.kind == .timeout
+            let latency = isLate ? worker.nanoseconds(from: timings.start, to: end) : latency
+            let words = refused?.words(report, latency) ?? "status \(status)"
             let time = worker.sinceBegin(worker.loop.now)
-            worker.tally.failed(failure, latency: latency, at: time, example: "\(label(request)): status \(status)")
+            worker.tally.failed(failure, latency: latency, at: time, example: "\(label(request)): \(words)")
             worker.logFailure(failure, report, sent: sent, latency: latency, due: due(lane))
+            if isLate { noteCorrected(lane, until: end) }
+            if refused != nil { lane.findings.response.error = words }
         }
         if isSuccess, next == nil { noteCorrected(lane, until: end) }
         lane.needsConnection = plan.reuse != .keepAlive

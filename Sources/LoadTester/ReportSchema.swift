@@ -199,10 +199,15 @@ package enum ReportSchema {
               "description": "Over the whole run, warm-up included; in a run of handshakes, of the measured part.",
               "type": "object",
               "additionalProperties": false,
-              "required": ["opened", "failed", "in_flight_at_stop"],
+              "required": ["opened", "failed", "in_flight_at_stop", "stray"],
               "properties": {
                 "opened": {"type": "integer", "minimum": 0},
                 "failed": {"type": "integer", "minimum": 0},
+                "stray": {
+                  "description": "Closed at rest, as bytes came that no request had asked for; in the measured part.",
+                  "type": "integer",
+                  "minimum": 0
+                },
                 "in_flight_at_stop": {
                   "description": "In a run of handshakes; otherwise 0.",
                   "type": "integer",
@@ -321,6 +326,7 @@ package enum ReportSchema {
                       "proxy-refused",
                       "proxy-authentication",
                       "malformed",
+                      "surplus",
                       "unexpected",
                       "redirect-limit",
                       "limit",

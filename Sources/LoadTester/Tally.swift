@@ -29,6 +29,8 @@ struct Tally: Sendable {
     var connectionsFailed: UInt64 = 0
     /// Where connections are all there is: those being opened or closed when the run stopped.
     var connectionsUnfinished: UInt64 = 0
+    /// At rest, and closed because bytes came that no request had asked for.
+    var connectionsStray: UInt64 = 0
     /// Of the connections opened.
     var handshakes = HandshakeLog()
 
@@ -101,6 +103,7 @@ struct Tally: Sendable {
         connectionsOpened &+= other.connectionsOpened
         connectionsFailed &+= other.connectionsFailed
         connectionsUnfinished &+= other.connectionsUnfinished
+        connectionsStray &+= other.connectionsStray
         handshakes.merge(other.handshakes)
         success.merge(other.success)
         httpError.merge(other.httpError)

@@ -143,6 +143,9 @@ enum TextReport {
         let tally = result.tally
         var parts = ["\(grouped(tally.connectionsOpened)) opened"]
         if tally.connectionsFailed > 0 { parts.append("\(grouped(tally.connectionsFailed)) failed") }
+        if tally.connectionsStray > 0 {
+            parts.append("\(grouped(tally.connectionsStray)) closed at rest for bytes that no request had asked for")
+        }
         return [row("Connections", parts.joined(separator: ", "))]
     }
 

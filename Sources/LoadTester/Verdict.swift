@@ -34,7 +34,7 @@ package enum Verdict: Int32, Sendable {
         } else if gates?.gates.contains(where: { !$0.isKept && ($0.countsErrors || !generatorLimited) }) == true {
             self = .threshold
         } else if tally.done(work) == 0 || !tally.isBalanced
-            || tally.failed &+ tally.connectionsFailed > 0 && !tolerated.contains(.failed)
+            || tally.failed &+ tally.connectionsFailed &+ tally.connectionsStray > 0 && !tolerated.contains(.failed)
             || tally.schedule?.unsent ?? 0 > 0 && !tolerated.contains(.unsent)
         {
             self = .failures

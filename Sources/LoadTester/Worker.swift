@@ -43,6 +43,9 @@ final class Worker: TimerHandler {
     var running = 0
     /// Exchanges of one request where the plan has bursts of several: what a budget smaller than a burst is spent on.
     var singles: Set<ExchangeID> = []
+    let limits: AnswerLimits
+    /// Connections that had strayed before the measured part.
+    private var strayedBefore = 0
     /// Where single requests are noted, if anywhere.
     let log: RequestLog?
     private var tick: TimerID?
@@ -54,11 +57,14 @@ final class Worker: TimerHandler {
 
     /// wrk's sampling interval for its rates, and a tenth of that of the progress line.
     private static let tickSpan: Int64 = 100_000_000
+    /// What is noted of single requests is with the main thread within half a second, however few there are.
+    private static let logTicks = 5
 
     init(_ job: Job, _ share: RunPlan.Share, on loop: EventLoop) {
         (plan, requests, crew, sequence) = (job.plan, job.requests, job.crew, job.sequence)
         log = job.crew.log.map { RequestLog($0, worker: share.index) }
         (self.share, self.loop) = (share, loop)
+        limits = AnswerLimits(job.plan)
         engine = Engine(on: loop, configuration: Self.configuration(plan, share), resolver: job.resolver)
         pacer = ConnectPacer(plan, share)
         tally = WorkerTally(start: 0, isScheduled: job.plan.profile != nil)
@@ -120,6 +126,7 @@ final class Worker: TimerHandler {
 
     private func measure(from now: Instant) {
         budget = share.requests
+        strayedBefore = engine.strayConnections
         driver?.measure(from: now)
         let end = plan.duration.map { now.advanced(byNanoseconds: Int64(clamping: $0)) } ?? .never
         phase = .measuring(since: now, core: .now(), until: end)
@@ -163,6 +170,9 @@ final class Worker: TimerHandler {
         for timer in [tick, pacing, drainEnd] { if let timer { loop.cancel(timer) } }
         (tick, pacing, drainEnd) = (nil, nil, nil)
         driver?.end()
+        let strayed = UInt64(max(0, engine.strayConnections - strayedBefore))
+        tally.strayed(strayed, at: sinceBegin(loop.now), example: "\(plan.url): bytes behind a whole answer")
+        log?.flush()
         engine.shutdown { [self] in
             driver = nil
             log?.flush()
@@ -203,9 +213,13 @@ final class Worker: TimerHandler {
             stop()
         } else if id == tick {
             tick = nil
-            guard hasTime() else { return timeIsUp() }
-            tally.markRate(at: UInt64(clamping: loop.now.nanoseconds))
             ticks += 1
+            if ticks.isMultiple(of: Self.logTicks) { log?.flush() }
+            guard hasTime() else {
+                if log != nil, drain() { tick = loop.arm(at: loop.now.advanced(byNanoseconds: Self.tickSpan), self) }
+                return timeIsUp()
+            }
+            tally.markRate(at: UInt64(clamping: loop.now.nanoseconds))
             endInterval()
             tick = loop.arm(at: nextTick(), self)
         }

@@ -16,7 +16,11 @@ extension Worker {
         running -= 1
         switch outcome {
         case .success(let record):
-            note(record)
+            if let failure = limits.failure(record) {
+                tally.connectionFailed(failure, at: sinceBegin(loop.now), example: "\(plan.url): open too late")
+            } else {
+                note(record)
+            }
         case .failure(let error):
             let now = sinceBegin(loop.now)
             tally.connectionFailed(Failure(error, nil), at: now, example: "\(plan.url): \(error)")

@@ -33,7 +33,7 @@ extension Worker: ExchangeDelegate {
         switch outcome {
         case .completed:
             count(report, isFirst: report.remaining == burst(id) - 1)
-            tally.drained(isSuccess: Tally.isSuccess(status: report.status ?? 0))
+            noteDrained(report)
             guard report.remaining == 0 else { return }
             forget(id)
             running -= 1
@@ -53,10 +53,28 @@ extension Worker: ExchangeDelegate {
         if isFirst { noteConnection(report) }
         tally.sent()
         noteBytes(report)
+        if let failure = limits.failure(report, until: end) { return refuse(report, failure, sent: sent, until: end) }
         let latency = nanoseconds(from: sent, to: end)
         let firstByte = nanoseconds(from: sent, to: timings.responseStart ?? end)
         tally.completed(status: report.status ?? 0, latency: latency, firstByte: firstByte)
         logAnswer(report, sent: sent, latency: latency, firstByte: firstByte)
+    }
+
+    private func noteDrained(_ report: ExchangeReport) {
+        guard limits.failure(report, until: report.timings.responseEnd ?? loop.now) == nil else { return }
+        tally.drained(isSuccess: Tally.isSuccess(status: report.status ?? 0))
+    }
+
+    /// A whole answer that came too late, or with bytes behind it.
+    private func refuse(_ report: ExchangeReport, _ failure: Failure, sent: Instant, until end: Instant) {
+        let latency = nanoseconds(from: failure.kind == .timeout ? report.timings.start : sent, to: end)
+        tally.failed(
+            failure,
+            latency: latency,
+            at: sinceBegin(loop.now),
+            example: "\(plan.url): \(failure.words(report, latency))"
+        )
+        logFailure(failure, report, sent: sent, latency: latency)
     }
 
     private func fail(_ id: ExchangeID, _ error: EngineError, _ report: ExchangeReport) {

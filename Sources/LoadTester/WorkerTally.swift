@@ -110,6 +110,13 @@ import TLS
     /// Connections were being opened or closed when the run stopped.
     func unfinished(connections: Int) { unsafe tally.pointee.connectionsUnfinished &+= UInt64(connections) }
 
+    /// Bytes came on connections at rest.
+    func strayed(_ connections: UInt64, at time: UInt64, example: @autoclosure () -> String) {
+        guard connections > 0 else { return }
+        unsafe tally.pointee.connectionsStray &+= connections
+        unsafe tally.pointee.failures.add(Failure(.body, .surplus), count: connections, at: time, example: example())
+    }
+
     /// No connection came about, so no request was sent and none failed.
     func connectionFailed(_ failure: Failure, at time: UInt64, example: @autoclosure () -> String) {
         unsafe tally.pointee.connectionsFailed &+= 1

@@ -14,7 +14,9 @@ struct ConnectionFlags: ParsableArguments {
     )
     var firstByteTimeout: String?
 
-    @Option(help: ArgumentHelp("Without a byte moving either way, where --timeout is more.", valueName: "TIME"))
+    @Option(
+        help: ArgumentHelp("Without a byte moving either way, to 10 ms, where --timeout is more.", valueName: "TIME")
+    )
     var idleTimeout: String?
 
     @Option(
@@ -38,6 +40,12 @@ extension Options {
         limits.connect = try part(flags.connectTimeout, "--connect-timeout")
         limits.firstByte = try part(flags.firstByteTimeout, "--first-byte-timeout")
         limits.idle = try part(flags.idleTimeout, "--idle-timeout")
+        // What is silent is found by the engine's timers alone.
+        if let idle = limits.idle, idle < 20_000_000 {
+            throw UsageError(
+                "--idle-timeout \(quoted(flags.idleTimeout ?? "")) is finer than volley's timers: use 20ms or more"
+            )
+        }
         let ofRequests = [
             ("--first-byte-timeout", limits.firstByte != nil), ("--idle-timeout", limits.idle != nil),
             ("--requests-per-connection", flags.requestsPerConnection != nil),

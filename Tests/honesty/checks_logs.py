@@ -88,3 +88,33 @@ def highest(bench):
     p90 = waits[int(len(waits) * 0.9)]
     ok = 200 <= rate <= 262 and late > 0 and p90 < 0.06
     return within(ok, f"{rate:.0f}/s, the server's own p90 {p90 * 1e3:.1f} ms; volley was late in {late} good trials")
+
+
+def slow(count, seconds):
+    """Each request of that number is answered so late, the others at once."""
+    return Logged(lambda path, number: (OK, seconds) if number % count == count - 1 else OK)
+
+
+def late(*flags):
+    def run(bench):
+        server = slow(10, 0.015)
+        report = bench.report("-n", 2_000, "-c", 4, "-t", 2, "-T", "12ms", *flags, server.url + "/", allowed=(4,))
+        error, told = report["errors"][0], report["requests"]
+        logged = sum(row[3] is not None and row[3] - row[0] > 0.012 for row in server.log)
+        ok = error["class"] == "timeout" and told["failed"] == error["count"] == logged and told["completed"] == 2_000 - logged
+        return within(ok, f"{told['failed']} failed, {logged} late in the log")
+
+    return run
+
+
+for letter, flags in (("", ()), ("a", ("--cookies",))):
+    check(f"18{letter}", f"every tenth answer after 15 ms, -T 12ms{' ' if flags else ''}{' '.join(flags)}", "failed = the log's late answers")(late(*flags))
+
+
+@check("18b", "every fifth answer with 4 bytes too many", "failed = the log's, as surplus, exit 4")
+def surplus(bench):
+    server = every(5, OK + b"more")
+    report = bench.report("-n", 5_000, "-c", 8, "-t", 2, server.url + "/", allowed=(4,))
+    told, error, logged = report["requests"], report["errors"][0], server.count(OK + b"more")
+    ok = error["class"] == "surplus" and told["failed"] == error["count"] == logged == 1_000 and told["completed"] == 4_000
+    return within(ok, f"{told['failed']} failed as {error['class']}, {logged} in the log")

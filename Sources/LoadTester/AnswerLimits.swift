@@ -1,0 +1,52 @@
+import HTTPEngine
+import Reactor
+
+/// What an answer is held to once it is there. The engine's timers tick every 8.4 ms, so that one may come in time for them and be late.
+struct AnswerLimits: Sendable {
+    private let total: UInt64
+    private let firstByte: UInt64
+    private let connect: UInt64
+    /// The least of them: whoever keeps it keeps them all.
+    private let least: UInt64
+
+    init(_ plan: RunPlan) {
+        total = plan.timeout
+        firstByte = plan.limits.firstByte ?? .max
+        connect = plan.limits.connect ?? plan.timeout
+        least = min(total, firstByte, connect)
+    }
+
+    /// What was wrong with a whole answer by when it came, or by what came behind it; nil for nearly all.
+    @inline(__always)
+    func failure(_ report: ExchangeReport, until end: Instant) -> Failure? {
+        guard report.surplus == 0, end.nanoseconds(since: report.timings.start) <= Int64(clamping: least) else {
+            return examined(report, until: end)
+        }
+        return nil
+    }
+
+    /// A connection took longer to open than it may.
+    func failure(_ record: ConnectionRecord) -> Failure? {
+        let (phase, end): (Phase, Instant) =
+            record.handshake.end.map { (.tls, $0) } ?? (.connect, record.timings.connectEnd)
+        let start = record.timings.lookupStart ?? record.timings.connectStart
+        return Self.isBeyond(connect, start, end) ? Failure(phase, .timeout) : nil
+    }
+
+    private func examined(_ report: ExchangeReport, until end: Instant) -> Failure? {
+        let timings = report.timings
+        if !report.reusedConnection, let record = report.connection, let late = failure(record) { return late }
+        if let sent = timings.requestEnd, let first = timings.responseStart, Self.isBeyond(firstByte, sent, first) {
+            return Failure(.firstByte, .timeout)
+        }
+        if Self.isBeyond(total, timings.start, end) {
+            let isSilent = timings.responseStart.map { Self.isBeyond(total, timings.start, $0) } ?? false
+            return Failure(isSilent ? .firstByte : .body, .timeout)
+        }
+        return report.surplus == 0 ? nil : Failure(.body, .surplus)
+    }
+
+    private static func isBeyond(_ limit: UInt64, _ start: Instant, _ end: Instant) -> Bool {
+        UInt64(clamping: end.nanoseconds(since: start)) > limit
+    }
+}
