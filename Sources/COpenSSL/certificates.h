@@ -63,6 +63,33 @@ static inline int uncurl_name_at(const GENERAL_NAMES *names, int index, const un
     return kind;
 }
 
+static inline int uncurl_subtree_count(const STACK_OF(GENERAL_SUBTREE) *trees) {
+    return trees == NULL ? 0 : sk_GENERAL_SUBTREE_num(trees);
+}
+/* Whether one subtree is of DNS names; then its octets. */
+static inline int uncurl_dns_subtree_at(
+    const STACK_OF(GENERAL_SUBTREE) *trees, int index, const unsigned char **data, int *count
+) {
+    const GENERAL_SUBTREE *tree = sk_GENERAL_SUBTREE_value(trees, index);
+    int kind = 0;
+    const ASN1_STRING *value = (const ASN1_STRING *)GENERAL_NAME_get0_value(tree->base, &kind);
+    if (kind != GEN_DNS || value == NULL) return 0;
+    *data = ASN1_STRING_get0_data(value);
+    *count = ASN1_STRING_length(value);
+    return 1;
+}
+
+/* A key of DSA for parameters in DER. */
+static inline EVP_PKEY *uncurl_new_dsa_key(const unsigned char *parameters, long count) {
+    EVP_PKEY *shared = d2i_KeyParams(EVP_PKEY_DSA, NULL, &parameters, count);
+    EVP_PKEY_CTX *context = shared == NULL ? NULL : EVP_PKEY_CTX_new(shared, NULL);
+    EVP_PKEY *key = NULL;
+    if (context != NULL && EVP_PKEY_keygen_init(context) == 1) EVP_PKEY_keygen(context, &key);
+    EVP_PKEY_CTX_free(context);
+    EVP_PKEY_free(shared);
+    return key;
+}
+
 static inline int uncurl_ocsp_basic_sign(
     OCSP_BASICRESP *basic, X509 *signer, EVP_PKEY *key, const EVP_MD *digest, unsigned long flags
 ) {

@@ -19,6 +19,14 @@ enum AddressText {
             + texts[best.upperBound...].joined(separator: ":")
     }
 
+    /// IPv4 in dots or IPv6.
+    static func isAddress(_ text: String) -> Bool {
+        let address = unsafe a2i_IPADDRESS(text)
+        defer { unsafe ASN1_OCTET_STRING_free(address) }
+        ERR_clear_error()
+        return unsafe address != nil
+    }
+
     static func hex(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }
 }
 

@@ -12,7 +12,8 @@ public enum AlternativeName: Sendable, Hashable, CustomStringConvertible {
     /// For a log line: what is not visible ASCII is replaced, since the peer chose it.
     public var description: String {
         switch self {
-        case .host(let name): name
+        // An address in a host's place is none: clients compare it with host names alone (RFC 9110 §4.3.4).
+        case .host(let name): AddressText.isAddress(name) ? "DNS:\(name)" : name
         case .address(let octets): AddressText.text(octets)
         case .mail(let text): "mail:\(text)"
         case .uri(let text): "URI:\(text)"
@@ -26,11 +27,25 @@ public enum AlternativeName: Sendable, Hashable, CustomStringConvertible {
         return unsafe (0..<uncurl_name_count(names)).map { unsafe name(in: names, at: $0) }
     }
 
-    private static func name(in names: OpaquePointer?, at index: CInt) -> AlternativeName {
+    /// The DNS names, octet by octet as they stand there.
+    static func hosts(of certificate: OpaquePointer?) -> [[UInt8]] {
+        let names = unsafe OpaquePointer(X509_get_ext_d2i(certificate, NID_subject_alt_name, nil, nil))
+        defer { unsafe GENERAL_NAMES_free(names) }
+        return unsafe (0..<uncurl_name_count(names)).compactMap { index in
+            let (kind, octets) = unsafe entry(in: names, at: index)
+            return kind == GEN_DNS ? octets : nil
+        }
+    }
+
+    private static func entry(in names: OpaquePointer?, at index: CInt) -> (kind: CInt, octets: [UInt8]) {
         var data: UnsafePointer<UInt8>? = nil
         var count: CInt = 0
         let kind = unsafe uncurl_name_at(names, index, &data, &count)
-        let octets = unsafe Array(UnsafeBufferPointer(start: data, count: data == nil ? 0 : Int(max(0, count))))
+        return unsafe (kind, Array(UnsafeBufferPointer(start: data, count: data == nil ? 0 : Int(max(0, count)))))
+    }
+
+    private static func name(in names: OpaquePointer?, at index: CInt) -> AlternativeName {
+        let (kind, octets) = unsafe entry(in: names, at: index)
         switch kind {
         case GEN_DNS: return .host(visible(octets))
         case GEN_IPADD: return .address(octets)

@@ -2,7 +2,7 @@ internal import COpenSSL
 
 /// Looks for a good path from a leaf to an anchor. OpenSSL takes the first path that it finds and does not look back: so
 /// a certificate that failed is left out, and OpenSSL asked again. What passes has passed a full verification of
-/// OpenSSL's, so the search accepts nothing that it would not.
+/// OpenSSL's, so the search accepts nothing that it would not, and ``PathRules`` besides.
 @safe struct PathSearch {
     /// Finds every path of real cross-signings, and bounds the work that a peer can ask for.
     static let attemptLimit = 8
@@ -69,11 +69,14 @@ internal import COpenSSL
         guard unsafe X509_STORE_CTX_init(context, anchors.store, leaf, untrusted.handle) == 1,
             unsafe configure(context)
         else { return .failed(outOfMemory, Suspects()) }
-        if unsafe X509_verify_cert(context) == 1 {
-            return unsafe .verified(CertificateStack(adopting: X509_STORE_CTX_get1_chain(context)))
+        guard unsafe X509_verify_cert(context) == 1 else {
+            let failure = unsafe TrustFailure(context, name: name, policy: policy)
+            let path = unsafe CertificateStack(copying: X509_STORE_CTX_get0_chain(context))
+            return .failed(failure, suspects(path, failure))
         }
-        let failure = unsafe TrustFailure(context, name: name, policy: policy)
-        return unsafe .failed(failure, suspects(context, failure))
+        let path = unsafe CertificateStack(adopting: X509_STORE_CTX_get1_chain(context))
+        guard let failure = PathRules.failure(path, isStrict: policy.isStrict) else { return .verified(path) }
+        return .failed(failure, suspects(path, failure))
     }
 
     private func remaining(_ left: Selection) -> CertificateStack {
@@ -121,11 +124,10 @@ internal import COpenSSL
 
     /// The certificates of the path that the peer sent, without the leaf: the one that failed, then those above it, from
     /// which the fault may come, then those below it, without which the path would not have led there.
-    private func suspects(_ context: OpaquePointer, _ failure: TrustFailure) -> Suspects {
+    private func suspects(_ path: CertificateStack, _ failure: TrustFailure) -> Suspects {
         let isAboutIssuers = failure.reason == .nameConstraints || failure.reason == .badSignature
         // What is wrong with the leaf is wrong on every path.
         if failure.depth == 0, !isAboutIssuers { return Suspects() }
-        let path = unsafe CertificateStack(copying: X509_STORE_CTX_get0_chain(context))
         let start = max(failure.depth, 1)
         var suspects = Suspects()
         for depth in start..<max(path.count, start) {

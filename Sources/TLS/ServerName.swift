@@ -23,9 +23,7 @@ public struct ServerName: Hashable, Sendable, CustomStringConvertible {
         else { throw .invalidServerName(host) }
         let text = String(decoding: bytes, as: UTF8.self).lowercased()
         self.text = text
-        let address = unsafe a2i_IPADDRESS(text)
-        isAddress = unsafe address != nil
-        unsafe ASN1_OCTET_STRING_free(address)
+        isAddress = AddressText.isAddress(text)
         // What no address can hold belongs to a name neither: a zone, a port, a path.
         let isBareName = !isBracketed && ServerName.isName(bytes)
         guard isAddress || isBareName else { throw .invalidServerName(host) }

@@ -25,8 +25,14 @@ public struct TrustFailure: Error, Hashable, Sendable {
         case notAnAuthority
         case pathTooLong
         case nameConstraints
+        /// An authority's name constraints are empty, or hold what is no name.
+        case unusableNameConstraints
+        /// A certificate that is no authority's has name constraints.
+        case misplacedNameConstraints
         case unknownCriticalExtension
         case weakKey
+        /// DSA, of whatever length.
+        case dsaKey
         case weakSignature
         case badSignature
         case unreadableKey
@@ -95,8 +101,11 @@ extension TrustFailure: CustomStringConvertible {
         case .notAnAuthority: "an issuer is no certificate authority"
         case .pathTooLong: "more certificates follow than an authority's path length allows"
         case .nameConstraints: "a name is outside the constraints of its authority"
+        case .unusableNameConstraints: "an authority's name constraints are empty, or hold what is no name"
+        case .misplacedNameConstraints: "the certificate has name constraints, which only an authority may have"
         case .unknownCriticalExtension: "the certificate has a critical extension that is not understood"
         case .weakKey: "a key is too weak"
+        case .dsaKey: "a key is one of DSA, which is not accepted any more"
         case .weakSignature: "a signature algorithm is too weak"
         case .badSignature: "a signature is wrong"
         case .unreadableKey: "a public key cannot be read"
@@ -117,6 +126,7 @@ extension TrustFailure: CustomStringConvertible {
     }
 
     private func wrongHost(_ expected: String, _ found: [String], _ more: Int) -> String {
+        let expected = AddressText.isAddress(expected) ? "the address \(expected)" : expected
         if found.isEmpty { return "the certificate names no host, so it is not for \(expected)" }
         let rest = more > 0 ? " and \(more) more" : ""
         return "the certificate is for \(found.joined(separator: ", "))\(rest), not for \(expected)"

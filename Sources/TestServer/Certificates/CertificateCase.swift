@@ -3,7 +3,9 @@ public struct CertificateCase: Sendable, CustomStringConvertible {
     /// Why a chain is refused, in one word each.
     public enum Ground: String, Sendable {
         case expired, notYetValid, wrongHost, selfSigned, untrustedRoot, unknownIssuer, incompleteChain, chainTooLong
-        case wrongPurpose, notAnAuthority, pathTooLong, nameConstraints, unknownCriticalExtension, weakKey
+        case wrongPurpose, notAnAuthority, pathTooLong, nameConstraints, unusableNameConstraints,
+            misplacedNameConstraints
+        case unknownCriticalExtension, weakKey, dsaKey
         case weakSignature, badSignature, malformed, revoked, revocationListMissing, revocationListExpired
         case revocationListUnusable, stapleMissing, stapleUnusable, unprofiled
     }

@@ -105,6 +105,7 @@ public enum CertificateMatrix {
             ("constrained", try constrained.issued(by: world.root, key: key)),
             ("for clients only", try misused.issued(by: world.root, key: key)),
             ("self-signed and not trusted", try builder.selfSigned(key)),
+            ("constrained to nothing", try emptyHanded(builder).issued(by: world.root, key: key)),
             ("by an unknown authority", try builder.issued(by: world.stranger, key: key)),
             (
                 "signed wrongly",
@@ -125,6 +126,13 @@ public enum CertificateMatrix {
             )
         )
         return cases
+    }
+
+    /// Name constraints that permit nothing and exclude nothing.
+    static func emptyHanded(_ builder: CertificateBuilder, _ value: [UInt8] = [0x30, 0x00]) -> CertificateBuilder {
+        var builder = builder
+        builder.extensions = [.init(oid: "2.5.29.30", isCritical: true, value: value)]
+        return builder
     }
 
     private static func dates(_ world: World) throws(TestCertificateError) -> [CertificateCase] {
@@ -167,6 +175,8 @@ public enum CertificateMatrix {
         let forged = TestCertificate(der: world.intermediate.der, key: world.stranger.key)
         let strong = try TestKey(.rsa(bits: 2_048))
         let rsa = try CertificateBuilder.authority("RSA").issued(by: world.root, key: strong)
+        let dsa = try CertificateBuilder.authority("DSA").issued(by: world.root, key: try TestKey(.dsa))
+        let dsaRoot = try CertificateBuilder.authority("DSA Root").selfSigned(try TestKey(.dsa))
         return [
             CertificateCase(
                 "RSA of 1,024 bits",
@@ -180,6 +190,8 @@ public enum CertificateMatrix {
                 roots: [world.root],
                 .weakKey
             ),
+            CertificateCase("an authority with DSA", [try server.issued(by: dsa), dsa], roots: [world.root], .dsaKey),
+            CertificateCase("a root with DSA", [try server.issued(by: dsaRoot)], roots: [dsaRoot], .dsaKey),
             CertificateCase(
                 "RSA of 2,048 bits",
                 [try server.issued(by: world.intermediate, key: strong), world.intermediate],

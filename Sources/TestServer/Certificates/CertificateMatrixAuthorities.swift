@@ -162,7 +162,7 @@ extension CertificateMatrix {
                 .nameConstraints
             ),
         ]
-        var cases: [CertificateCase] = []
+        var cases = try constraintCases(world)
         for (name, constraint, names, host, ground) in rows {
             var builder = CertificateBuilder.authority("Constrained")
             builder.nameConstraints = "critical," + constraint

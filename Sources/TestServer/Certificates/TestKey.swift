@@ -9,6 +9,8 @@ internal import COpenSSL
         /// 2,048 bits take a tenth of a second.
         case rsa(bits: Int)
         case ed25519
+        /// 2,048 bits, which is strong enough for OpenSSL.
+        case dsa
     }
 
     public let kind: Kind
@@ -21,6 +23,7 @@ internal import COpenSSL
             case .p384: unsafe uncurl_new_ec_key("P-384")
             case .rsa(let bits): unsafe uncurl_new_rsa_key(max(bits, 512))
             case .ed25519: unsafe uncurl_new_named_key("ED25519")
+            case .dsa: unsafe uncurl_new_dsa_key(Self.dsaParameters, Self.dsaParameters.count)
             }
         self.kind = kind
         unsafe pointer = try checked(made, "key")
@@ -32,7 +35,7 @@ internal import COpenSSL
     func digest(_ wanted: TestDigest) -> OpaquePointer? {
         switch kind {
         case .ed25519: return nil
-        case .p256, .p384, .rsa:
+        case .p256, .p384, .rsa, .dsa:
             switch wanted {
             case .sha1: return unsafe EVP_sha1()
             case .sha256: return unsafe EVP_sha256()
@@ -61,6 +64,21 @@ internal import COpenSSL
         }
         return String(decoding: try checked(text, "key in PEM"), as: UTF8.self)
     }
+
+    /// In DER: 2,048 bits, and 224 for the subgroup. They take a second to find, and are no secret.
+    private static let dsaParameters: [UInt8] =
+        Base64.decode(
+            """
+            MIICKAKCAQEAmjYV4dQw4OQQBsE7CcAfN3Uz51wOjZqDN8Yl53ia6AbPB4octERqQynhKR0eGwJf8slViEjVKg8AtdCPN3m/i+Ux\
+            F/R1Vm17qA1XtsLBno3pekFxeunn/M7KRqoz8bUzhtsmV7YKwKa456+4yXMK82v+hME0o7tbep9+34h2mv8i5jyzqOnr9hiXenNy\
+            l9RIIiy2Tb1loikZpYT5N2ZJWpj/EoSv8uZyA2e1RlSZ21iCB2nZNFPyWsk849pIFUrnXsuXinnq3x3K9L8nJ3Q9Yi9lQm5h9BLO\
+            e/CglaBbI7T/6jVNMFG4IfFYLSiPL3B00GUvr+X8yerfmtnCq8rscQIdAKvOqP5GPe7WqZVEwTTbHw+Mk0mVbyycD2gXg8kCggEA\
+            CggdOBZ66pdFoUzH0s2ukrpM+3AKG2JsEOoG6sQAk/8v3mLDA4p97aygIKnKn7M/YbIjwj+4WNcanvY17Vr5VZ4uZaYJ7kkByzL1\
+            A6kKtpF/4PJB0RkLewm7MOPVVSgamyAgucaSvHSKXwnEVt0UhAOBkr7d2rgkoAdMd1u7mEClx9se9Ev36vjj2FWhi9YqoWLcBf+w\
+            GlPPadyfM7nr2qVPfA7SyfFP74wAHB3abteNaZtM2+Yw6J2uOWN+cOzsGBLGiynWbx38O+82aJlDGNzbK3Alh6nwAGg59sYJiWq3\
+            D0+BLcz4iCJ/yHn6WDVt9tgZH50FyItDJUBWTlg9lg==
+            """
+        ) ?? []
 
     /// The SubjectPublicKeyInfo of RFC 5280 §4.1.2.7, in DER.
     public func publicKeyInfo() throws(TestCertificateError) -> [UInt8] {

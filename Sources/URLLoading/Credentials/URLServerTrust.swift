@@ -72,6 +72,7 @@ public final class URLServerTrust: Sendable {
         case .selfSigned, .untrustedRoot, .unknownIssuer, .incompleteChain: .serverCertificateHasUnknownRoot
         case .noCertificate, .outOfMemory: .secureConnectionFailed
         case .unreadableDate, .wrongHost, .chainTooLong, .wrongPurpose, .notAnAuthority, .pathTooLong, .nameConstraints,
+            .unusableNameConstraints, .misplacedNameConstraints, .dsaKey,
             .unknownCriticalExtension, .weakKey, .weakSignature, .badSignature, .unreadableKey, .malformed,
             .unprofiled, .distrusted, .revoked, .revocationListMissing, .revocationListExpired,
             .revocationListNotYetValid, .revocationListUnusable, .stapleMissing, .stapleUnusable, .pinMismatch, .other:

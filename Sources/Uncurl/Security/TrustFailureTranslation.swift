@@ -24,6 +24,7 @@ extension TrustFailure.Reason {
                 .revocationUnknown
             case .pinMismatch(let leaf): .noPinMatches(leafKey: leaf)
             case .unreadableDate, .chainTooLong, .wrongPurpose, .notAnAuthority, .pathTooLong, .nameConstraints,
+                .unusableNameConstraints, .misplacedNameConstraints, .dsaKey,
                 .unknownCriticalExtension, .weakKey, .weakSignature, .badSignature, .unreadableKey, .malformed,
                 .unprofiled, .distrusted, .outOfMemory, .other:
                 .invalidChain

@@ -1,0 +1,83 @@
+internal import COpenSSL
+
+/// Rules for a whole path that OpenSSL does not know. What it has verified must keep them too.
+enum PathRules {
+    /// - Parameter path: verified, the leaf first.
+    static func failure(_ path: CertificateStack, isStrict: Bool) -> TrustFailure? {
+        var constraints = DNSConstraints()
+        // From the anchor down: constraints hold for what is below them.
+        for depth in (0..<path.count).reversed() {
+            guard let certificate = unsafe path[depth] else { continue }
+            let reason =
+                unsafe keyFault(certificate) ?? nameFault(certificate, depth, constraints)
+                ?? constraintFault(certificate, &constraints, isStrict)
+            guard let reason else { continue }
+            return unsafe TrustFailure(
+                reason: reason,
+                depth: depth,
+                subject: CertificateFacts.text(X509_get_subject_name(certificate)),
+                code: code(reason)
+            )
+        }
+        return nil
+    }
+
+    /// What picks the alert.
+    private static func code(_ reason: TrustFailure.Reason) -> CInt {
+        switch reason {
+        case .nameConstraints: X509_V_ERR_EXCLUDED_VIOLATION
+        case .unusableNameConstraints: X509_V_ERR_UNSUPPORTED_CONSTRAINT_SYNTAX
+        default: X509_V_ERR_CERT_REJECTED
+        }
+    }
+
+    /// DSA: the Baseline Requirements (§6.1.5) and RFC 8446 §4.2.3 have done away with it. Go and webpki do not know it.
+    private static func keyFault(_ certificate: OpaquePointer) -> TrustFailure.Reason? {
+        unsafe EVP_PKEY_get_base_id(X509_get0_pubkey(certificate)) == EVP_PKEY_DSA ? .dsaKey : nil
+    }
+
+    /// RFC 5280 §6.1.3 (b): a self-issued certificate has the names of its issuer, unless it is the last.
+    private static func nameFault(
+        _ certificate: OpaquePointer,
+        _ depth: Int,
+        _ constraints: DNSConstraints
+    ) -> TrustFailure.Reason? {
+        guard constraints.isAny else { return nil }
+        let isSelfIssued =
+            unsafe X509_NAME_cmp(X509_get_subject_name(certificate), X509_get_issuer_name(certificate)) == 0
+        if depth > 0, isSelfIssued { return nil }
+        let faults = unsafe AlternativeName.hosts(of: certificate).lazy.compactMap { constraints.fault($0) }
+        return faults.first == nil ? nil : .nameConstraints
+    }
+
+    /// Takes the certificate's constraints in. RFC 5280 §4.2.1.10: only authorities have any, and they are not empty.
+    private static func constraintFault(
+        _ certificate: OpaquePointer,
+        _ constraints: inout DNSConstraints,
+        _ isStrict: Bool
+    ) -> TrustFailure.Reason? {
+        guard unsafe X509_get_ext_by_NID(certificate, NID_name_constraints, -1) >= 0 else { return nil }
+        guard unsafe X509_check_ca(certificate) != 0 else { return .misplacedNameConstraints }
+        guard
+            let found = unsafe X509_get_ext_d2i(certificate, NID_name_constraints, nil, nil)?
+                .assumingMemoryBound(to: NAME_CONSTRAINTS.self)
+        else { return .unusableNameConstraints }
+        defer { unsafe NAME_CONSTRAINTS_free(found) }
+        let trees = unsafe [(found.pointee.permittedSubtrees, false), (found.pointee.excludedSubtrees, true)]
+        guard unsafe trees.contains(where: { unsafe uncurl_subtree_count($0.0) > 0 }) else {
+            return .unusableNameConstraints
+        }
+        for (subtrees, isExcluded) in unsafe trees {
+            for index in unsafe 0..<uncurl_subtree_count(subtrees) {
+                var data: UnsafePointer<UInt8>? = nil
+                var count: CInt = 0
+                guard unsafe uncurl_dns_subtree_at(subtrees, index, &data, &count) == 1 else { continue }
+                let name = unsafe Array(UnsafeBufferPointer(start: data, count: data == nil ? 0 : Int(max(0, count))))
+                guard constraints.add(name, isExcluded: isExcluded, isStrict: isStrict) else {
+                    return .unusableNameConstraints
+                }
+            }
+        }
+        return nil
+    }
+}
