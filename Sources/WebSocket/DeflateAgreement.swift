@@ -4,7 +4,7 @@ public struct DeflateAgreement: Hashable, Sendable {
     public var serverForgets = false
     /// The same of the client.
     public var clientForgets = false
-    /// How far back the server refers, as a power of two: 8 to 15.
+    /// How far back the server refers, as a power of two: 8 to 15. It is not held to it: what refers farther back is read all the same.
     public var serverWindowBits = 15
     public var clientWindowBits = 15
 

@@ -10,17 +10,18 @@ internal import CZlib
 
     /// Written at a time, on the stack: a message grows by what it holds, not by what its peer claims.
     private static let step = 16 << 10
+    /// The largest window, whatever was agreed on. With a smaller one zlib refuses what refers farther back only where that was written by
+    /// an earlier call, so that its verdict would hang on how TCP cuts. Nothing in DEFLATE refers farther back than this (RFC 1951 §3.2.5).
+    private static let windowBits: CInt = 15
     /// What every sender leaves away at a message's end: an empty block without compression (§7.2.1).
     private static let tail: [UInt8] = [0x00, 0x00, 0xFF, 0xFF]
 
-    /// - Parameters:
-    ///   - windowBits: 8 to 15: how far back the peer refers, as a power of two.
-    ///   - keepsContext: also into messages before.
-    init(windowBits: Int, keepsContext: Bool) throws(WebSocketError) {
+    /// - Parameter keepsContext: the peer may refer back into messages before.
+    init(keepsContext: Bool) throws(WebSocketError) {
         self.keepsContext = keepsContext
         unsafe stream = .allocate(capacity: 1)
         unsafe stream.initialize(to: z_stream())
-        guard unsafe uncurl_inflateInit2(stream, -CInt(clamping: windowBits)) == Z_OK else {
+        guard unsafe uncurl_inflateInit2(stream, -MessageInflater.windowBits) == Z_OK else {
             unsafe stream.deallocate()
             throw .outOfMemory
         }

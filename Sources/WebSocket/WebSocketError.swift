@@ -6,6 +6,8 @@ public enum WebSocketError: Error, Hashable, Sendable {
     case invalidText
     /// A message passed the limit, in octets.
     case messageTooBig(limit: Int)
+    /// A message came in more fragments than that.
+    case tooManyFragments(limit: Int)
     /// A compressed message does not decompress: zlib's verdict.
     case corrupt(String)
     /// zlib found no memory for its window. Our own trouble, not the peer's.
@@ -17,6 +19,7 @@ public enum WebSocketError: Error, Hashable, Sendable {
         case .violation: 1002
         case .invalidText, .corrupt: 1007
         case .messageTooBig: 1009
+        case .tooManyFragments: 1008
         case .outOfMemory: 1011
         }
     }
@@ -53,6 +56,7 @@ extension WebSocketError: CustomStringConvertible {
         case .violation(let violation): violation.description
         case .invalidText: "text that is not UTF-8"
         case .messageTooBig(let limit): "a message of more than \(limit) bytes"
+        case .tooManyFragments(let limit): "a message in more than \(limit) fragments"
         case .corrupt(let reason): "a compressed message that does not decompress: \(reason)"
         case .outOfMemory: "no memory to decompress a message"
         }

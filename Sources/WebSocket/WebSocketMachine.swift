@@ -35,6 +35,7 @@ public struct WebSocketMachine: ~Copyable {
     public private(set) var state = State.open
     /// In octets, once decompressed. A change holds from the next frame on.
     public var maximumMessageSize: Int
+    private let maximumFragmentCount: Int
     private var output: [UInt8] = []
     private var reader: FrameHeaderReader
     private var reading = Reading.header
@@ -51,10 +52,20 @@ public struct WebSocketMachine: ~Copyable {
     /// Shorter messages go as they are: compressing takes longer than sending what it spares.
     static let compressedLength = 64
 
-    public init(_ role: Role, deflate: DeflateAgreement? = nil, maximumMessageSize: Int = 1 << 20) {
+    /// Fragments of a message, unless told otherwise: a peer that streams its messages in pieces of 64 octets comes to 8 MiB with them. They
+    /// are counted because they may be empty: without a limit a message could go on for ever and never grow.
+    public static let defaultFragmentCount = 1 << 17
+
+    public init(
+        _ role: Role,
+        deflate: DeflateAgreement? = nil,
+        maximumMessageSize: Int = 1 << 20,
+        maximumFragmentCount: Int = WebSocketMachine.defaultFragmentCount
+    ) {
         self.role = role
         self.deflate = deflate
         self.maximumMessageSize = maximumMessageSize
+        self.maximumFragmentCount = maximumFragmentCount
         compresses = deflate != nil
         reader = FrameHeaderReader(from: role == .client ? .server : .client, mayCompress: deflate != nil)
     }
@@ -199,6 +210,10 @@ public struct WebSocketMachine: ~Copyable {
         if incoming?.hasRoom(for: header.length, limit: maximumMessageSize) != true {
             throw .messageTooBig(limit: maximumMessageSize)
         }
+        incoming?.begin(header)
+        if let fragments = incoming?.fragmentCount, fragments > maximumFragmentCount {
+            throw .tooManyFragments(limit: maximumFragmentCount)
+        }
     }
 
     private mutating func take(_ payload: Span<UInt8>, _ header: FrameHeader, at offset: UInt64) throws(WebSocketError)
@@ -245,10 +260,7 @@ public struct WebSocketMachine: ~Copyable {
         guard incoming?.isCompressed == true, let deflate else { return nil }
         if let inflater { return inflater }
         let isClient = role == .client
-        let made = try MessageInflater(
-            windowBits: isClient ? deflate.serverWindowBits : deflate.clientWindowBits,
-            keepsContext: isClient ? !deflate.serverForgets : !deflate.clientForgets
-        )
+        let made = try MessageInflater(keepsContext: isClient ? !deflate.serverForgets : !deflate.clientForgets)
         inflater = made
         return made
     }

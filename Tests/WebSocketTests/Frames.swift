@@ -44,10 +44,16 @@ enum Frames {
         cutAt cuts: [Int],
         role: Role = .client,
         deflate: DeflateAgreement? = nil,
-        limit: Int = 1 << 20
+        limit: Int = 1 << 20,
+        fragments: Int = WebSocketMachine.defaultFragmentCount
     ) -> Outcome {
         var outcome = Outcome()
-        var machine = WebSocketMachine(role, deflate: deflate, maximumMessageSize: limit)
+        var machine = WebSocketMachine(
+            role,
+            deflate: deflate,
+            maximumMessageSize: limit,
+            maximumFragmentCount: fragments
+        )
         var start = 0
         for end in cuts + [input.count] where end > start {
             let piece = Array(input[start..<end])

@@ -17,4 +17,15 @@ import Testing
         let message = IncomingMessage(FrameHeader(.text, length: 100, isCompressed: true))
         #expect(message.hasRoom(for: 1_000, limit: 10))
     }
+
+    @Test("a compressed one may take eight times its limit and 64 KiB, all frames together, however large a claim is")
+    func compressedRoom() {
+        var message = IncomingMessage(FrameHeader(.text, length: 0, isFinal: false, isCompressed: true))
+        let most: UInt64 = 8 * 1_000 + (64 << 10)
+        #expect(message.hasRoom(for: most, limit: 1_000) && !message.hasRoom(for: most + 1, limit: 1_000))
+        message.begin(FrameHeader(.continuation, length: 1_000, isFinal: false))
+        #expect(message.hasRoom(for: most - 1_000, limit: 1_000) && !message.hasRoom(for: most - 999, limit: 1_000))
+        #expect(!message.hasRoom(for: UInt64.max, limit: 1_000) && message.hasRoom(for: UInt64.max >> 1, limit: .max))
+        #expect(message.hasRoom(for: 0, limit: -1))
+    }
 }

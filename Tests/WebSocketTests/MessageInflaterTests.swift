@@ -8,11 +8,10 @@ import Testing
     private func inflate(
         _ messages: [[UInt8]],
         piece: Int = .max,
-        windowBits: Int = 15,
         keepsContext: Bool = true,
         limit: Int = 1 << 20
     ) throws -> [[UInt8]] {
-        let inflater = try MessageInflater(windowBits: windowBits, keepsContext: keepsContext)
+        let inflater = try MessageInflater(keepsContext: keepsContext)
         var results: [[UInt8]] = []
         for message in messages {
             var result: [UInt8] = []
@@ -57,6 +56,20 @@ import Testing
         #expect(try inflate([last, [0xF2, 0x00, 0x11, 0x00, 0x00]]) == [hello, hello])
     }
 
+    @Test(
+        "what refers farther back than was agreed on comes out, in whatever pieces it comes",
+        arguments: [1, 7, 300, .max]
+    )
+    func farBack(piece: Int) throws {
+        var random = SplitMix(seed: 5)
+        let noise = (0..<20_000).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+        let deflater = try #require(MessageDeflater(windowBits: 15, keepsContext: true))
+        let message = deflate(noise + noise, deflater)
+        #expect(message.count < 21_000)
+        #expect(try inflate([message], piece: piece) == [noise + noise])
+        #expect(try inflate([message, deflate(noise, deflater)], piece: piece) == [noise + noise, noise])
+    }
+
     @Test("a message that forgets may not refer to the one before")
     func forgetful() {
         let plain: [UInt8] = [0xF2, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00]
@@ -70,7 +83,7 @@ import Testing
         let deflater = try #require(MessageDeflater(windowBits: 15, keepsContext: true))
         let bomb = deflate([UInt8](repeating: 0, count: 64 << 20), deflater)
         #expect(bomb.count < 80_000)
-        let inflater = try MessageInflater(windowBits: 15, keepsContext: true)
+        let inflater = try MessageInflater(keepsContext: true)
         var result: [UInt8] = []
         var caught: WebSocketError?
         do throws(WebSocketError) {

@@ -295,6 +295,36 @@ import Testing
         for cut in 1..<max(item.input.count, 1) { #expect(run([cut]) == expected, "cut at \(cut)") }
     }
 
+    @Test("a message may come in so many fragments, empty or not, and in no more; the next is counted anew")
+    func fragmentLimit() {
+        let piece = { (payload: [UInt8]) in Frames.frame(.continuation, payload, isFinal: false) }
+        for payload in [[], [1]] as [[UInt8]] {
+            let three = Frames.frame(.binary, payload, isFinal: false) + piece(payload)
+            let good = three + Frames.frame(.continuation, payload)
+            let outcome = Frames.run(good + [0x89, 0] + good, cutAt: [], fragments: 3)
+            #expect(outcome.events.count == 3 && outcome.error == nil)
+            let bad = three + piece(payload) + [0x89, 0] + piece(payload)
+            for cuts in [[], Array(1..<bad.count)] {
+                let outcome = Frames.run(bad, cutAt: cuts, fragments: 3)
+                #expect(outcome.error == .tooManyFragments(limit: 3) && outcome.events == [.ping([])])
+            }
+        }
+    }
+
+    @Test("a message of empty fragments, or of compressed blocks that hold nothing, comes to an end of its own")
+    func endless() {
+        let limit = WebSocketMachine.defaultFragmentCount
+        let empty = Frames.frame(.text, [], isFinal: false) + Array(repeating: [0, 0], count: limit).joined()
+        #expect(Frames.run(empty, cutAt: []).error == .tooManyFragments(limit: limit))
+        // A block without compression and without content.
+        let nothing = Array(repeating: [0x00, 0x00, 0x00, 0xFF, 0xFF] as [UInt8], count: 8_192).flatMap { $0 }
+        let hollow =
+            Frames.frame(.binary, nothing, isFinal: false, isCompressed: true)
+            + Array(repeating: Frames.frame(.continuation, nothing, isFinal: false), count: 4).joined()
+        let outcome = Frames.run(hollow, cutAt: [], deflate: DeflateAgreement(), limit: 1_000)
+        #expect(outcome.error == .messageTooBig(limit: 1_000))
+    }
+
     // MARK: Both ends
 
     /// Carries octets from one machine to the other, in pieces.

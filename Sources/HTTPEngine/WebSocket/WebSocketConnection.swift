@@ -27,6 +27,8 @@ public final class WebSocketConnection {
     public struct Options: Hashable, Sendable {
         /// In octets, fragments put together and decompressed. The peer is told 1009.
         public var maximumMessageSize = 1 << 20
+        /// Frames of one message, empty ones too. The peer is told 1008.
+        public var maximumFragmentCount = WebSocketMachine.defaultFragmentCount
         /// From our Close to the peer's.
         public var closeTimeout = Duration.seconds(5)
 
@@ -76,7 +78,8 @@ public final class WebSocketConnection {
         machine = WebSocketMachine(
             .client,
             deflate: agreement.deflate,
-            maximumMessageSize: options.maximumMessageSize
+            maximumMessageSize: options.maximumMessageSize,
+            maximumFragmentCount: options.maximumFragmentCount
         )
         state = .held(delegate)
         lastReceived = connection.loop.now

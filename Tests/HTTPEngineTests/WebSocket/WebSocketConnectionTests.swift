@@ -125,6 +125,18 @@ struct WebSocketConnectionTests {
         #expect(events == [.pong([9]), .pong([]), .closed(try #require(CloseReason(1001)))])
     }
 
+    @Test("a message of empty fragments without end ends the connection, and the server is told why")
+    func emptyFragments() async throws {
+        let server = try server([.send([0x01, 0x00]), .flood([UInt8](repeating: 0, count: 4_096))])
+        let talk = try await open(server, deflate: nil)
+        await talk.ear.ends.reaches(1)
+        let limit = WebSocketMachine.defaultFragmentCount
+        #expect(talk.ear.heard.endings == [.failed(.violation(.tooManyFragments(limit: limit)))])
+        #expect(talk.ear.heard.messages.isEmpty)
+        #expect(WebSocketError.tooManyFragments(limit: limit).closeCode == 1008)
+        await expectNothingLeft(talk.engine)
+    }
+
     /// Octets that break a rule, and what the server is told.
     static let hostile: [([UInt8], UInt16)] = [
         ([0x81, 0x80, 1, 2, 3, 4], 1002), ([0x83, 0], 1002), ([0xC1, 0], 1002), ([0x80, 0], 1002), ([0x09, 0], 1002),
