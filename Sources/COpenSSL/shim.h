@@ -34,6 +34,12 @@ static inline void uncurl_ctx_set_common_options(SSL_CTX *ctx) {
     SSL_CTX_set_options(ctx, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
 }
 
+/* Lets this one connection ask for it all the same. */
+static inline int uncurl_renegotiate(SSL *ssl) {
+    SSL_clear_options(ssl, SSL_OP_NO_RENEGOTIATION);
+    return SSL_renegotiate(ssl);
+}
+
 static inline long uncurl_ctx_set_max_send_fragment(SSL_CTX *ctx, long size) {
     return SSL_CTX_set_max_send_fragment(ctx, size);
 }

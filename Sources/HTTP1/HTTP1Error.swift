@@ -22,6 +22,8 @@ public struct HTTP1Error: Error, Sendable, Hashable, CustomStringConvertible {
         case invalidRequestLine
         /// Not HTTP/1.x.
         case unsupportedVersion
+        /// A TLS alert (RFC 8446 §5.1, §6) where a status line was due: the peer wants to be spoken to over TLS.
+        case tlsAlert
 
         // Fields (RFC 9112 §5).
         case whitespaceBeforeFirstField
@@ -87,7 +89,7 @@ public struct HTTP1Error: Error, Sendable, Hashable, CustomStringConvertible {
         case .unsupportedTransferCoding: 501
         case .limitExceeded(let limit): limit.responseStatus
         case .bareLineFeed, .bareCarriageReturn, .invalidStatusLine, .invalidStatusCode, .invalidReason, .invalidMethod,
-            .invalidTarget, .invalidRequestLine, .whitespaceBeforeFirstField, .emptyFieldName, .missingColon,
+            .invalidTarget, .invalidRequestLine, .tlsAlert, .whitespaceBeforeFirstField, .emptyFieldName, .missingColon,
             .whitespaceBeforeColon, .invalidFieldName, .invalidFieldValue, .obsoleteLineFolding, .invalidContentLength,
             .differingContentLengths, .repeatedContentLength, .contentLengthWithTransferEncoding,
             .invalidTransferEncoding, .chunkedNotFinal, .chunkedRepeated, .transferEncodingInHTTP10,
@@ -120,6 +122,7 @@ extension HTTP1Error.Kind {
         case .invalidTarget: "a malformed request target"
         case .invalidRequestLine: "a malformed request line"
         case .unsupportedVersion: "a version other than HTTP/1.x"
+        case .tlsAlert: "a TLS alert in place of a status line"
         case .whitespaceBeforeFirstField: "whitespace before the first field"
         case .emptyFieldName: "a field without a name"
         case .missingColon: "a field line without a colon"

@@ -9,6 +9,8 @@ struct StatusLineParser: StartLineParser {
         case prefix
         case reason
         case lineFeed
+        /// Behind an octet that begins a TLS alert.
+        case alert
         /// In a line to be skipped (`Leniency.junkBeforeStatusLine`).
         case junk
     }
@@ -83,6 +85,9 @@ struct StatusLineParser: StartLineParser {
             case .lineFeed:
                 guard octet == ASCII.lineFeed else { throw fault(.bareCarriageReturn) }
                 return finish(bytes, &line)
+            case .alert:
+                // The version of the record, 3.x.
+                throw HTTP1Error(octet == 3 ? .tlsAlert : .invalidStatusLine, offset: UInt64(position &- 1))
             case .junk:
                 if octet == ASCII.lineFeed {
                     start = position &+ 1
@@ -127,6 +132,11 @@ struct StatusLineParser: StartLineParser {
         default: isAllowed = false
         }
         if !isAllowed {
+            // ContentType alert (RFC 8446 §5.1): what a TLS server says to a request in the clear.
+            if octet == 21, position == 0, !leniency.contains(.junkBeforeStatusLine) {
+                state = .alert
+                return false
+            }
             // Only where "HTTP/" is not even begun right is a line junk rather than a broken status line.
             guard leniency.contains(.junkBeforeStatusLine), position &- start < 5 else {
                 throw fault(.invalidStatusLine)

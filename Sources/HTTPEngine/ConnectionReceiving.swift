@@ -1,5 +1,6 @@
 internal import HTTP1
 internal import Reactor
+internal import TLS
 
 /// The response's way from the socket to the delegate: bytes are parsed where they were read, and content is
 /// handed on as a slice of the loop's buffer.
@@ -233,9 +234,10 @@ extension Connection {
         let received = exchange.report.contentReceived
         let expected = reading.parser.bodyRemaining.map { received + $0 }
         // RST is never an end (RFC 9112 §9.6); a FIN is one only where the framing says "until close".
-        if error == nil, isWholeEnding(exchange) {
+        if error == nil {
             do throws(HTTP1Error) {
                 try reading.parser.finish()
+                guard isWholeEnding(exchange) else { return engine.fail(exchange, .tls(.truncated)) }
                 _ = completed(exchange, reading, surplus: 0)
                 return
             } catch {}

@@ -108,6 +108,8 @@ extension EngineError: CustomStringConvertible {
             "connection ended after \(received) of \(expected) bytes of content\(EngineError.suffix(error))"
         case .truncatedBody(nil, let received, let error):
             "connection ended inside the content, after \(received) bytes\(EngineError.suffix(error))"
+        case .malformedResponse(let error) where error.kind == .tlsAlert:
+            "the server answers plain HTTP with a TLS alert: it speaks TLS on this port"
         case .malformedResponse(let error): "malformed response: \(error)"
         case .unexpectedUpgrade: "the server switched to a protocol that was not offered"
         case .undecodable(let error): "content does not decode: \(error)"

@@ -6,6 +6,8 @@ extension TLSError {
     ///   - entry: the earliest of the error queue.
     ///   - code: of SSL_get_error.
     static func of(_ entry: (library: CInt, reason: CInt, text: String)?, _ code: CInt) -> TLSError {
+        // Outside of a handshake its callers take a close_notify for the end that it is.
+        if code == SSL_ERROR_ZERO_RETURN { return .closeNotifyInHandshake }
         guard let entry else { return .protocolViolation("SSL_get_error \(code)") }
         guard entry.library == ERR_LIB_SSL else {
             return entry.reason == CInt(ERR_R_MALLOC_FAILURE) ? .outOfMemory : .protocolViolation(entry.text)
@@ -15,9 +17,10 @@ extension TLSError {
         switch entry.reason {
         case SSL_R_HTTP_REQUEST, SSL_R_HTTPS_PROXY_REQUEST:
             return .plainHTTP
-        case SSL_R_UNSUPPORTED_PROTOCOL, SSL_R_WRONG_SSL_VERSION, SSL_R_VERSION_TOO_LOW, SSL_R_INAPPROPRIATE_FALLBACK,
-            SSL_R_NO_PROTOCOLS_AVAILABLE:
+        case SSL_R_UNSUPPORTED_PROTOCOL, SSL_R_WRONG_SSL_VERSION, SSL_R_VERSION_TOO_LOW, SSL_R_NO_PROTOCOLS_AVAILABLE:
             return .unsupportedVersion
+        case SSL_R_INAPPROPRIATE_FALLBACK:
+            return .downgraded
         case SSL_R_NO_SHARED_CIPHER, SSL_R_NO_CIPHERS_AVAILABLE:
             return .noSharedCipher
         case SSL_R_DECRYPTION_FAILED_OR_BAD_RECORD_MAC, SSL_R_BAD_RECORD_TYPE:

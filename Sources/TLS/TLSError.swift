@@ -16,12 +16,16 @@ public enum TLSError: Error, Hashable, Sendable {
     case notTLS(firstBytes: [UInt8])
     /// No protocol version in common, or the peer chose one below the minimum.
     case unsupportedVersion
+    /// An older version came out of the handshake than both sides speak (RFC 8446 §4.1.3, RFC 7507): it was changed on its way.
+    case downgraded
     /// No cipher suite in common.
     case noSharedCipher
     /// The peer selected an application protocol that was not offered (RFC 7301 §3.2).
     case unexpectedApplicationProtocol(String)
     /// The transport ended inside the handshake.
     case closedInHandshake
+    /// The peer said close_notify inside the handshake: it ended the connection in order, and without a reason.
+    case closeNotifyInHandshake
     /// The transport ended without close_notify (RFC 8446 §6.1): what came before may have been cut short.
     case truncated
     /// A record did not decrypt: changed on the way, or not meant for this connection.
@@ -30,6 +34,8 @@ public enum TLSError: Error, Hashable, Sendable {
     case protocolViolation(String)
     /// Over ``TLSSession/answerLimit`` bytes of answers to key updates without a byte of data between them.
     case tooManyKeyUpdates
+    /// The same of answers to HelloRequests, with TLS 1.2 (RFC 5246 §7.4.1.1).
+    case tooManyHelloRequests
     /// Used after ``TLSSession/close()`` or ``TLSSession/abandon()``.
     case closed
     /// Not a name or an address a certificate can be checked for.
@@ -50,13 +56,17 @@ extension TLSError: CustomStringConvertible {
         case .plainHTTP: "the peer speaks plain HTTP, not TLS, on this port"
         case .notTLS(let bytes): "the peer does not speak TLS on this port: it began with \(TLSError.shown(bytes))"
         case .unsupportedVersion: "the peer speaks no version of TLS that is allowed here"
+        case .downgraded:
+            "the handshake came to an older version of TLS than both sides speak: it was changed on its way, or the peer is broken"
         case .noSharedCipher: "the peer and this side have no cipher suite in common"
         case .unexpectedApplicationProtocol(let name): "the server chose \(name), which was not offered"
         case .closedInHandshake: "the connection ended inside the TLS handshake"
-        case .truncated: "the connection ended without a TLS close_notify"
+        case .closeNotifyInHandshake: "the peer ended the TLS handshake with close_notify, and said no reason"
+        case .truncated: "the connection ended without a TLS close_notify: what came may have been cut short"
         case .corruptRecord: "a TLS record was damaged on its way"
         case .protocolViolation(let text): "the peer broke the TLS protocol: \(text)"
         case .tooManyKeyUpdates: "the peer asks for new keys without end"
+        case .tooManyHelloRequests: "the peer asks for new handshakes without end"
         case .closed: "the TLS session is closed"
         case .invalidServerName(let name): "“\(name)” is no name a certificate can be checked for"
         case .configuration(let text): "the TLS configuration cannot be used: \(text)"
@@ -69,6 +79,7 @@ extension TLSError: CustomStringConvertible {
         switch alert.code {
         case 40: " (nothing in common: versions, cipher suites, or a client certificate is missing)"
         case 70: " (it accepts none of the TLS versions offered)"
+        case 86: " (it speaks a newer version of TLS than it was asked for)"
         case 112: " (it does not know the server name)"
         case 116: " (it wants a client certificate)"
         case 120: " (it does not speak HTTP/1.1)"

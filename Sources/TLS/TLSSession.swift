@@ -46,8 +46,8 @@ internal import COpenSSL
 
     /// RFC 8446 §5.1: the content of one record.
     public static let recordSize = 16 * 1024
-    /// What the peer can make us write without sending a byte of data: some hundred answers to key updates. RFC 8446
-    /// §5.5 needs one in 2²⁴ records.
+    /// What the peer can make us write without sending a byte of data: some hundred answers to key updates, of which RFC 8446
+    /// §5.5 needs one in 2²⁴ records, or to HelloRequests, all of which are declined.
     static let answerLimit = 8 * 1024
 
     let ssl: OpaquePointer
@@ -294,8 +294,9 @@ internal import COpenSSL
     private func countAnswers(_ written: Int, _ data: Int) throws(TLSError) {
         answers = data > 0 ? 0 : answers + written
         guard answers > TLSSession.answerLimit else { return }
-        state = .failed(.tooManyKeyUpdates)
-        throw .tooManyKeyUpdates
+        let error = unsafe SSL_version(ssl) == TLS1_3_VERSION ? TLSError.tooManyKeyUpdates : .tooManyHelloRequests
+        state = .failed(error)
+        throw error
     }
 
     private func finishHandshake() throws(TLSError) {

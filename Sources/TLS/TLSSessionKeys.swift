@@ -33,6 +33,21 @@ extension TLSSession {
         return unsafe uncurl_handshake(ssl) == SSL_ERROR_NONE
     }
 
+    /// At a server: asks the client for a new handshake, with TLS 1.2 (RFC 5246 §7.4.1.1); the message goes into the output. No client of ours
+    /// obliges. False as with ``updateKeys(askingPeer:)``.
+    public func sendHelloRequest() -> Bool {
+        switch state {
+        case .open, .peerClosed: break
+        case .handshaking, .closed, .failed: return false
+        }
+        uncurl_forget_errors()
+        guard unsafe uncurl_renegotiate(ssl) == 1 else {
+            OpenSSLErrors.forget()
+            return false
+        }
+        return unsafe uncurl_handshake(ssl) == SSL_ERROR_NONE
+    }
+
     /// At a server: the name that the client indicated (RFC 6066 §3).
     public var indicatedName: String? {
         switch role {

@@ -56,6 +56,20 @@ import Testing
         #expect(outcome.events.isEmpty)
     }
 
+    @Test("a TLS alert in place of a status line is named, other octets behind its first are not")
+    func alert() {
+        for every in [1, 2, 7] {
+            let outcome = responses("\u{15}\u{3}\u{1}\u{0}\u{2}\u{2}F", cutEvery: every)
+            #expect(outcome.error == HTTP1Error(.tlsAlert, offset: 0))
+            #expect(
+                responses("\u{15}\u{4}\u{1}\u{0}", cutEvery: every).error == HTTP1Error(.invalidStatusLine, offset: 0)
+            )
+        }
+        #expect(responses("\u{16}\u{3}\u{1}").error == HTTP1Error(.invalidStatusLine, offset: 0))
+        let junk = responses("\u{15}\u{3}\nHTTP/1.1 204 OK\r\n\r\n", leniency: .junkBeforeStatusLine)
+        #expect(junk.isComplete)
+    }
+
     @Test("a reason phrase holds any octet but controls, HTAB apart", arguments: 0...255)
     func reasonOctets(octet: Int) {
         let isLegal = octet == 9 || octet >= 32 && octet != 127

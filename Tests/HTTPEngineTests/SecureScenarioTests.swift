@@ -75,13 +75,53 @@ struct SecureScenarioTests {
         #expect(result.succeeded && result.text == "hello")
     }
 
+    @Test("without a close_notify content with a length is whole, and content that lacks some of its length says so")
+    func missingCloseNotify() async throws {
+        for (length, error) in [(5, nil), (9, EngineError.truncatedBody(expected: 9, received: 5, nil))] {
+            let answer = RawStep.send("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\nhello")
+            let script: RawScript = [.receive(.headEnd), answer, .finish]
+            let server = try RawServer.start(otherwise: script.secured(by: try context()))
+            #expect(await (try engine()).run(try get(server.port)).error == error)
+        }
+    }
+
+    @Test(
+        "an end inside the handshake is told as that, or as what began in place of TLS",
+        arguments: [
+            ([], TLSError.closedInHandshake), ([22, 3, 3], .closedInHandshake),
+            ([21, 3, 3, 0, 2, 1, 0], .closeNotifyInHandshake),
+            (bytes("HTTP"), .notTLS(firstBytes: bytes("HTTP"))), (bytes("HTTP/"), .plainHTTP),
+        ] as [([UInt8], TLSError)]
+    )
+    func endInHandshake(greeting: [UInt8], error: TLSError) async throws {
+        let server = try RawServer.start(otherwise: [.receive(.bytes(5)), .send(greeting), .finish])
+        #expect(await (try engine()).run(try get(server.port)).error == .tls(error))
+    }
+
+    @Test(
+        "a request in the clear that a server answers with a TLS alert says that the port is one for TLS",
+        arguments: [0, 1]
+    )
+    func plainToSecure(piece: Int) async throws {
+        let server = try RawServer.start(otherwise: [
+            .pieces(of: piece), .receive(.headEnd), .send([21, 3, 1, 0, 2, 2, 70]), .finish,
+        ])
+        let request = try EngineRequest(
+            origin: Origin(scheme: .http, host: "127.0.0.1", port: server.port),
+            target: "/"
+        )
+        let error = try #require(await (try engine()).run(request).error)
+        #expect(error == .malformedResponse(HTTP1Error(.tlsAlert, offset: 0)))
+        #expect("\(error)" == "the server answers plain HTTP with a TLS alert: it speaks TLS on this port")
+    }
+
     @Test("Scenario 22: without one it is cut off, unless the caller puts up with that; an RST always cuts it off")
     func truncation() async throws {
         let script: RawScript = [.receive(.headEnd), .send(untilClose), .finish]
         let server = try RawServer.start(otherwise: script.secured(by: try context()))
         let engine = try engine()
         let strict = await engine.run(try get(server.port))
-        #expect(strict.error == .truncatedBody(expected: nil, received: 5, nil))
+        #expect(strict.error == .tls(.truncated))
         #expect(strict.text == "hello", "what came is delivered all the same")
         let tolerant = await engine.run(try get(server.port) { $0.toleratesMissingCloseNotify = true })
         #expect(tolerant.succeeded && tolerant.text == "hello")

@@ -170,6 +170,55 @@ struct HostileInputTests {
         }
     }
 
+    @Test("an endless demand for new handshakes ends, and each before it is declined")
+    func helloRequestFlood() throws {
+        let pair = try TLSFixture(server: { $0.maximumVersion = .v1_2 }).connected()
+        #expect(throws: TLSError.tooManyHelloRequests) {
+            for _ in 0..<1000 {
+                #expect(pair.sendHelloRequest())
+                try pair.stepClient()
+            }
+        }
+        #expect("\(TLSError.tooManyHelloRequests)" == "the peer asks for new handshakes without end")
+        let fair = try TLSFixture(server: { $0.maximumVersion = .v1_2 }).connected()
+        for _ in 0..<1000 {
+            #expect(fair.sendHelloRequest())
+            _ = try fair.write(fromServer: [1])
+            try fair.stepClient()
+        }
+        #expect(fair.clientReceived.count == 1000)
+    }
+
+    @Test("a close_notify inside the handshake is told as that", arguments: TLSVersion.allCases)
+    func closeNotify(version: TLSVersion) throws {
+        let fixture = try TLSFixture(server: { $0.maximumVersion = version })
+        // In place of the server's first flight, and behind a part of it that is a whole record.
+        for isEarly in [true, false] {
+            let pair = try greeted(fixture)
+            let record = 5 + Int(pair.toClient[3]) << 8 + Int(pair.toClient[4])
+            pair.toClient.removeLast(pair.toClient.count - (isEarly ? 0 : record))
+            pair.toClient += [21, 3, 3, 0, 2, 1, 0]
+            // TLS 1.3 has keys by then, and takes no alert in the clear.
+            let isPlain = isEarly || version == .v1_2
+            let error = outcome(pair)
+            #expect((error == .closeNotifyInHandshake) == isPlain, "\(String(describing: error))")
+            #expect(error.map { !"\($0)".contains("SSL_get_error") } == true)
+        }
+    }
+
+    @Test("a handshake that somebody on the way has turned into an older version is told as that")
+    func downgrade() throws {
+        let pair = try TLSFixture().pair()
+        try pair.stepClient()
+        // supported_versions, of TLS 1.3 and 1.2 (RFC 8446 §4.2.1), becomes an extension that means nothing.
+        let versions: [UInt8] = [0x00, 0x2B, 0x00, 0x05, 0x04, 0x03, 0x04, 0x03, 0x03]
+        let place = try #require(pair.toServer.firstRange(of: versions)?.lowerBound)
+        (pair.toServer[place], pair.toServer[place + 1]) = (0xFA, 0xFA)
+        try pair.stepServer()
+        #expect(throws: TLSError.downgraded) { try pair.stepClient() }
+        #expect("\(TLSError.downgraded)".contains("an older version of TLS than both sides speak"))
+    }
+
     @Test("an endless demand for new keys ends; with data between the demands it goes on")
     func keyUpdateFlood() throws {
         let pair = try TLSFixture().connected()

@@ -64,6 +64,11 @@ final class MemoryPair {
         return client.updateKeys(askingPeer: askingPeer)
     }
 
+    func sendHelloRequest() -> Bool {
+        defer { toClient += serverOutput.take() }
+        return server.sendHelloRequest()
+    }
+
     func sendTicket() -> Bool {
         defer { toClient += serverOutput.take() }
         return server.sendTicket()

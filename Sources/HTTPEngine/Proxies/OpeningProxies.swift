@@ -1,5 +1,6 @@
 internal import HTTP1
 internal import Reactor
+internal import TLS
 
 /// The steps of an ``Opening`` that a proxy answers.
 extension Opening {
@@ -67,11 +68,19 @@ extension Opening {
 
     /// The connection to the proxy ended: its answer may have been one that ends so.
     func ended(_ error: Errno?) {
-        guard case .tunnel(let tunnel, let sent) = step else { return fail(.closedWhileOpening(error)) }
-        do throws(ProxyError) {
-            proxyAnswered(try tunnel.ended(error), tunnel, sent: sent, Span())
-        } catch {
-            fail(.proxy(error))
+        switch step {
+        case .tunnel(let tunnel, let sent):
+            do throws(ProxyError) {
+                proxyAnswered(try tunnel.ended(error), tunnel, sent: sent, Span())
+            } catch {
+                fail(.proxy(error))
+            }
+        case .secure(let layer, _):
+            // The session knows whether what came was TLS at all.
+            let failure = layer.session.inputEnded() ?? .closedInHandshake
+            let isKnown = error == nil || failure != .closedInHandshake
+            fail(isKnown ? .tls(failure) : .closedWhileOpening(error))
+        case .socks, .lookup, .none, .over: fail(.closedWhileOpening(error))
         }
     }
 

@@ -83,9 +83,10 @@ enum ErrorTranslation {
         case .refused: .serverCertificateUntrusted
         case .alert(let alert): code(alert)
         case .identity: .clientCertificateRejected
-        case .truncated, .closedInHandshake, .corruptRecord: .networkConnectionLost
-        case .roots, .plainHTTP, .notTLS, .unsupportedVersion, .noSharedCipher, .unexpectedApplicationProtocol,
-            .protocolViolation, .tooManyKeyUpdates, .closed, .invalidServerName, .configuration, .outOfMemory:
+        case .truncated, .closedInHandshake, .closeNotifyInHandshake, .corruptRecord: .networkConnectionLost
+        case .roots, .plainHTTP, .notTLS, .unsupportedVersion, .downgraded, .noSharedCipher,
+            .unexpectedApplicationProtocol, .protocolViolation, .tooManyKeyUpdates, .tooManyHelloRequests, .closed,
+            .invalidServerName, .configuration, .outOfMemory:
             .secureConnectionFailed
         }
     }
