@@ -82,6 +82,7 @@ enum JSONReport {
             ("sent_again", .integer(tally.sentAgain)),
             ("redirects", .integer(tally.redirects)),
             ("drained", .integer(tally.drained)),
+            ("drained_succeeded", .integer(tally.drainedSuccesses)),
         ])
     }
 

@@ -134,7 +134,8 @@ package enum ReportSchema {
                 "http_errors",
                 "sent_again",
                 "redirects",
-                "drained"
+                "drained",
+                "drained_succeeded"
               ],
               "properties": {
                 "sent": {"description": "completed + failed + in_flight_at_stop.", "type": "integer", "minimum": 0},
@@ -154,7 +155,8 @@ package enum ReportSchema {
                   "description": "Completed after the measured part; in no rate.",
                   "type": "integer",
                   "minimum": 0
-                }
+                },
+                "drained_succeeded": {"description": "Of these, with a 2xx or 3xx status.", "type": "integer", "minimum": 0}
               }
             },
             "rate": {
@@ -254,41 +256,7 @@ package enum ReportSchema {
                 "tls": {"$ref": "#/$defs/histogram"}
               }
             },
-            "schedule": {
-              "description": "Open loop; null otherwise.",
-              "type": ["object", "null"],
-              "additionalProperties": false,
-              "required": ["stages", "due", "unsent", "delayed", "corrected", "lag", "wait", "generator_limits"],
-              "properties": {
-                "stages": {
-                  "type": "array",
-                  "items": {
-                    "type": "object",
-                    "additionalProperties": false,
-                    "required": ["duration_ns", "from_per_second", "to_per_second"],
-                    "properties": {
-                      "duration_ns": {"type": "integer", "minimum": 0},
-                      "from_per_second": {"type": "number", "minimum": 0},
-                      "to_per_second": {"type": "number", "minimum": 0}
-                    }
-                  }
-                },
-                "due": {"description": "Requests that came due.", "type": "integer", "minimum": 0},
-                "unsent": {"description": "Of these, never sent.", "type": "integer", "minimum": 0},
-                "delayed": {"description": "Of these, no connection was free at once.", "type": "integer", "minimum": 0},
-                "corrected": {
-                  "description": "Due to end of response; what timed out, was in flight or unsent counts with its age.",
-                  "$ref": "#/$defs/histogram"
-                },
-                "lag": {"description": "Due to noticed: volley's own lateness.", "$ref": "#/$defs/histogram"},
-                "wait": {"description": "Due to first byte sent.", "$ref": "#/$defs/histogram"},
-                "generator_limits": {
-                  "description": "Why volley was the limit; empty if it was not.",
-                  "type": "array",
-                  "items": {"type": "string"}
-                }
-              }
-            },
+            "schedule": {"$ref": "#/$defs/schedule"},
             "errors": {
               "type": "array",
               "items": {

@@ -51,6 +51,57 @@ enum ReportSchemaParts {
                 }
               }
             },
+            "schedule": {
+              "description": "Open loop; null otherwise.",
+              "type": ["object", "null"],
+              "additionalProperties": false,
+              "required": [
+                "stages",
+                "wanted_per_second",
+                "rate_ratio",
+                "due",
+                "unsent",
+                "delayed",
+                "corrected",
+                "lag",
+                "wait",
+                "generator_limits"
+              ],
+              "properties": {
+                "stages": {
+                  "type": "array",
+                  "items": {
+                    "type": "object",
+                    "additionalProperties": false,
+                    "required": ["duration_ns", "from_per_second", "to_per_second"],
+                    "properties": {
+                      "duration_ns": {"type": "integer", "minimum": 0},
+                      "from_per_second": {"type": "number", "minimum": 0},
+                      "to_per_second": {"type": "number", "minimum": 0}
+                    }
+                  }
+                },
+                "wanted_per_second": {"description": "Requests due in the measured part.", "type": "number", "minimum": 0},
+                "rate_ratio": {
+                  "description": "Answered in the measured part, of those due in it; null if none was due.",
+                  "type": ["number", "null"]
+                },
+                "due": {"description": "Requests that came due.", "type": "integer", "minimum": 0},
+                "unsent": {"description": "Of these, never sent.", "type": "integer", "minimum": 0},
+                "delayed": {"description": "Of these, no connection was free at once.", "type": "integer", "minimum": 0},
+                "corrected": {
+                  "description": "Due to end of response; what timed out, was in flight or unsent counts with its age.",
+                  "$ref": "#/$defs/histogram"
+                },
+                "lag": {"description": "Due to noticed: volley's own lateness.", "$ref": "#/$defs/histogram"},
+                "wait": {"description": "Due to first byte sent.", "$ref": "#/$defs/histogram"},
+                "generator_limits": {
+                  "description": "Why volley was the limit; empty if it was not.",
+                  "type": "array",
+                  "items": {"type": "string"}
+                }
+              }
+            },
             "limits": {
               "description": "The conditions of --fail-if, in their order.",
               "type": "array",

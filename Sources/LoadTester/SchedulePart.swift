@@ -14,6 +14,12 @@ enum SchedulePart {
         if schedule.delayed > 0 { text += ", \(grouped(schedule.delayed)) of them when no connection was free" }
         if schedule.unsent > 0 { text += ", \(grouped(schedule.unsent)) never sent" }
         var lines = [TextReport.row("Schedule", text)]
+        if let ratio = result.tally.rateRatio {
+            let wanted = fixed(result.perSecond(schedule.due), 2)
+            lines.append(
+                TextReport.row("", "\(fixed(ratio * 100, 2)) % of them answered in time for a rate of \(wanted)/s")
+            )
+        }
         if let lag = schedule.lag.summary(percentiles: [50, 99]), let p50 = lag[50], let p99 = lag[99] {
             lines.append(
                 TextReport.row(
@@ -48,6 +54,8 @@ enum SchedulePart {
                     }
                 )
             ),
+            ("wanted_per_second", .number(result.perSecond(schedule.due))),
+            ("rate_ratio", result.tally.rateRatio.map { .number($0) } ?? .null),
             ("due", .integer(schedule.due)),
             ("unsent", .integer(schedule.unsent)),
             ("delayed", .integer(schedule.delayed)),

@@ -78,6 +78,13 @@ struct Tally: Sendable {
     /// Whatever went wrong: failed requests, failed connects, and responses other than 2xx and 3xx.
     var errors: UInt64 { failed &+ connectionsFailed &+ httpErrors }
 
+    /// Of the requests that came due in the measured part, the share of those answered in it, whatever their status: the rate that was achieved, by
+    /// the one that was wanted. nil without a schedule.
+    var rateRatio: Double? {
+        guard let due = schedule?.due, due > 0 else { return nil }
+        return (Double(completed) - Double(drained) - Double(redirects)) / Double(due)
+    }
+
     /// The times that a run of this kind is about: from the instant a request was due, where it had one.
     func headline(_ work: Options.Work) -> LatencyHistogram {
         switch work {

@@ -27,18 +27,19 @@ package enum Verdict: Int32, Sendable {
         gates: GateOutcome? = nil,
         search: SearchTarget? = nil
     ) {
-        var tolerated = gates?.tolerated ?? []
-        if search != nil { tolerated.formUnion([.failed, .httpErrors]) }
+        var tolerated = gates?.tolerated ?? ToleratedErrors()
+        if search != nil { tolerated.formUnion(ToleratedErrors(failed: true, httpErrors: true)) }
         if interrupted {
             self = .interrupted
         } else if gates?.gates.contains(where: { !$0.isKept && ($0.countsErrors || !generatorLimited) }) == true {
             self = .threshold
         } else if tally.done(work) == 0 || !tally.isBalanced
-            || tally.failed &+ tally.connectionsFailed &+ tally.connectionsStray > 0 && !tolerated.contains(.failed)
-            || tally.schedule?.unsent ?? 0 > 0 && !tolerated.contains(.unsent)
+            || tally.failed &+ tally.connectionsFailed &+ tally.connectionsStray > 0
+                && !tolerated.covers(tally.failures)
+            || tally.schedule?.unsent ?? 0 > 0 && !tolerated.unsent
         {
             self = .failures
-        } else if tally.httpErrors > 0, !tolerated.contains(.httpErrors) {
+        } else if tally.httpErrors > 0, !tolerated.httpErrors {
             self = .httpErrors
         } else if let search {
             self = search.verdict(of: tally, generatorLimited: generatorLimited)

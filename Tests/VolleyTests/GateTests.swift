@@ -64,6 +64,9 @@ struct GateTests {
             (["errors>50%"], .good), (["http_errors>1000"], .failures), (["failed>100"], .httpErrors),
             (["failed>100", "http_errors>1000"], .good), (["unsent>5"], .failures), (["sent_again>5"], .failures),
             // What asks for a number at least says nothing of too many.
+            // Of the 22 that failed 20 timed out, and 2 were refused.
+            (["timeout>100", "http_errors>1000"], .failures),
+            (["timeout>100", "refused>100", "http_errors>1000"], .good), (["timeout>=20"], .threshold),
             (["failed<5"], .failures), (["errors<=1%", "http_errors<5"], .failures),
         ] as [([String], Verdict)]
     )

@@ -132,6 +132,54 @@ struct MergeTests {
         #expect(Verdict.worse(0, 5) == 5 && Verdict.worse(3, 130) == 130 && Verdict.worse(2, 4) == 2)
     }
 
+    /// A run of 1,800 successes, 100 HTTP errors and 20 failures.
+    private func part(
+        _ seconds: Double,
+        from start: UInt64 = 0,
+        path: String,
+        limited: Bool = false
+    ) throws -> SavedReport {
+        var result = try sampleResult()
+        result.measured = UInt64(seconds * 1e9)
+        result.startedAt += start
+        if limited {
+            result.plan = try plan("-R", "1000", "-c", "64", "http://127.0.0.1:8080/")
+            result.tally.schedule = ScheduleTally()
+            result.tally.schedule?.due = 2_000
+            result.tally.schedule?.lag.record(50_000_000, count: 100)
+        }
+        return try SavedReport(JSONReport.document(result), path: path)
+    }
+
+    @Test("rates of the whole are its counts by its length, however unequal its parts")
+    func rates() throws {
+        let rate = { (parts: [SavedReport]) throws(UsageError) in
+            let whole = try ReportMerge.merge(parts).document
+            return (
+                whole["rate"]?["successes_per_second"]?.number, whole["rate"]?["completed_per_second"]?.number,
+                whole["run"]?["measured_ns"]?.integer
+            )
+        }
+        // Beside each other: 3,600 in two seconds; and again where the second starts when the first is over.
+        #expect(try rate([part(1, path: "a"), part(2, path: "b")]) == (1_800, 1_900, 2_000_000_000))
+        #expect(try rate([part(1, path: "a"), part(3, from: 1_000, path: "b")]) == (900, 950, 4_000_000_000))
+        #expect(try rate([part(1, path: "a")]) == (1_800, 1_900, 1_000_000_000))
+    }
+
+    @Test("the whole is invalid where a part is, and says whose fault it was")
+    func invalid() throws {
+        let parts = [try part(1, path: "a.json", limited: true), try part(2, path: "b.json", limited: true)]
+        let whole = try ReportMerge.merge(parts)
+        #expect(whole.generatorLimits.count == 2)
+        #expect(zip(whole.generatorLimits, ["a.json: ", "b.json: "]).allSatisfy { $0.hasPrefix($1) })
+        let text = try SavedReportText.text(whole)
+        #expect(text.contains("INVALID     volley was the limit: a.json: it noticed 1 in 100 requests"), "\(text)")
+        #expect(try HTMLReport.page(whole.document).contains("<li>b.json: it noticed 1 in 100 requests"))
+        #expect(whole.document["schedule"]?["wanted_per_second"]?.number == 2_000)
+        #expect(whole.document["schedule"]?["rate_ratio"]?.number == 0.95)
+        #expect(try SchemaCheck(ReportSchema.text).complaints(about: whole.document.text) == [])
+    }
+
     @Test("numbers that no run makes are merged and shown, and end nothing")
     func absurd() throws {
         let parts = try (0..<2).map { _ in

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import tempfile
 import time
 
 from honesty import check, listing, within
@@ -118,3 +119,39 @@ def surplus(bench):
     told, error, logged = report["requests"], report["errors"][0], server.count(OK + b"more")
     ok = error["class"] == "surplus" and told["failed"] == error["count"] == logged == 1_000 and told["completed"] == 4_000
     return within(ok, f"{told['failed']} failed as {error['class']}, {logged} in the log")
+
+
+@check("18c", "compare: 10 runs against ones with a hundredth of 500s, 10 against as good ones", "10 found, at most 1 false alarm")
+def compared(bench):
+    good, bad = Logged(lambda path, number: (OK, 0.002)), every(100, b"HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n")
+    with tempfile.TemporaryDirectory() as folder:
+
+        def run(server, name):
+            path = f"{folder}/{name}.json"
+            subprocess.run([bench.volley, "-d", "1500ms", "-c", "4", "-t", "1", "--interval", "100ms", "-q", "--format", f"json={path}", server.url + "/"])
+            return path
+
+        def differs(before, after, *flags):
+            return subprocess.run([bench.volley, "compare", before, after, *flags], stdout=subprocess.DEVNULL).returncode == 2
+
+        runs = [run(good, f"a{index}") for index in range(11)]
+        worse = [run(bad, f"b{index}") for index in range(10)]
+        false = sum(differs(before, after) for before, after in zip(runs, runs[1:]))
+        # The other server is the faster one: errors alone are what is found.
+        found = sum(differs(before, after, "--fail-if", "errors>+0%") for before, after in zip(runs, worse))
+    return within(false <= 1 and found == 10, f"{found} of 10 found, {false} of 10 equal pairs differ")
+
+
+@check("18d", "merge of a part of 1 s and one of 3 s", "rate = the log's requests by 3 s ± 1 %")
+def unequal(bench):
+    server = Logged(lambda path, number: OK)
+    with tempfile.TemporaryDirectory() as folder:
+        crew = [subprocess.Popen([bench.volley, "-R", "300", "-d", f"{length}s", "-t", "1", "-q", "--format", f"json={folder}/{length}.json", server.url + "/"])
+                for length in (1, 3)]
+        for process in crew:
+            process.wait()
+        subprocess.run([bench.volley, "merge", f"{folder}/1.json", f"{folder}/3.json", "--format", f"json={folder}/all.json"])
+        report = json.load(open(f"{folder}/all.json"))
+    rate, wanted, read = report["rate"]["successes_per_second"], server.count() / 3, server.count()
+    ok = report["requests"]["completed"] == read == 1_200 and abs(rate / wanted - 1) <= 0.01
+    return within(ok, f"{rate:.1f}/s of {wanted:.1f}/s, {read} read")

@@ -27,11 +27,13 @@ package struct CompareJob {
         self.gates = parsed
     }
 
-    /// With conditions these alone decide; without, any figure that is worse beyond chance and tolerance.
+    /// With conditions these alone decide; without, any figure that is worse beyond chance and tolerance. Where volley was the limit, its
+    /// figures prove nothing but errors.
     package func perform() throws(UsageError) -> Verdict {
         let comparison = try Comparison(SavedReport(path: old), SavedReport(path: new), tolerance: tolerance)
         var text = comparison.text
-        var hasFailed = gates.isEmpty && comparison.isWorse
+        var isWorse = gates.isEmpty && comparison.isWorse
+        var hasMoreErrors = gates.isEmpty && comparison.hasMoreErrors
         for gate in gates {
             guard let change = comparison.change(gate.metric) else {
                 throw UsageError(
@@ -39,14 +41,17 @@ package struct CompareJob {
                 )
             }
             guard gate.comparison.holds(change, gate.limit) else { continue }
-            hasFailed = true
-            text += "FAILED: \(gate.text): \(gate.metric.name) changed by \(fixed(change * 100, 1)) %\n"
+            isWorse = true
+            hasMoreErrors = hasMoreErrors || !gate.metric.counted.isEmpty
+            text +=
+                "FAILED: \(gate.text): \(gate.metric.name) changed \(change.isFinite ? "by " + fixed(change * 100, 1) + " %" : "from nothing to some")\n"
         }
         do throws(Errno) {
             try BlockingOutput.writeAll(text, to: BlockingOutput.standard)
         } catch {
             throw UsageError("standard output takes nothing: \(error): open it")
         }
-        return hasFailed ? .threshold : .good
+        if hasMoreErrors || isWorse && !comparison.isLimited { return .threshold }
+        return comparison.isLimited ? .generatorLimited : .good
     }
 }

@@ -1,7 +1,8 @@
 /// What changed between two runs: figures side by side, and for each whether chance explains the difference.
 ///
 /// The samples are the runs' intervals, not their requests: requests of one moment share their fate, and counted singly would make any
-/// difference significant.
+/// difference significant. Errors that one of the runs has none of are counted singly: there is nothing that its moments could have had in
+/// common.
 struct Comparison: Sendable {
     enum Finding: Hashable, Sendable {
         case same, better, worse
@@ -17,13 +18,22 @@ struct Comparison: Sendable {
         var new: Double
         /// Corrected for the number of rows (Holm); nil: too few intervals.
         var probability: Double?
-        var finding: Finding
+        var finding = Finding.unknown
+        /// It is about what became of requests, not about how long they took or how many there were.
+        var countsErrors = false
 
         /// As a share of the old value.
-        var change: Double { old == 0 ? (new == 0 ? 0 : .infinity) : (new - old) / old }
+        var change: Double { Comparison.change(old, new) }
+        /// There is nothing of it in either run.
+        var isEmpty: Bool { old == 0 && new == 0 }
     }
 
     private(set) var rows: [Row] = []
+    /// Why the two may differ for other reasons than the server's.
+    let remarks: [String]
+    /// In one of the runs volley was the limit.
+    let isLimited: Bool
+    private let failures: FailureComparison
 
     /// Chance is blamed below it.
     static let significance = 0.05
@@ -35,26 +45,26 @@ struct Comparison: Sendable {
         for name in ["work", "mode"] where old.document["run"]?[name]?.string != new.document["run"]?[name]?.string {
             throw UsageError("\(quoted(old.path)) and \(quoted(new.path)) are of two kinds of run: \(name) differs")
         }
+        remarks = old.differences(to: new) + old.remarks("before") + new.remarks("after")
+        isLimited = old.isLimited || new.isLimited
+        failures = FailureComparison(old, new)
         // The first and the last are a start and a rest.
-        let (before, after) = (try Self.inner(old.intervals()), try Self.inner(new.intervals()))
-        if let (left, right) = try Self.pair(old.headline(), new.headline()) {
-            for percentile in Self.percentiles {
-                let statistic = GateMetric.Statistic.percentile(percentile)
-                guard let mine = GateFigures.time(left, statistic), let theirs = GateFigures.time(right, statistic)
-                else { continue }
-                let samples = (Self.samples(before, percentile), Self.samples(after, percentile))
-                let name = "p" + LatencyHistogram.Summary.Point(percentile: percentile, value: 0).name
-                add(name, .time, isCost: true, mine, theirs, RankTest.probability(samples.0, samples.1))
-            }
-            if let mine = GateFigures.time(left, .mean), let theirs = GateFigures.time(right, .mean) {
-                let samples = { (intervals: [(perSecond: Double, times: LatencyHistogram)]) in
-                    intervals.compactMap { GateFigures.time($0.times, .mean) }
-                }
-                add("mean", .time, isCost: true, mine, theirs, RankTest.probability(samples(before), samples(after)))
-            }
+        let (before, after) = (Self.inner(try old.intervals()), Self.inner(try new.intervals()))
+        if let (left, right) = Self.pair(try old.headline(), try new.headline()) {
+            addTimes(left, right, before, after)
         }
         let rates = RankTest.probability(before.map(\.perSecond), after.map(\.perSecond))
-        add("rps", .perSecond, isCost: false, old.rate, new.rate, rates)
+        rows.append(
+            Row(name: "rps", kind: .perSecond, isCost: false, old: old.rate, new: new.rate, probability: rates)
+        )
+        if let (left, right) = Self.pair(old.rateRatio, new.rateRatio) {
+            rows.append(
+                Row(name: "rate_ratio", kind: .share, isCost: false, old: left, new: right, probability: rates)
+            )
+        }
+        for kind in SavedReport.ErrorKind.allCases {
+            addShare(kind, old.count(kind), new.count(kind), before, after)
+        }
         correct(tolerance)
     }
 
@@ -66,32 +76,70 @@ struct Comparison: Sendable {
         values.count > 6 ? Array(values.dropFirst().dropLast()) : values
     }
 
-    private static func samples(
-        _ intervals: [(perSecond: Double, times: LatencyHistogram)],
-        _ percentile: Double
-    ) -> [Double] {
+    static func change(_ old: Double, _ new: Double) -> Double {
+        old == 0 ? (new == 0 ? 0 : .infinity) : (new - old) / old
+    }
+
+    // MARK: Rows
+
+    private mutating func addTimes(
+        _ old: LatencyHistogram,
+        _ new: LatencyHistogram,
+        _ before: [SavedReport.Interval],
+        _ after: [SavedReport.Interval]
+    ) {
+        for percentile in Self.percentiles {
+            let name = "p" + LatencyHistogram.Summary.Point(percentile: percentile, value: 0).name
+            let samples = (Self.samples(before, percentile), Self.samples(after, percentile))
+            addTime(name, .percentile(percentile), old, new, RankTest.probability(samples.0, samples.1))
+        }
+        let means = { (intervals: [SavedReport.Interval]) in
+            intervals.compactMap { GateFigures.time($0.times, .mean) }
+        }
+        addTime("mean", .mean, old, new, RankTest.probability(means(before), means(after)))
+    }
+
+    private mutating func addTime(
+        _ name: String,
+        _ statistic: GateMetric.Statistic,
+        _ old: LatencyHistogram,
+        _ new: LatencyHistogram,
+        _ probability: Double?
+    ) {
+        guard let left = GateFigures.time(old, statistic), let right = GateFigures.time(new, statistic) else { return }
+        rows.append(Row(name: name, kind: .time, isCost: true, old: left, new: right, probability: probability))
+    }
+
+    private static func samples(_ intervals: [SavedReport.Interval], _ percentile: Double) -> [Double] {
         let needed = UInt64(2 / max(1 - percentile / 100, 1e-9))
         return intervals.compactMap {
             $0.times.count < needed ? nil : GateFigures.time($0.times, .percentile(percentile))
         }
     }
 
-    private mutating func add(
-        _ name: String,
-        _ kind: GateMetric.Kind,
-        isCost: Bool,
-        _ old: Double,
-        _ new: Double,
-        _ probability: Double?
+    private mutating func addShare(
+        _ kind: SavedReport.ErrorKind,
+        _ old: SavedReport.Count,
+        _ new: SavedReport.Count,
+        _ before: [SavedReport.Interval],
+        _ after: [SavedReport.Interval]
     ) {
-        rows.append(
-            Row(name: name, kind: kind, isCost: isCost, old: old, new: new, probability: probability, finding: .unknown)
-        )
+        var row = Row(name: kind.rawValue, kind: .share, isCost: true, old: old.share, new: new.share)
+        row.countsErrors = true
+        if !row.isEmpty {
+            let byInterval =
+                old.part == 0 || new.part == 0
+                ? nil
+                : RankTest.probability(before.compactMap { $0.shares[kind] }, after.compactMap { $0.shares[kind] })
+            row.probability = byInterval ?? ShareTest.probability(old, new)
+        }
+        rows.append(row)
     }
 
     /// Holm's correction: the smallest probability is multiplied by the number of tests, the next by one less, and none may be below
     /// one before it. Six tests at 5 % each would find something in every fourth pair of equal runs.
     private mutating func correct(_ tolerance: Double) {
+        for index in rows.indices where rows[index].isEmpty { rows[index].finding = .same }
         let order = rows.indices.filter { rows[$0].probability != nil }
             .sorted { rows[$0].probability ?? 1 < rows[$1].probability ?? 1 }
         var floor = 0.0
@@ -107,14 +155,24 @@ struct Comparison: Sendable {
         }
     }
 
+    // MARK: What came of it
+
     var isWorse: Bool { rows.contains { $0.finding == .worse } }
 
+    /// What became of requests is so, whether volley kept up or not.
+    var hasMoreErrors: Bool { rows.contains { $0.finding == .worse && $0.countsErrors } }
+
     /// The change of a figure that a condition names; nil where the reports do not have it.
-    func change(_ metric: GateMetric) -> Double? { rows.first { $0.name == metric.name }?.change }
+    func change(_ metric: GateMetric) -> Double? {
+        if case .failures(let kind) = metric.figure { return failures.change(kind) }
+        return rows.first { $0.name == metric.name }?.change
+    }
 
     var text: String {
-        let head = left("", 8) + ["before", "after", "change", "p"].map { right($0, 12) }.joined()
-        let body = rows.map { row in
+        let head = left("", 12) + ["before", "after", "change", "p"].map { right($0, 12) }.joined()
+        // Of the kinds of errors only their sum is always there.
+        let shown = rows.filter { !$0.countsErrors || !$0.isEmpty || $0.name == SavedReport.ErrorKind.errors.rawValue }
+        let body = shown.map { row in
             let change = row.change.isFinite ? (row.change > 0 ? "+" : "") + fixed(row.change * 100, 1) + " %" : "new"
             let finding =
                 switch row.finding {
@@ -126,8 +184,9 @@ struct Comparison: Sendable {
             let figures = [
                 row.kind.text(row.old), row.kind.text(row.new), change, row.probability.map { fixed($0, 3) } ?? "-",
             ]
-            return left(row.name, 8) + figures.map { right($0, 12) }.joined() + "  " + finding
+            return left(row.name, 12) + figures.map { right($0, 12) }.joined() + "  " + finding
         }
-        return ([head] + body).joined(separator: "\n") + "\n"
+        let notes = remarks.map { "note: \($0)" }
+        return (notes + [head] + body + failures.lines).joined(separator: "\n") + "\n"
     }
 }

@@ -85,7 +85,7 @@ package struct Gate: Hashable, Sendable {
     var tolerated: ToleratedErrors {
         switch comparison {
         case .above, .atLeast: metric.counted
-        case .below, .atMost: []
+        case .below, .atMost: ToleratedErrors()
         }
     }
 

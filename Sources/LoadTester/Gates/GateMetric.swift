@@ -56,6 +56,10 @@ struct GateMetric: Hashable, Sendable {
         /// nil: the times that the run is about.
         case time(series: String?, Statistic)
         case errors, successRate, completedRate
+        /// Of the rate that was wanted, the part that was answered in the measured part.
+        case rateRatio
+        /// One class of failures.
+        case failures(FailureClass)
         case completed, failed, httpErrors, sentAgain, unsent
     }
 
@@ -65,7 +69,8 @@ struct GateMetric: Hashable, Sendable {
     static let series = ["raw", "corrected", "ttfb", "connect", "tls", "lag", "wait"]
     static let names =
         "p50, p99.9 and the like, mean, max, min or stdev, each also as raw_p99 (\(series.joined(separator: ", "))); errors, rps, "
-        + "completed_rps, completed, failed, http_errors, sent_again or unsent"
+        + "completed_rps, rate_ratio, completed, failed, http_errors, sent_again, unsent, or a class of failures such as timeout or "
+        + "closed_before_answer"
 
     /// nil for a name that is none.
     init?(_ name: String) {
@@ -74,12 +79,17 @@ struct GateMetric: Hashable, Sendable {
         case "errors": figure = .errors
         case "rps": figure = .successRate
         case "completed_rps": figure = .completedRate
+        case "rate_ratio": figure = .rateRatio
         case "completed": figure = .completed
         case "failed": figure = .failed
         case "http_errors": figure = .httpErrors
         case "sent_again": figure = .sentAgain
         case "unsent": figure = .unsent
         default:
+            if let kind = FailureClass(rawValue: name.replacing("_", with: "-")) {
+                figure = .failures(kind)
+                return
+            }
             let parts = name.split(separator: "_", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             let series = parts.count == 2 ? parts[0] : nil
             guard series.map({ Self.series.contains($0) }) ?? true,
@@ -106,20 +116,21 @@ struct GateMetric: Hashable, Sendable {
     var kind: Kind {
         switch figure {
         case .time: .time
-        case .errors: .share
+        case .errors, .rateRatio: .share
         case .successRate, .completedRate: .perSecond
-        case .completed, .failed, .httpErrors, .sentAgain, .unsent: .count
+        case .completed, .failed, .failures, .httpErrors, .sentAgain, .unsent: .count
         }
     }
 
     /// The errors that it counts.
     var counted: ToleratedErrors {
         switch figure {
-        case .errors: [.failed, .httpErrors]
-        case .failed: .failed
-        case .httpErrors: .httpErrors
-        case .unsent: .unsent
-        case .time, .sentAgain, .successRate, .completedRate, .completed: []
+        case .errors: ToleratedErrors(failed: true, httpErrors: true)
+        case .failed: ToleratedErrors(failed: true)
+        case .failures(let kind): ToleratedErrors(kinds: [kind])
+        case .httpErrors: ToleratedErrors(httpErrors: true)
+        case .unsent: ToleratedErrors(unsent: true)
+        case .time, .sentAgain, .successRate, .completedRate, .rateRatio, .completed: ToleratedErrors()
         }
     }
 }
@@ -144,6 +155,8 @@ struct GateFigures: Sendable {
         case .successRate:
             return perSecond(work == .handshakes ? tally.connectionsOpened : tally.succeeded - tally.drainedSuccesses)
         case .completedRate: return perSecond(tally.done(work) - (work == .handshakes ? 0 : tally.drained))
+        case .rateRatio: return tally.rateRatio
+        case .failures(let kind): return Double(tally.failures.count { $0.kind == kind })
         case .completed: return Double(tally.done(work))
         case .failed: return Double(tally.failed &+ tally.connectionsFailed)
         case .httpErrors: return Double(tally.httpErrors)

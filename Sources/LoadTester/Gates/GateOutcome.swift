@@ -27,7 +27,9 @@ struct GateOutcome: Hashable, Sendable {
             )
         }
         goal = search.map { $0.goal.finding(figures) }
-        tolerated = gates.filter { $0.fails(figures) == false }.reduce(into: []) { $0.formUnion($1.tolerated) }
+        tolerated = gates.filter { $0.fails(figures) == false }.reduce(into: ToleratedErrors()) {
+            $0.formUnion($1.tolerated)
+        }
     }
 
     /// Those that were not kept first.
@@ -51,14 +53,4 @@ struct GateOutcome: Hashable, Sendable {
             }
         )
     }
-}
-
-/// Kinds of errors that a condition has said how many are too many of.
-struct ToleratedErrors: OptionSet, Hashable, Sendable {
-    let rawValue: Int
-
-    /// Requests and connections that failed.
-    static let failed = ToleratedErrors(rawValue: 1)
-    static let httpErrors = ToleratedErrors(rawValue: 2)
-    static let unsent = ToleratedErrors(rawValue: 4)
 }

@@ -46,6 +46,7 @@ enum HTMLReport {
             \(pairs(settings(document)))
             </div>
             </section>
+            \(invalid(report.generatorLimits))
             \(limits(document["limits"]?.items ?? []))
             \(errors(document["errors"]?.items ?? []))
             \(notes(document))
@@ -148,6 +149,9 @@ enum HTMLReport {
         // Where an older volley wrote the report, it has no such figure.
         if let again = document["requests"]?["sent_again"]?.integer { rows.append(("sent again", grouped(again))) }
         if let due = document["schedule"]?["due"]?.integer { rows.append(("due by the schedule", grouped(due))) }
+        if let ratio = document["schedule"]?["rate_ratio"]?.number {
+            rows.append(("answered in time for the rate", fixed(ratio * 100, 2) + " %"))
+        }
         if case .object(let statuses)? = document["statuses"] {
             rows += statuses.map { ("status \($0.0)", grouped($0.1.integer ?? 0)) }
         }
@@ -195,6 +199,12 @@ enum HTMLReport {
         return
             "<section><h2>Errors</h2><div class=\"scroll\"><table><tr><th>kind</th><th>count</th><th>when</th><th>example</th></tr>\n"
             + body.joined(separator: "\n") + "</table></div></section>"
+    }
+
+    private static func invalid(_ reasons: [String]) -> String {
+        guard !reasons.isEmpty else { return "" }
+        let items = reasons.map { "<li>\(escaped(oneLine($0, limit: 400)))</li>" }.joined(separator: "\n")
+        return "<section><h2>Invalid: volley was the limit</h2><ul>\(items)</ul></section>"
     }
 
     private static func limits(_ rows: [JSONValue]) -> String {

@@ -10,11 +10,11 @@ enum ReportMerge {
                 )
             }
         }
-        var document = first.document
+        var document = reports.count > 1 ? first.withOwnLimits : first.document
         for report in reports.dropFirst() {
-            document = try merge(document, report.document, name: "", report.path)
+            document = try merge(document, report.withOwnLimits, name: "", report.path)
         }
-        document = recomputed(document)
+        if reports.count > 1 { document = recomputed(document, span: span(reports)) }
         let parts = reports.reduce(UInt64(0)) { $0 &+ ($1.document["run"]?["merged_from"]?.integer ?? 1) }
         if let run = document["run"] { document = document.with("run", run.with("merged_from", .integer(parts))) }
         return try SavedReport(document, path: reports.count == 1 ? first.path : "merged")
@@ -63,7 +63,7 @@ enum ReportMerge {
     private static func whole(_ mine: UInt64, _ theirs: UInt64, _ name: String) -> UInt64 {
         switch name {
         case "started_unix_ms", "first_ns", "start_ns": min(mine, theirs)
-        case "measured_ns", "last_ns", "end_ns": max(mine, theirs)
+        case "last_ns", "end_ns": max(mine, theirs)
         case "exit_status": Verdict.worse(mine, theirs)
         default: mine &+ theirs
         }
@@ -118,25 +118,59 @@ enum ReportMerge {
         return rows
     }
 
-    /// Rates of the whole, by its length: those of parts that took unequally long do not add up.
-    private static func recomputed(_ document: JSONValue) -> JSONValue {
-        var document = document
-        guard let span = document["run"]?["measured_ns"]?.number, span > 0, var rate = document["rate"] else {
-            return document
+    /// From the first part's start to the last one's end, in nanoseconds. Starts are known to the millisecond, and parts that began within one began
+    /// together.
+    private static func span(_ reports: [SavedReport]) -> UInt64 {
+        let parts = reports.map { report -> (start: UInt64, length: UInt64) in
+            let run = { (name: String) in report.document["run"]?[name]?.integer ?? 0 }
+            return (run("started_unix_ms") &* 1_000_000 &+ run("warmup_ns"), run("measured_ns"))
         }
-        let requests = document["requests"]
-        let drained = requests?["drained"]?.number ?? 0
-        let figures: [(String, Double?)] = [
-            ("completed_per_second", requests?["completed"]?.number.map { $0 - drained }),
-            ("bytes_in_per_second", document["bytes"]?["in"]?.number),
-            ("bytes_out_per_second", document["bytes"]?["out"]?.number),
-        ]
-        for (name, count) in figures { if let count { rate = rate.with(name, .number(count * 1e9 / span)) } }
-        document = document.with("rate", rate)
+        guard let first = parts.map(\.start).min() else { return 0 }
+        return parts.map { $0.start - first < 2_000_000 ? $0.length : $0.start - first &+ $0.length }.max() ?? 0
+    }
+
+    /// What is not the sum of the parts': rates and shares of the whole, by its length. Rates of parts that took unequally long do not add up.
+    private static func recomputed(_ document: JSONValue, span: UInt64) -> JSONValue {
+        var document = document
+        if let run = document["run"] { document = document.with("run", run.with("measured_ns", .integer(span))) }
+        let requests = { (name: String) in document["requests"]?[name]?.number }
+        let drained = requests("drained") ?? 0
+        let answered = requests("completed").map { $0 - drained }
+        if span > 0, var rate = document["rate"] {
+            let isHandshakes = document["run"]?["work"]?.string == "handshakes"
+            let figures: [(String, Double?)] = [
+                ("completed_per_second", answered),
+                ("successes_per_second", requests("succeeded").map { $0 - (requests("drained_succeeded") ?? drained) }),
+                ("connections_per_second", isHandshakes ? document["connections"]?["opened"]?.number : nil),
+                ("bytes_in_per_second", document["bytes"]?["in"]?.number),
+                ("bytes_out_per_second", document["bytes"]?["out"]?.number),
+            ]
+            for (name, count) in figures {
+                if let count { rate = rate.with(name, .number(count * 1e9 / Double(span))) }
+            }
+            document = document.with("rate", rate)
+        }
+        if span > 0, let schedule = document["schedule"], let due = schedule["due"]?.number {
+            let redirects = requests("redirects") ?? 0
+            let ratio = due > 0 ? answered.map { JSONValue.number(($0 - redirects) / due) } : nil
+            document = document.with(
+                "schedule",
+                schedule.with("wanted_per_second", .number(due * 1e9 / Double(span))).with("rate_ratio", ratio ?? .null)
+            )
+        }
         if let tls = document["tls"], let all = tls["handshakes"]?.number, all > 0, let resumed = tls["resumed"]?.number
         {
             document = document.with("tls", tls.with("resumed_share", .number(resumed / all)))
         }
         return document
+    }
+}
+
+extension SavedReport {
+    /// The document, with its name before each reason why volley was the limit: of the whole it is to be seen whose it was.
+    fileprivate var withOwnLimits: JSONValue {
+        guard isLimited, let schedule = document["schedule"] else { return document }
+        let named = generatorLimits.map { JSONValue.string("\(oneLine(path)): \($0)") }
+        return document.with("schedule", schedule.with("generator_limits", .array(named)))
     }
 }

@@ -75,15 +75,15 @@ struct SavedReport: Sendable {
         document["rate"]?[isHandshakes ? "connections_per_second" : "successes_per_second"]?.number ?? 0
     }
 
-    /// One interval's figures: how many a second, and its times.
-    func intervals() throws(UsageError) -> [(perSecond: Double, times: LatencyHistogram)] {
-        var found: [(Double, LatencyHistogram)] = []
+    func intervals() throws(UsageError) -> [Interval] {
+        var found: [Interval] = []
         for point in document["intervals"]?.items ?? [] {
             guard let start = point["start_ns"]?.number, let end = point["end_ns"]?.number, end > start,
                 let count = point["completed"]?.number
             else { throw UsageError("\(quoted(path)) has an interval that cannot be read") }
             let times = try point["latency"].flatMap { value throws(UsageError) in try Self.histogram(value, path) }
-            found.append((count * 1e9 / (end - start), times ?? LatencyHistogram()))
+            let perSecond = count * 1e9 / (end - start)
+            found.append(Interval(perSecond: perSecond, times: times ?? LatencyHistogram(), shares: Self.shares(point)))
         }
         return found
     }

@@ -8,6 +8,9 @@ enum SavedReportText {
         var lines = [
             "volley \(VolleyVersion.text): \(grouped(parts)) reports of \(oneLine(run?["url"]?.string ?? "", limit: 400))",
             "  \(count("run", "connections")) connections on \(count("run", "threads")) threads",
+        ]
+        if run?["interrupted"]?.bool == true { lines.append("  interrupted: the figures cover what there was") }
+        lines += [
             "",
             TextReport.row("Measured", Units.time(count("run", "measured_ns"))),
         ]
@@ -25,8 +28,9 @@ enum SavedReportText {
                 )
             )
         }
-        let invalid = (document["schedule"]?["generator_limits"]?.items ?? []).compactMap(\.string)
-        lines += invalid.map { TextReport.row("INVALID", "volley was the limit: \(oneLine($0, limit: 400))") }
+        lines += report.generatorLimits.map {
+            TextReport.row("INVALID", "volley was the limit: \(oneLine($0, limit: 400))")
+        }
         let unit = report.isHandshakes ? "connections/s" : "successes/s"
         lines.append(TextReport.row("Rate", "\(fixed(report.rate, 2)) \(unit)"))
         if case .object(let statuses)? = document["statuses"], !statuses.isEmpty {

@@ -1,0 +1,144 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LoadTester
+
+/// What `compare` says of errors, rates, and of runs that are not alike.
+struct ComparisonErrorTests {
+    /// A run of a thousand requests an interval, so many of which are answered with 500.
+    private func result(errors: Double = 0, seed: UInt64 = 1, intervals: Int = 12) throws -> RunResult {
+        var random = SplitMix(seed: seed)
+        var result = try sampleResult(failing: false)
+        var whole = Tally()
+        for index in 0..<intervals {
+            var tally = Tally()
+            for _ in 0..<1_000 {
+                let value = 800_000 + random.next() % 400_000
+                tally.sent += 1
+                tally.completed += 1
+                if Double(random.next() % 100_000) < errors * 100_000 {
+                    tally.httpError.record(value)
+                } else {
+                    tally.success.record(value)
+                }
+            }
+            whole.merge(tally)
+            let start = UInt64(index) * 1_000_000_000
+            result.course.add(Interval(start: start, end: start + 1_000_000_000, tally: tally), of: .requests)
+        }
+        result.tally = whole
+        result.measured = UInt64(intervals) * 1_000_000_000
+        return result
+    }
+
+    private func saved(_ result: RunResult, _ change: (JSONValue) -> JSONValue = { $0 }) throws -> SavedReport {
+        try SavedReport(change(JSONReport.document(result)), path: "r")
+    }
+
+    private func row(_ comparison: Comparison, _ name: String) throws -> Comparison.Row {
+        try #require(comparison.rows.first { $0.name == name })
+    }
+
+    @Test("errors that were not there before are worse, however short the runs", arguments: [12, 3])
+    func new(intervals: Int) throws {
+        let (before, after) = (try result(intervals: intervals), try result(errors: 0.1, seed: 2, intervals: intervals))
+        let comparison = try Comparison(saved(before), saved(after), tolerance: 0.02)
+        #expect(try row(comparison, "errors").finding == .worse && row(comparison, "http_errors").finding == .worse)
+        #expect(try row(comparison, "failed").finding == .same)
+        #expect(comparison.hasMoreErrors)
+        let back = try Comparison(saved(after), saved(before), tolerance: 0.02)
+        #expect(try row(back, "errors").finding == .better && !back.isWorse)
+    }
+
+    @Test("one error in ten thousand is chance; as many as before are no difference; twice as many are found")
+    func degrees() throws {
+        var one = try result(seed: 3)
+        one.tally.httpError.record(1)
+        one.tally.completed += 1
+        #expect(try !Comparison(saved(try result()), saved(one), tolerance: 0).isWorse)
+        let pairs = try (0..<20).map { index in
+            let seed = 10 + UInt64(index) * 2
+            let reports = (try saved(result(errors: 0.05, seed: seed)), try saved(result(errors: 0.05, seed: seed + 1)))
+            return try Comparison(reports.0, reports.1, tolerance: 0).hasMoreErrors
+        }
+        #expect(pairs.count { $0 } <= 1)
+        let (low, high) = (try result(errors: 0.02, seed: 4), try result(errors: 0.04, seed: 5))
+        #expect(try Comparison(saved(low), saved(high), tolerance: 0.02).hasMoreErrors)
+    }
+
+    /// The command's end and what it said.
+    private func command(_ before: SavedReport, _ after: SavedReport, _ flags: String...) throws -> EndedProgram {
+        let files = [before, after].map { TemporaryFile(Array($0.document.text.utf8)) }
+        return try EndedProgram(built: "volley", ["compare"] + files.map(\.path) + flags)
+    }
+
+    @Test("a tenth of 500s is a regression to the command, and its conditions know errors and their classes")
+    func commandLine() throws {
+        let (before, after) = (try result(), try result(errors: 0.1, seed: 2))
+        let ended = try command(saved(before), saved(after))
+        #expect(ended.status == 2, "\(ended.out)")
+        #expect(ended.out.contains(#/errors +0.000 % +[\d.]+ % +new +0.000 +WORSE/#), "\(ended.out)")
+        #expect(try command(saved(before), saved(after), "--fail-if", "errors>+0%").status == 2)
+        #expect(try command(saved(before), saved(after), "--fail-if", "failed>+0%").status == 0)
+        var late = try result(seed: 3)
+        late.tally.failed = 3
+        late.tally.failures.add(Failure(.firstByte, .timeout), count: 3, at: 1, example: "x")
+        let kinds = try command(saved(before), saved(late), "--fail-if", "timeout>+0%", "--fail-if", "reset>+0%")
+        #expect(kinds.status == 2)
+        #expect(kinds.out.contains("FAILED: timeout>+0%: timeout changed from nothing to some\n"))
+        #expect(kinds.out.contains(#/\n +0 +3  first-byte: timeout\n/#), "\(kinds.out)")
+        #expect(!kinds.out.contains("FAILED: reset"))
+    }
+
+    @Test("a run in which volley was the limit proves nothing but errors")
+    func limited() throws {
+        let invalid = { (document: JSONValue) in
+            document.with("schedule", .object([("generator_limits", .array(["thread 0 used 99 % of a core"]))]))
+        }
+        let before = try saved(try result())
+        var slow = try result(seed: 2)
+        slow.tally.success = LatencyHistogram()
+        slow.tally.success.record(9_000_000, count: 12_000)
+        for (after, status) in [(try result(seed: 3), 3), (slow, 3), (try result(errors: 0.1, seed: 4), 2)] {
+            let ended = try command(before, saved(after, invalid))
+            #expect(ended.status == Int32(status), "\(ended.out)")
+            #expect(ended.out.contains("note: after is invalid: volley was the limit: thread 0 used 99 % of a core\n"))
+        }
+    }
+
+    @Test("what two runs have not in common is noted")
+    func unlike() throws {
+        let before = try saved(try result())
+        let after = try saved(try result(seed: 2)) { document in
+            guard let run = document["run"] else { return document }
+            return document.with("run", run.with("connections", .integer(128)).with("interrupted", .bool(true)))
+        }
+        let comparison = try Comparison(before, after, tolerance: 0.02)
+        #expect(
+            comparison.remarks == ["the runs are not alike: connections 64 before, 128 after", "after was interrupted"]
+        )
+        #expect(try Comparison(before, before, tolerance: 0.02).remarks == [])
+    }
+
+    @Test("the rate that was achieved is held against the one that was wanted")
+    func ratio() throws {
+        var results = [try result(), try result(seed: 2)]
+        for (index, achieved) in [12_000, 10_000].enumerated() {
+            results[index].plan = try plan("-R", "1000", "-c", "64", "http://127.0.0.1:8080/")
+            results[index].tally.schedule = ScheduleTally()
+            results[index].tally.schedule?.due = 12_000
+            results[index].tally.completed = UInt64(achieved)
+            let times = results[index].tally.success
+            results[index].tally.schedule?.corrected = times
+        }
+        let comparison = try Comparison(saved(results[0]), saved(results[1]), tolerance: 0.02)
+        let row = try row(comparison, "rate_ratio")
+        #expect(row.old == 1 && abs(row.new - 10.0 / 12) < 1e-9)
+        #expect(comparison.remarks == [])
+        let figures = GateFigures(results[1])
+        #expect(try Gate("rate_ratio<95%").fails(figures) == true && Gate("rate_ratio<80%").fails(figures) == false)
+        #expect(try Gate("rate_ratio<1").fails(GateFigures(result())) == nil)
+        #expect(TextReport.text(results[1]).contains("83.33 % of them answered in time for a rate of 1000.00/s\n"))
+    }
+}
