@@ -39,12 +39,21 @@ private func responseProperty(_ text: String, _ url: URL) {
     guard let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: fields) else {
         return
     }
-    let name = response.suggestedFilename ?? ""
-    require(!name.isEmpty && name.utf8.count <= 255, "a file's name has a length")
-    require(!name.hasPrefix(".") && !name.contains("/") && !holdsControls(name), "a file's name is no path: \(name)")
+    nameProperty(response)
+    let named = ["Content-Disposition": "attachment; filename=\"\(text)"]
+    HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: named).map(nameProperty)
+    URL(string: "http://h.test/\(text)").map { place in
+        nameProperty(URLResponse(url: place, mimeType: nil, expectedContentLength: 0, textEncodingName: nil))
+    }
     require(response.expectedContentLength >= -1, "a length is none or not below zero")
     require(response.mimeType != "", "a type is not empty")
     _ = response.textEncodingName
+}
+
+private func nameProperty(_ response: URLResponse) {
+    let name = response.suggestedFilename ?? ""
+    require(!name.isEmpty && name.utf8.count <= 255, "a file's name has a length")
+    require(!name.hasPrefix(".") && !name.contains("/") && !holdsControls(name), "a file's name is no path: \(name)")
 }
 
 private func requestProperty(_ text: String, _ url: URL) {

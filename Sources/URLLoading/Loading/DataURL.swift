@@ -1,20 +1,25 @@
 internal import Foundation
 
-/// `data:[<mediatype>][;base64],<data>` (RFC 2397), read as browsers do.
-struct DataURL {
+/// `data:[<mediatype>][;base64],<data>` (RFC 2397), read as browsers do, in linear time.
+struct DataURL: Sendable {
     let mimeType: String
     let charset: String?
     let data: Data
 
+    /// How far the comma is looked for, in octets: no media type is as long.
+    private static let longestHead = 8 << 10
+
     init?(_ url: URL) {
-        let text = url.absoluteString
-        guard let colon = text.firstIndex(of: ":"), let comma = text.firstIndex(of: ",") else { return nil }
-        guard text[..<colon].lowercased() == "data", colon < comma else { return nil }
-        var parts = text[text.index(after: colon)..<comma].split(separator: ";", omittingEmptySubsequences: false)
-            .map { String($0).trimmingCharacters(in: .whitespaces) }
+        let text = Array(url.absoluteString.utf8)
+        let head = text.prefix(DataURL.longestHead)
+        guard let colon = head.firstIndex(of: UInt8(ascii: ":")), let comma = head.firstIndex(of: UInt8(ascii: ",")),
+            colon < comma, String(decoding: head[..<colon], as: UTF8.self).lowercased() == "data"
+        else { return nil }
+        var parts = head[(colon + 1)..<comma].split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
+            .map { String(decoding: $0, as: UTF8.self).trimmingCharacters(in: .whitespaces) }
         let isBase64 = parts.count > 1 && parts.last?.lowercased() == "base64"
         if isBase64 { parts.removeLast() }
-        guard let octets = DataURL.unescaped(text[text.index(after: comma)...].utf8) else { return nil }
+        guard let octets = DataURL.unescaped(text[(comma + 1)...]) else { return nil }
         if isBase64 {
             guard let data = Data(base64Encoded: DataURL.padded(octets), options: .ignoreUnknownCharacters) else {
                 return nil
@@ -30,19 +35,23 @@ struct DataURL {
         charset = given ?? (type.isEmpty ? "US-ASCII" : nil)
     }
 
-    private static func unescaped(_ text: Substring.UTF8View) -> [UInt8]? {
+    private static func unescaped(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         var result: [UInt8] = []
-        var rest = text[...]
-        while let octet = rest.popFirst() {
+        result.reserveCapacity(text.count)
+        var index = text.startIndex
+        while index < text.endIndex {
+            let octet = text[index]
+            index += 1
             guard octet == UInt8(ascii: "%") else {
                 result.append(octet)
                 continue
             }
             // Each by itself: a number's parser would take a sign.
-            guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {
+            guard text.endIndex - index >= 2, let high = digit(text[index]), let low = digit(text[index + 1]) else {
                 return nil
             }
             result.append(high << 4 | low)
+            index += 2
         }
         return result
     }
@@ -56,8 +65,16 @@ struct DataURL {
     }
 
     private static func padded(_ octets: [UInt8]) -> Data {
-        var letters = octets.filter { !" \t\n\u{C}\r=".utf8.contains($0) }
+        var letters = octets.filter(isLetter)
         letters += [UInt8](repeating: UInt8(ascii: "="), count: (4 - letters.count % 4) % 4)
         return Data(letters)
+    }
+
+    /// Neither a blank nor padding.
+    private static func isLetter(_ octet: UInt8) -> Bool {
+        switch octet {
+        case 0x20, 0x09, 0x0A, 0x0C, 0x0D, UInt8(ascii: "="): false
+        default: true
+        }
     }
 }

@@ -1,14 +1,16 @@
+internal import Dispatch
 internal import Foundation
 internal import Reactor
 
-/// A `data:` URL (RFC 2397) or a file on this machine as a task's answer. Files are read on a thread, in pieces, as fast as they
-/// are taken.
+/// A `data:` URL (RFC 2397), a file on this machine or what a cache has in memory, as a task's answer. Files are read and `data:`
+/// URLs decoded on other threads; all of it is told in pieces, as fast as they are taken, and one a turn: the loop is other sessions' too.
 final class LocalLoad: @unchecked Sendable {
     // `@unchecked`: everything here is touched on the loop alone; the reading thread gets values.
     private let url: URL
     private unowned let load: TaskLoad
     private var isHeld = false
     private var isStopped = false
+    /// The next piece is on its way.
     private var isReading = false
     private var file: OpenFile?
     private var offset: UInt64 = 0
@@ -16,6 +18,9 @@ final class LocalLoad: @unchecked Sendable {
     private let ready: URLResponse?
 
     private static let pieceSize = 256 << 10
+
+    /// Not the blocking pool, whose line is bounded: a program may ask for a thousand URLs at once.
+    static let decoding = DispatchQueue(label: "URLLoading.DataURL")
 
     init(_ url: URL, _ load: TaskLoad) {
         self.url = url
@@ -33,7 +38,15 @@ final class LocalLoad: @unchecked Sendable {
 
     /// Tells nothing before it has returned.
     func begin() {
-        load.engine.loop.post { self.open() }
+        let (url, loop) = (url, load.engine.loop)
+        guard ready == nil, url.scheme?.lowercased() == "data" else {
+            loop.post { self.open() }
+            return
+        }
+        LocalLoad.decoding.async {
+            let content = DataURL(url)
+            loop.post { self.open(content) }
+        }
     }
 
     func hold(_ isHeld: Bool) {
@@ -49,7 +62,6 @@ final class LocalLoad: @unchecked Sendable {
             load.received(ready, from: .local(self))
             return proceed()
         }
-        if url.scheme?.lowercased() == "data" { return openData() }
         do throws(OpenFile.Problem) {
             let file = try OpenFile(path: url.path)
             self.file = file
@@ -69,8 +81,9 @@ final class LocalLoad: @unchecked Sendable {
         }
     }
 
-    private func openData() {
-        guard let content = DataURL(url) else {
+    private func open(_ content: DataURL?) {
+        guard !isStopped else { return }
+        guard let content else {
             return load.end(ErrorTranslation.urlError(.badURL, url, "no data: URL by RFC 2397"))
         }
         data = content.data
@@ -86,17 +99,13 @@ final class LocalLoad: @unchecked Sendable {
         proceed()
     }
 
+    /// What is left of content in memory.
     private var data: Data?
 
     /// The next piece, if nothing holds it.
     private func proceed() {
         guard !isHeld, !isStopped, !isReading, load.isLoading(self) else { return }
-        if let data {
-            self.data = nil
-            if !data.isEmpty { load.receive(Array(data).span) }
-            guard !isStopped else { return }
-            return finish()
-        }
+        if let data { return tell(data) }
         guard let file else { return }
         isReading = true
         let (offset, loop) = (offset, load.engine.loop)
@@ -108,6 +117,19 @@ final class LocalLoad: @unchecked Sendable {
             }
         } catch {
             load.end(ErrorTranslation.urlError(.cannotOpenFile, url, "no thread to read on: \(error)"))
+        }
+    }
+
+    private func tell(_ content: Data) {
+        let rest = content.dropFirst(LocalLoad.pieceSize)
+        data = rest
+        if !content.isEmpty { load.receive(Array(content.prefix(LocalLoad.pieceSize)).span) }
+        guard !isStopped else { return }
+        guard !rest.isEmpty else { return finish() }
+        isReading = true
+        load.engine.loop.post {
+            self.isReading = false
+            self.proceed()
         }
     }
 

@@ -4,7 +4,8 @@ internal import Foundation
 struct ResponseValues: Sendable {
     /// Where the type, the encoding and the name come from.
     enum Details: Sendable {
-        case stated(mimeType: String?, textEncodingName: String?, suggestedFilename: String)
+        /// - Parameter suggestedFilename: nil: the URL's, found when it is asked for.
+        case stated(mimeType: String?, textEncodingName: String?, suggestedFilename: String?)
         /// Read from the fields each time: the loader makes more responses than anyone asks.
         case derived
     }
@@ -39,7 +40,8 @@ struct ResponseValues: Sendable {
 
     var suggestedFilename: String {
         switch details {
-        case .stated(_, _, let suggestedFilename): suggestedFilename
+        case .stated(_, _, let suggestedFilename):
+            suggestedFilename ?? SuggestedFilename.of(url: url, contentDisposition: nil)
         case .derived: SuggestedFilename.of(url: url, contentDisposition: http?.fields["Content-Disposition"])
         }
     }

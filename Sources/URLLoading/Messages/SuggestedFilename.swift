@@ -4,7 +4,18 @@ internal import Foundation
 enum SuggestedFilename {
     /// The one the server gives (RFC 6266), else the last part of the URL's path, else `Unknown`.
     static func of(url: URL?, contentDisposition: String?) -> String {
-        contentDisposition.flatMap(stated) ?? url.map(\.lastPathComponent).flatMap(sanitized) ?? "Unknown"
+        contentDisposition.flatMap(stated) ?? url.flatMap(last).flatMap(sanitized) ?? "Unknown"
+    }
+
+    /// The last part of the path. A URL whose scheme no slash follows (`data:…`, `mailto:…`) has no parts.
+    private static func last(of url: URL) -> String? {
+        let text = url.absoluteString.utf8
+        if url.scheme != nil, let colon = text.firstIndex(of: UInt8(ascii: ":")),
+            text[colon...].dropFirst().first != UInt8(ascii: "/")
+        {
+            return nil
+        }
+        return url.lastPathComponent
     }
 
     /// `filename*` is preferred to `filename` (RFC 6266 §4.3).
@@ -46,6 +57,8 @@ enum SuggestedFilename {
 
     /// What a directory entry may hold on Linux (NAME_MAX), in octets.
     private static let maximumLength = 255
+    /// Of an extension, in octets, with its dot.
+    private static let longestExtension = 32
 
     /// Separators become underlines, as does a dot at the front, which would hide the file; controls go, and the marks
     /// that turn the direction of writing, with which `exe.txt` can be made to look its own reverse. nil if nothing
@@ -68,11 +81,30 @@ enum SuggestedFilename {
     /// Cut before the extension, if that is short enough to be one.
     private static func shortened(_ name: String) -> String {
         guard name.utf8.count > maximumLength else { return name }
-        let dot = name.lastIndex(of: ".") ?? name.endIndex
-        let isExtension = name[dot...].utf8.count <= 32
-        var stem = isExtension ? name[..<dot] : name[...]
-        let rest = isExtension ? name[dot...] : ""
-        while stem.utf8.count + rest.utf8.count > maximumLength { stem = stem.dropLast() }
-        return String(stem + rest)
+        let dot = name.utf8.suffix(longestExtension).lastIndex(of: UInt8(ascii: "."))
+        let rest = name[(dot ?? name.endIndex)...]
+        return start(of: name, atMost: maximumLength - rest.utf8.count) + rest
+    }
+
+    /// As many whole characters as fit into `room` octets; of a character that alone is longer, as many scalars. Reads no more of the
+    /// name than that: a search for characters from the end of a long text may begin at its start for each of them.
+    private static func start(of name: String, atMost room: Int) -> String {
+        // One more than fits: whether a character ends depends on what follows it.
+        let start = String(name.unicodeScalars.prefix(room + 1))
+        var (count, characters) = (0, "")
+        for character in start {
+            count += character.utf8.count
+            guard count <= room else { break }
+            characters.append(character)
+        }
+        guard characters.isEmpty else { return characters }
+        var scalars = String.UnicodeScalarView()
+        count = 0
+        for scalar in start.unicodeScalars {
+            count += UTF8.width(scalar)
+            guard count <= room else { break }
+            scalars.append(scalar)
+        }
+        return String(scalars)
     }
 }

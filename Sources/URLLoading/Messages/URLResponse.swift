@@ -13,11 +13,7 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
         values = ResponseValues(
             url: url,
             expectedContentLength: Int64(length),
-            details: .stated(
-                mimeType: mimeType,
-                textEncodingName: name,
-                suggestedFilename: SuggestedFilename.of(url: url, contentDisposition: nil)
-            )
+            details: .stated(mimeType: mimeType, textEncodingName: name, suggestedFilename: nil)
         )
     }
 
@@ -51,8 +47,9 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
     open var textEncodingName: String? { values.textEncodingName }
 
     /// The name under which the content might be saved: what Content-Disposition gives (RFC 6266, `filename*` first), else
-    /// the last part of the URL's path, else `Unknown`. A file's name, never a path: separators become underlines, a dot
-    /// at the front too, controls are gone, and it is at most 255 octets long.
+    /// the last part of the URL's path, else `Unknown`, as for `data:` URLs, which have no path. A file's name, never a path:
+    /// separators become underlines, a dot at the front too, controls are gone, and it is at most 255 octets long. Found each time
+    /// it is asked for.
     open var suggestedFilename: String? { values.suggestedFilename }
 
     open override func isEqual(_ value: Any?) -> Bool {

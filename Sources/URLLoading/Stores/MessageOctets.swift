@@ -25,11 +25,11 @@ extension OctetWriter {
         put(values.url?.absoluteString)
         put(values.expectedContentLength)
         switch values.details {
-        case .stated(let mimeType, let textEncodingName, let suggestedFilename):
+        case .stated(let mimeType, let textEncodingName, _):
             put(UInt8(0))
             put(mimeType)
             put(textEncodingName)
-            put(suggestedFilename)
+            put(values.suggestedFilename)
         case .derived:
             put(UInt8(1))
         }

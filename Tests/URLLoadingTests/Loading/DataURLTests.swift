@@ -26,4 +26,10 @@ struct DataURLTests {
         #expect(try read("data:;base64,A") == nil)
         #expect(try read("data:nothing") == nil)
     }
+
+    @Test("a type that is longer than eight kilobytes is none, and nothing behind it is looked at")
+    func longType() throws {
+        #expect(try read("data:" + String(repeating: ";", count: 8_000) + ",x") == "x")
+        #expect(try read("data:" + String(repeating: ";", count: 9_000) + ",x") == nil)
+    }
 }

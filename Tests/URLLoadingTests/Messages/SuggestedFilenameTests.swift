@@ -67,4 +67,34 @@ struct SuggestedFilenameTests {
         #expect(long.hasSuffix("ü.tar"))
         #expect(name("a; filename=\"\(String(repeating: ".x", count: 300))\"").utf8.count == 255)
     }
+
+    @Test("a name that is one character of hundreds of marks is cut inside of it, and keeps its extension")
+    func marks() {
+        let long = name("a; filename=\"a\(String(repeating: "\u{301}", count: 300)).txt\"")
+        #expect(long.utf8.count <= 255 && long.utf8.count > 252)
+        #expect(long.unicodeScalars.starts(with: "a\u{301}".unicodeScalars) && long.hasSuffix(".txt"))
+    }
+
+    @Test("a URL whose scheme no slash follows gives no name", arguments: ["data:text/plain,abc", "mailto:a@h.test"])
+    func opaque(url: String) {
+        #expect(name(nil, url) == "Unknown")
+    }
+
+    @Test(
+        "a name of 64 KiB takes no time, whatever it is made of",
+        .timeLimit(.minutes(1)),
+        arguments: ["a", "ü", ".", "e\u{301}", "\u{301}", "🇩🇪", "👨‍👩‍👧", "%41", "क्", " ", "\u{202E}", "/"]
+    )
+    func long(unit: String) {
+        let text = String(repeating: unit, count: (64 << 10) / unit.utf8.count)
+        let start = ContinuousClock.now
+        for _ in 0..<3 {
+            for field in ["a; filename=\"\(text)\"", "a; filename*=utf-8''\(text)", "a; filename=\"x\(text).txt\""] {
+                let name = name(field)
+                #expect(!name.isEmpty && name.utf8.count <= 255)
+            }
+        }
+        // Some 0.2 seconds; quadratic, it was ten and more for one.
+        #expect(ContinuousClock.now - start < .seconds(5))
+    }
 }
