@@ -1,7 +1,7 @@
 /// Python's `websockets`, which shares no line with ours: a server that does by its path what a test asks for.
 ///
 /// `/echo` · `/pieces`: what comes goes back, whole or in fragments of seven · `/close/CODE/REASON` closes after the first message ·
-/// `/ping` pings, waits for the pong, and says so · `/big/COUNT` · `/abort` resets after the first message · `/remember` waits
+/// `/farewell/COUNT` sends so many messages and closes after the first message · `/ping` pings, waits for the pong, and says so · `/big/COUNT` · `/abort` resets after the first message · `/remember` waits
 /// for the client's close, which `/tell` then tells · `/quiet` reads nothing for as long as the test runs, and `/pester` pings
 /// meanwhile · `/headers` says what the request's fields were.
 public enum WebSocketPeer {
@@ -38,6 +38,11 @@ public enum WebSocketPeer {
             elif what == "close":
                 await ws.recv()
                 await ws.close(int(rest[0]), rest[1])
+            elif what == "farewell":
+                await ws.recv()
+                for number in range(int(rest[0])): await ws.send(str(number))
+                await ws.close(1001, "bye")
+                await closes.put("closed")
             elif what == "ping":
                 await (await ws.ping(b"are you there"))
                 await ws.send("pong came")

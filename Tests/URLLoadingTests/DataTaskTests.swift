@@ -246,6 +246,16 @@ struct DataTaskTests {
         #expect(third == answer)
     }
 
+    @Test("a delegate of an awaited download's own hears how much has been written; the file is the caller's")
+    func awaitedProgress() async throws {
+        let recorder = Recorder()
+        let session = URLSession(configuration: .isolated)
+        let (file, _) = try await session.download(from: url("/bytes/1000000"), delegate: recorder)
+        defer { try? FileManager.default.removeItem(at: file) }
+        #expect(recorder.events == ["wrote", "metrics"])
+        #expect(try Data(contentsOf: file).count == 1_000_000)
+    }
+
     @Test("a download goes to a file")
     func download() async throws {
         let (file, _) = try await URLSession(configuration: .isolated).download(from: url("/bytes/1000000"))

@@ -79,7 +79,7 @@ enum BackgroundRestoration {
         // It has been loaded: whoever resumes it does not begin it again.
         task.stage = .over
         let outcome = record.outcome ?? BackgroundRecord.Outcome()
-        let callbacks = CallbackQueue {}
+        let callbacks = CallbackQueue()
         let failure = outcome.code.map { code -> URLError in
             let error = ErrorTranslation.urlError(
                 URLError.Code(rawValue: code) ?? .unknown,

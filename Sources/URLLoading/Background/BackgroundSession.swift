@@ -189,13 +189,14 @@ final class BackgroundSession: Sendable {
     /// Writes down how the task ended, and then tells it.
     func finish(_ ending: TaskEnding, by callbacks: CallbackQueue) {
         let number = ending.task.taskIdentifier
-        guard let journal, journal.record(number) != nil, ending.failure?.code != .cancelled else {
+        let failure = ending.urlError
+        guard let journal, journal.record(number) != nil, failure?.code != .cancelled else {
             return ending.tell(by: callbacks)
         }
         var outcome = BackgroundRecord.Outcome()
-        outcome.code = ending.failure?.code.rawValue
-        outcome.reason = (ending.failure as (any Error)?).map { ($0 as NSError).localizedDescription }
-        outcome.resumeData = ending.failure?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data
+        outcome.code = failure?.code.rawValue
+        outcome.reason = failure.map { ($0 as any Error as NSError).localizedDescription }
+        outcome.resumeData = failure?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data
         outcome.path = ending.file?.url.path
         let answer = answers.withLock { $0.removeValue(forKey: number) }
         outcome.content = answer?.data

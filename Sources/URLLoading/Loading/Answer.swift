@@ -10,6 +10,9 @@ final class Answer<Value: Sendable>: Sendable {
 
     func give(_ value: Value) { take()?(value) }
 
+    /// Nothing waits for an answer any more.
+    func withdraw() { _ = take() }
+
     private func take() -> (@Sendable (Value?) -> Void)? {
         tell.withLock { tell in
             defer { tell = nil }

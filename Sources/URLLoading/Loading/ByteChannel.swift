@@ -14,7 +14,7 @@ final class ByteChannel: Sendable {
         var chunks: [[UInt8]] = []
         var count = 0
         var isFull = false
-        var ending: Result<Void, URLError>?
+        var ending: Result<Void, any Error>?
         var head: URLResponse?
         var headWaiter: UnsafeContinuation<URLResponse, any Error>?
         var reader: UnsafeContinuation<[UInt8]?, any Error>?
@@ -63,7 +63,7 @@ final class ByteChannel: Sendable {
         return hasRoom
     }
 
-    func end(_ failure: URLError?) {
+    func end(_ failure: (any Error)?) {
         let (head, reader) = unsafe state.withLock { state in
             state.ending = failure.map { .failure($0) } ?? .success(())
             state.load = nil

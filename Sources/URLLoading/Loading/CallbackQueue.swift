@@ -1,13 +1,16 @@
 internal import Foundation
+internal import Reactor
 internal import Synchronization
 
 /// What one task tells its user, in order, on the session's delegate queue; on a queue that runs several operations at
-/// once too. One operation carries all that has come together meanwhile.
+/// once too. What one turn of the loop has to tell is one operation, queued at the turn's end: so it comes behind all that the user
+/// had put on the queue by then.
 ///
 /// Content that waits here is weighed: a delegate slower than its server makes ``add(weight:on:_:)`` say so, and the loader stops
 /// reading until `onRoom` is called.
 final class CallbackQueue: Sendable {
     typealias Callback = @Sendable () -> Void
+    private typealias Batch = [(weight: Int, call: Callback)]
 
     /// Some content has to wait, or a delegate would wait for each piece; four of the largest reads.
     static let mostWeight = 1 << 20
@@ -15,38 +18,80 @@ final class CallbackQueue: Sendable {
     static let pieceWeight = 256
 
     private struct State {
-        var waiting: [(weight: Int, call: Callback)] = []
-        var weight = 0
+        /// This turn's.
+        var gathered: Batch = []
+        /// One for each operation that has been queued and has not begun.
+        var batches: [Batch] = []
         var isRunning = false
+        /// Operations that met another one at work, and left their batches to it.
+        var owed = 0
+        var weight = 0
         var isFull = false
+
+        /// The batch of an operation that begins; nil if another is at work.
+        mutating func begin() -> Batch? {
+            guard !isRunning else {
+                owed += 1
+                return nil
+            }
+            isRunning = true
+            return batches.removeFirst()
+        }
+
+        /// What was left to the operation that is done with its own; nil: nothing.
+        mutating func goOn() -> Batch? {
+            guard owed > 0 else {
+                isRunning = false
+                return nil
+            }
+            owed -= 1
+            return batches.removeFirst()
+        }
     }
 
     private let state = Mutex(State())
+    private let loop: EventLoop?
     /// Half of the weight has gone again. Called on the delegate queue.
     private let onRoom: Callback
 
-    init(onRoom: @escaping Callback) { self.onRoom = onRoom }
+    /// - Parameter loop: whose turns count; without one each callback is an operation.
+    init(on loop: EventLoop? = nil, onRoom: @escaping Callback = {}) {
+        self.loop = loop
+        self.onRoom = onRoom
+    }
 
-    /// False: enough waits, and nothing more should come before there is room.
+    /// Any thread. False: enough waits, and nothing more should come before there is room.
     @discardableResult
     func add(weight: Int = 0, on queue: OperationQueue, _ call: @escaping Callback) -> Bool {
         let (isFirst, hasRoom) = state.withLock { state in
-            state.waiting.append((weight, call))
+            state.gathered.append((weight, call))
             state.weight += weight
             if state.weight >= CallbackQueue.mostWeight { state.isFull = true }
-            defer { state.isRunning = true }
-            return (!state.isRunning, !state.isFull)
+            return (state.gathered.count == 1, !state.isFull)
         }
-        if isFirst { queue.addOperation { self.run() } }
+        if isFirst {
+            let isPosted = loop?.post { self.send(to: queue) } ?? false
+            if !isPosted { send(to: queue) }
+        }
         return hasRoom
     }
 
+    private func send(to queue: OperationQueue) {
+        state.withLock { state in
+            state.batches.append(state.gathered)
+            state.gathered = []
+        }
+        queue.addOperation { self.run() }
+    }
+
     private func run() {
-        while let batch = nextBatch() {
-            for (weight, call) in batch {
+        var batch = state.withLock { $0.begin() }
+        while let current = batch {
+            for (weight, call) in current {
                 call()
                 if weight > 0, lighten(by: weight) { onRoom() }
             }
+            batch = state.withLock { $0.goOn() }
         }
     }
 
@@ -57,17 +102,6 @@ final class CallbackQueue: Sendable {
             guard state.isFull, state.weight <= CallbackQueue.mostWeight / 2 else { return false }
             state.isFull = false
             return true
-        }
-    }
-
-    private func nextBatch() -> [(weight: Int, call: Callback)]? {
-        state.withLock { state in
-            guard !state.waiting.isEmpty else {
-                state.isRunning = false
-                return nil
-            }
-            defer { state.waiting = [] }
-            return state.waiting
         }
     }
 }

@@ -35,18 +35,26 @@ enum ErrorTranslation {
         return URLError(code, userInfo: info)
     }
 
-    /// An error of a user's protocol class or file: `URLError`s get what they lack, others become the cause of one.
+    /// What a `URLProtocol` class of the user's fails with: a `URLError` gets what it lacks, any other error is the task's as it is.
+    static func classError(_ error: any Error, _ url: URL?) -> any Error {
+        (error as NSError).domain == NSURLErrorDomain ? self.error(error, url) : error
+    }
+
+    /// Any error as a `URLError`: one gets what it lacks, others become the cause of one.
     static func error(_ error: any Error, _ url: URL?) -> URLError {
-        guard let given = error as? URLError else {
-            let known = error as NSError
-            let code = known.domain == NSURLErrorDomain ? URLError.Code(rawValue: known.code) : nil
-            return urlError(code ?? .unknown, url, error)
-        }
+        guard let given = urlError(in: error) else { return urlError(.unknown, url, error) }
         guard given.userInfo[NSURLErrorFailingURLErrorKey] == nil, let url else { return given }
         var info = given.userInfo
         info[NSURLErrorFailingURLErrorKey] = url
         info[NSURLErrorFailingURLStringErrorKey] = url.absoluteString
         return URLError(given.code, userInfo: info)
+    }
+
+    private static func urlError(in error: any Error) -> URLError? {
+        if let error = error as? URLError { return error }
+        let known = error as NSError
+        guard known.domain == NSURLErrorDomain else { return nil }
+        return URLError(URLError.Code(rawValue: known.code) ?? .unknown, userInfo: known.userInfo)
     }
 
     private static func code(_ error: EngineError) -> URLError.Code {

@@ -16,7 +16,7 @@ final class ProtocolLoad: @unchecked Sendable {
         case response(URLResponse, URLCache.StoragePolicy)
         case data(Data)
         case finished
-        case failed(URLError)
+        case failed(any Error)
         case challenge(URLAuthenticationChallenge)
         case challengeCancelled
     }
@@ -193,7 +193,7 @@ final class ProtocolLoad: @unchecked Sendable {
         func urlProtocolDidFinishLoading(_ protocol: URLProtocol) { tell(.finished) }
 
         func urlProtocol(_ protocol: URLProtocol, didFailWithError error: any Error) {
-            tell(.failed(ErrorTranslation.error(error, `protocol`.request.url)))
+            tell(.failed(ErrorTranslation.classError(error, `protocol`.request.url)))
         }
 
         func urlProtocol(_ protocol: URLProtocol, didReceive challenge: URLAuthenticationChallenge) {

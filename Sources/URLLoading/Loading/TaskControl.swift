@@ -23,7 +23,7 @@ struct TaskControl: Sendable {
                 case .loading(let load): isHeld ? load.suspend() : load.resume()
                 // It may have been cancelled while this letter was on its way.
                 case .new: if isRunning, !isHeld { TaskControl.takeUp(task, session, engine).begin() }
-                case .over: break
+                case .passed, .over: break
                 }
             },
             for: task
@@ -39,26 +39,61 @@ struct TaskControl: Sendable {
     func cancel() { cancel { $0.cancel() } }
 
     /// - Parameters:
+    ///   - fate: `open` where the load decides how the task ends, as after a WebSocket's closing handshake.
+    ///   - handler: of the download: called on the delegate queue, before the end is told.
     ///   - how: called on the loop.
-    ///   - otherwise: called instead, on whatever thread, if it is too late to cancel anything.
-    func cancel(_ how: @escaping @Sendable (TaskLoad) -> Void, otherwise: @escaping @Sendable () -> Void = {}) {
+    /// - Returns: false if it is too late to cancel anything.
+    @discardableResult
+    func cancel(
+        as fate: TaskSnapshot.Fate = .cancelled,
+        handingOver handler: (@Sendable (Data?) -> Void)? = nil,
+        _ how: @escaping @Sendable (TaskLoad) -> Void
+    ) -> Bool {
         let isFirst = task.snapshot.withLock { snapshot in
-            guard snapshot.state == .running || snapshot.state == .suspended else { return false }
-            snapshot.state = .canceling
+            guard snapshot.state == .running || snapshot.state == .suspended, snapshot.fate == .open else {
+                return false
+            }
+            (snapshot.state, snapshot.fate, snapshot.resumeDataHandler) = (.canceling, fate, handler)
             return true
         }
-        guard isFirst else { return otherwise() }
-        let isSent = session.post(
-            { engine, session, task in
-                switch task.stage {
-                case .loading(let load): how(load)
-                // One that never began ends as the others do.
-                case .new: how(TaskControl.takeUp(task, session, engine))
-                case .over: otherwise()
-                }
-            },
-            for: task
-        )
-        if !isSent { otherwise() }
+        if isFirst { session.post({ TaskControl.carryOut(how, $2, $1, $0) }, for: task) }
+        return isFirst
+    }
+
+    private static func carryOut(
+        _ how: @Sendable (TaskLoad) -> Void,
+        _ task: URLSessionTask,
+        _ session: URLSession,
+        _ engine: SessionEngine
+    ) {
+        switch task.stage {
+        case .loading(let load): how(load)
+        // One that never began ends as the others do.
+        case .new: how(takeUp(task, session, engine))
+        case .passed(let other):
+            task.passFate(to: other)
+            carryOut(how, other, session, engine)
+        // Its end is on the way, and says how the task was cancelled.
+        case .over: break
+        }
+    }
+}
+
+extension URLSessionTask {
+    var isCancelled: Bool { snapshot.withLock { $0.fate == .cancelled } }
+
+    /// Who has cancelled this task has cancelled the other, which goes on in its place.
+    func passFate(to other: URLSessionTask) {
+        guard isCancelled else { return }
+        other.snapshot.withLock { snapshot in
+            if snapshot.fate == .open { (snapshot.state, snapshot.fate) = (.canceling, .cancelled) }
+        }
+    }
+
+    /// It has become another task, which goes on in its place: nothing more is told of this one.
+    func retire(for other: URLSessionTask) {
+        passFate(to: other)
+        state = .completed
+        letGo()
     }
 }

@@ -5,7 +5,8 @@ internal import Synchronization
 struct TaskEnding: Sendable {
     let task: URLSessionTask
     let session: URLSession
-    let failure: URLError?
+    /// A `URLError`, or what a `URLProtocol` class of the user's has failed with.
+    var failure: (any Error)?
     let response: URLResponse?
     /// The content, where it was kept in memory.
     var data = Data()
@@ -17,6 +18,8 @@ struct TaskEnding: Sendable {
     /// Something was told on the delegate queue before.
     var isOrdered = false
 
+    var urlError: URLError? { failure.map { ErrorTranslation.error($0, task.currentRequest?.url) } }
+
     /// Loop thread, or the user's for a task that never began.
     ///
     /// - Parameters:
@@ -25,28 +28,61 @@ struct TaskEnding: Sendable {
     func tell(by callbacks: @autoclosure () -> CallbackQueue, together wakeUps: WakeUps? = nil) {
         guard let order = task.order, let receiver = order.takeReceiver() else { return release() }
         switch receiver {
-        case .delegate: callbacks().add(on: session.delegateQueue) { tellDelegate() }
+        case .delegate: callbacks().add(on: session.delegateQueue) { decided().tellDelegate() }
         case .data(let handler):
-            mark()
             callbacks().add(on: session.delegateQueue) {
-                handler(failure == nil ? data : nil, failure == nil ? response : nil, failure)
-                release()
+                let ending = decided()
+                ending.mark()
+                let failure = ending.failure
+                handler(failure == nil ? ending.data : nil, failure == nil ? ending.response : nil, failure)
+                ending.release()
             }
         case .download(let handler):
-            mark()
             callbacks().add(on: session.delegateQueue) {
-                handler(file?.url, failure == nil ? response : nil, failure)
-                file?.remove()
-                release()
+                let ending = decided()
+                ending.mark()
+                handler(ending.file?.url, ending.failure == nil ? ending.response : nil, ending.failure)
+                ending.file?.remove()
+                ending.release()
             }
         case .awaitedData, .awaitedFile, .bytes:
             // Whoever waits finds that his delegate has been told all, the metrics too.
-            guard isOrdered else { return tellWaiter(order, wakeUps) }
-            callbacks().add(on: session.delegateQueue) { tellWaiter(order) }
+            guard isOrdered else { return decided().tellWaiter(order, wakeUps) }
+            callbacks().add(on: session.delegateQueue) { decided().tellWaiter(order) }
         case .report(let report) where isOrdered:
-            callbacks().add(on: session.delegateQueue) { tell(report) }
-        case .report(let report): tell(report, wakeUps)
+            callbacks().add(on: session.delegateQueue) { decided().tell(report) }
+        case .report(let report): decided().tell(report, wakeUps)
         }
+    }
+
+    /// The end as it is told: the load's, unless `cancel()` was accepted before. From here on that is too late.
+    private func decided() -> TaskEnding {
+        let (isCancelled, handler) = task.snapshot.withLock { snapshot in
+            let isCancelled = snapshot.fate == .cancelled
+            snapshot.fate = .decided
+            return (isCancelled, snapshot.resumeDataHandler.take())
+        }
+        if let handler { handOver(to: handler) }
+        guard isCancelled, (failure as? URLError)?.code != .cancelled else { return self }
+        file?.remove()
+        var ending = self
+        (ending.file, ending.streams, ending.data) = (nil, nil, Data())
+        ending.failure = TaskEnding.cancellation(of: task)
+        return ending
+    }
+
+    /// The load was over before it was asked for resume data.
+    private func handOver(to handler: @escaping @Sendable (Data?) -> Void) {
+        let data = (failure as? URLError)?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data
+        switch task.order?.reception {
+        // On the delegate queue already.
+        case .delegate, .data, .download: handler(data)
+        case .awaitedData, .awaitedFile, .bytes, .report, nil: session.delegateQueue.addOperation { handler(data) }
+        }
+    }
+
+    static func cancellation(of task: URLSessionTask) -> URLError {
+        ErrorTranslation.urlError(.cancelled, task.currentRequest?.url, "the task was cancelled")
     }
 
     private func tellWaiter(_ order: TaskOrder, _ wakeUps: WakeUps? = nil) {
@@ -68,7 +104,7 @@ struct TaskEnding: Sendable {
             response: response,
             data: data,
             file: file?.url,
-            error: failure,
+            error: urlError,
             metrics: metrics
         )
         // First: whoever is told finds the task gone from its session's list, and its delegate from the task.
@@ -89,9 +125,9 @@ struct TaskEnding: Sendable {
         }
         // By the time the end is told, the task says so itself.
         mark()
-        (task as? URLSessionWebSocketTask)?.channel.end(failure)
+        (task as? URLSessionWebSocketTask)?.channel.end(urlError)
         let stream = task as? URLSessionStreamTask
-        stream?.channel.end(failure)
+        stream?.channel.end(urlError)
         if let streams, let stream {
             (delegate as? any URLSessionStreamDelegate)?.urlSession(
                 session,
@@ -122,7 +158,8 @@ struct TaskEnding: Sendable {
 
     /// Task and session let go of each other.
     private func release(wasHeard: Bool = true) {
-        task.letGo { session.finished(task, wasHeard: wasHeard || failure?.code == .cancelled) }
+        let isCancelled = (failure as? URLError)?.code == .cancelled
+        task.letGo { session.finished(task, wasHeard: wasHeard || isCancelled) }
     }
 }
 
@@ -136,11 +173,5 @@ extension URLSessionTask {
         }
         then()
         withExtendedLifetime(held) {}
-    }
-
-    /// It has become another task, which goes on in its place: nothing more is told of this one.
-    func retire() {
-        state = .completed
-        letGo()
     }
 }

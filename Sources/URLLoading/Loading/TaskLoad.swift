@@ -111,7 +111,7 @@ final class TaskLoad {
     var cancelledResumeData: Data?
 
     /// Held by those who wait in it, so it may not hold the load.
-    lazy var callbacks = CallbackQueue { [handle = LoopBound(Weakly(self), on: engine.loop)] in
+    lazy var callbacks = CallbackQueue(on: engine.loop) { [handle = LoopBound(Weakly(self), on: engine.loop)] in
         handle.loop.post { handle.value.load?.caughtUp() }
     }
     let wantsMetrics: Bool
@@ -264,7 +264,7 @@ final class TaskLoad {
     // MARK: The end
 
     /// Nothing of this load goes on after this. The first call counts.
-    func end(_ error: URLError?) {
+    func end(_ error: (any Error)?) {
         let before = phase
         if case .ended = before { return }
         phase = .ended
@@ -286,6 +286,7 @@ final class TaskLoad {
     /// The answer was told to become a download: the same load, seen through another task.
     func replaceTask(by other: URLSessionTask) {
         engine.remove(self)
+        task.stage = .passed(to: other)
         task = other
         engine.add(self)
     }

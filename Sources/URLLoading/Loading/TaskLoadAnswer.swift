@@ -136,7 +136,7 @@ extension TaskLoad {
         } catch {
             return end(error)
         }
-        guard involvesDelegate, let task = task as? URLSessionDownloadTask else { return }
+        guard tellsPieces, let task = task as? URLSessionDownloadTask else { return }
         let count = Int64(bytes.count)
         let hasRoom = tell(.written, weight: CallbackQueue.pieceWeight) { session, _, delegate in
             (delegate as? any URLSessionDownloadDelegate)?.urlSession(

@@ -3,14 +3,14 @@ internal import HTTPEngine
 
 /// The end as the load sees it: metrics first, then what the task came to.
 extension TaskLoad {
-    func tellEnd(_ failure: URLError?, since started: Date?) {
+    func tellEnd(_ failure: (any Error)?, since started: Date?) {
         let metrics = started.map(collectMetrics)
         if let metrics, captured == nil {
-            tell(.metrics) { session, task, delegate in
+            tell(.metrics, afterCancel: true) { session, task, delegate in
                 delegate.urlSession(session, task: task, didFinishCollecting: metrics)
             }
         }
-        let failure = failure.map(withResumeData)
+        let failure = failure.map { error in (error as? URLError).map(withResumeData) ?? error }
         var ending = TaskEnding(task: task, session: session, failure: failure, response: task.response ?? response)
         switch sink {
         case .memory(let data): ending.data = data

@@ -37,17 +37,22 @@ extension TaskLoad {
     }
 
     /// Runs `call` on the delegate queue, after what was told before. False: enough waits there.
+    ///
+    /// - Parameter afterCancel: also once the user has cancelled the task.
     @discardableResult
     func tell(
         _ event: TaskInterests,
         weight: Int = 0,
+        afterCancel: Bool = false,
         _ call: @escaping @Sendable (URLSession, URLSessionTask, any URLSessionTaskDelegate) -> Void
     ) -> Bool {
         guard hasListener(for: event) else { return true }
         hasTold = true
         let (session, task) = (session, task)
         return callbacks.add(weight: weight, on: session.delegateQueue) {
-            guard let delegate = task.delegate ?? session.delegates.task else { return }
+            guard let delegate = task.delegate ?? session.delegates.task, afterCancel || !task.isCancelled else {
+                return
+            }
             call(session, task, delegate)
         }
     }
@@ -79,6 +84,8 @@ extension TaskLoad {
         hasTold = true
         let (session, task) = (session, task)
         callbacks.add(on: session.delegateQueue) {
+            // The load's end is on its way, and wants no answer.
+            if task.isCancelled { return answer.withdraw() }
             // Taken away while the question was on its way.
             guard let delegate = task.delegate ?? session.delegates.task else { return answer.give(otherwise) }
             put(session, task, delegate, answer)
@@ -145,10 +152,10 @@ extension TaskLoad {
     private func becomeDownload(_ dataTask: URLSessionDataTask, _ held: Held) {
         let download = URLSessionDownloadTask(taking: dataTask, session, order)
         session.replace(dataTask, by: download)
-        tell(.response) { session, _, delegate in
+        tell(.response, afterCancel: true) { session, _, delegate in
             (delegate as? any URLSessionDataDelegate)?.urlSession(session, dataTask: dataTask, didBecome: download)
         }
-        callbacks.add(on: session.delegateQueue) { dataTask.retire() }
+        callbacks.add(on: session.delegateQueue) { dataTask.retire(for: download) }
         replaceTask(by: download)
         beginFile()
         // There may be no place for the file.

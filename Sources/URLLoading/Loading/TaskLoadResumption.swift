@@ -5,10 +5,12 @@ internal import Synchronization
 /// What a download that ends early leaves for a later one, and how a later one begins.
 extension TaskLoad {
     /// Ends as cancelled; tells first what can be gone on from.
-    func cancel(producingResumeData tell: @escaping @Sendable (Data?) -> Void) {
+    func cancelProducingResumeData() {
         let data = resumeData()?.data
         cancelledResumeData = data
-        callbacks.add(on: session.delegateQueue) { tell(data) }
+        if let handler = task.snapshot.withLock({ $0.resumeDataHandler.take() }) {
+            callbacks.add(on: session.delegateQueue) { handler(data) }
+        }
         cancel()
     }
 
@@ -117,7 +119,7 @@ extension TaskLoad {
             snapshot.counts.received = offset
             snapshot.counts.expectedToReceive = total
         }
-        guard involvesDelegate, let task = task as? URLSessionDownloadTask else { return }
+        guard tellsPieces, let task = task as? URLSessionDownloadTask else { return }
         tell(.written) { session, _, delegate in
             (delegate as? any URLSessionDownloadDelegate)?.urlSession(
                 session,

@@ -20,10 +20,14 @@ package struct ResponseChunks: Sendable {
     ///
     /// - Throws: `URLError`; `URLError.cancelled` where the Swift task was cancelled.
     package func next() async throws -> [UInt8]? {
-        try await withTaskCancellationHandler {
-            try await channel.next()
-        } onCancel: { [task] in
-            task.cancel()
+        do {
+            return try await withTaskCancellationHandler {
+                try await channel.next()
+            } onCancel: { [task] in
+                task.cancel()
+            }
+        } catch {
+            throw ErrorTranslation.error(error, task.currentRequest?.url)
         }
     }
 }
@@ -50,12 +54,18 @@ package struct ChunkTask: Sendable {
     let channel: ByteChannel
 
     /// Waits for the head; somebody else resumes the task.
+    ///
+    /// - Throws: `URLError`.
     package func chunks() async throws -> ResponseChunks {
-        let response = try await withTaskCancellationHandler {
-            try await channel.head()
-        } onCancel: {
-            task.cancel()
+        do {
+            let response = try await withTaskCancellationHandler {
+                try await channel.head()
+            } onCancel: {
+                task.cancel()
+            }
+            return ResponseChunks(task, response, channel)
+        } catch {
+            throw ErrorTranslation.error(error, task.currentRequest?.url)
         }
-        return ResponseChunks(task, response, channel)
     }
 }

@@ -7,7 +7,7 @@ internal import Reactor
     case file(UnsafeContinuation<(URL, URLResponse), any Error>)
 
     /// With what the task came to: an answer, and nil or its error.
-    func resumption(_ failure: URLError?, _ response: URLResponse?, _ data: Data, _ file: URL?) -> Resumption {
+    func resumption(_ failure: (any Error)?, _ response: URLResponse?, _ data: Data, _ file: URL?) -> Resumption {
         let failure = failure ?? URLError(.badServerResponse)
         switch self {
         case .data(let waiter):

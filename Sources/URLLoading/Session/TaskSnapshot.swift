@@ -2,10 +2,22 @@ internal import Foundation
 
 /// What any thread may read of a task; the loader writes it. Guarded by the task's lock, all of it.
 struct TaskSnapshot {
+    /// What may no longer change of the end.
+    enum Fate {
+        case open
+        /// `cancel()` has been accepted: whatever the load comes to meanwhile, the task ends as cancelled, and nothing else is told.
+        case cancelled
+        /// The end is being told: it is too late to cancel.
+        case decided
+    }
+
     var identifier = 0
     /// From the task's beginning to its end: a task that has ended keeps nothing alive.
     var session: URLSession?
     var state = URLSessionTask.State.suspended
+    var fate = Fate.open
+    /// Of the download that was cancelled: called once, before the end is told.
+    var resumeDataHandler: (@Sendable (Data?) -> Void)?
     /// A new task counts as suspended once.
     var suspensions = 1
     /// Why its session has no such tasks.

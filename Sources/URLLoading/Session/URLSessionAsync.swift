@@ -141,6 +141,6 @@ extension URLSessionTask {
             return false
         }
         guard isOver else { return resume() }
-        waiter.resumption(error as? URLError ?? URLError(.cancelled), nil, Data(), nil).resume()
+        waiter.resumption(error ?? URLError(.cancelled), nil, Data(), nil).resume()
     }
 }

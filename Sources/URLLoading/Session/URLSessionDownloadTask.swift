@@ -18,11 +18,9 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     open func cancel(byProducingResumeData completionHandler: @escaping (Data?) -> Void) {
         let handler = HandedHandler(call: completionHandler)
         guard let load, state == .running || state == .suspended else { return completionHandler(nil) }
-        let queue = load.session.delegateQueue
-        load.cancel {
-            $0.cancel(producingResumeData: { handler.call($0) })
-        } otherwise: {
-            queue.addOperation { handler.call(nil) }
+        let hand: @Sendable (Data?) -> Void = { handler.call($0) }
+        if !load.cancel(handingOver: hand, { $0.cancelProducingResumeData() }) {
+            load.session.delegateQueue.addOperation { hand(nil) }
         }
     }
 }

@@ -55,14 +55,16 @@ extension URLSession {
     }
 
     private func fail(_ task: URLSessionTask, _ reason: String) {
-        let error = ErrorTranslation.urlError(.unknown, task.currentRequest?.url, reason)
-        let isFirst = task.snapshot.withLock { snapshot in
-            guard snapshot.state != .completed else { return false }
+        let failure = ErrorTranslation.urlError(.unknown, task.currentRequest?.url, reason)
+        let cancellation = TaskEnding.cancellation(of: task)
+        let error = task.snapshot.withLock { snapshot -> URLError? in
+            guard snapshot.state != .completed else { return nil }
+            let error = snapshot.fate == .cancelled ? cancellation : failure
             // Whoever sees that it is over sees why.
             (snapshot.state, snapshot.error) = (.completed, error)
-            return true
+            return error
         }
-        guard isFirst else { return }
-        TaskEnding(task: task, session: self, failure: error, response: nil).tell(by: CallbackQueue {})
+        guard let error else { return }
+        TaskEnding(task: task, session: self, failure: error, response: nil).tell(by: CallbackQueue())
     }
 }

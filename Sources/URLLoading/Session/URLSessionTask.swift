@@ -19,6 +19,8 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     enum Stage {
         case new
         case loading(TaskLoad)
+        /// Its load goes on as that of another task, which its answer has become.
+        case passed(to: URLSessionTask)
         /// Its end is on the way, though the task may not say so yet.
         case over
     }
@@ -239,7 +241,8 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
 
     // MARK: Control
 
-    /// Ends the task with `URLError.cancelled`, unless it has ended. Returns at once: the end is told as every end is.
+    /// Ends the task with `URLError.cancelled`, unless its end is being told already. Returns at once: the end is told as every end is.
+    /// Of what has not been told by then nothing is but the metrics.
     open func cancel() { load?.cancel() }
 
     /// Stops the task, however far it has come, until ``resume()`` has been called as often: what it reads from stays unread, so

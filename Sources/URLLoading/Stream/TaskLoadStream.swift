@@ -57,10 +57,10 @@ extension TaskLoad {
         let streamTask = URLSessionStreamTask(taking: dataTask, session, order)
         streamTask.channel.adopt(queue: session.delegateQueue)
         session.replace(dataTask, by: streamTask)
-        tell(.response) { session, _, delegate in
+        tell(.response, afterCancel: true) { session, _, delegate in
             (delegate as? any URLSessionDataDelegate)?.urlSession(session, dataTask: dataTask, didBecome: streamTask)
         }
-        callbacks.add(on: session.delegateQueue) { dataTask.retire() }
+        callbacks.add(on: session.delegateQueue) { dataTask.retire(for: streamTask) }
         replaceTask(by: streamTask)
         storing = nil
         switch held {

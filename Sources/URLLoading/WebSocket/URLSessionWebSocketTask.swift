@@ -8,7 +8,8 @@ internal import WebSocket
 /// ``receive()`` stays with the server, but for some 64 KiB; its pings and its close frame then wait behind it.
 ///
 /// The task ends with the connection: without an error after a closing handshake, whoever began it. What still waits then
-/// fails, as does what comes later, with a `URLError`; messages that had come before a server's close frame can still be taken.
+/// fails, as does what comes later, with a `URLError`. Where messages have been asked for, the end is told behind those that had come
+/// before it, or five seconds after the last that was taken; in any case they can still be taken.
 /// Handlers are called on the session's delegate queue. The request's time limit holds for the handshake, that of the resource
 /// for all of it. A time limit of the request's own (other than 60 seconds) holds afterwards too: a server that says nothing for so long,
 /// not even pong, is gone.
@@ -82,7 +83,7 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
     open func cancel(with closeCode: CloseCode, reason: Data?) {
         let text = reason.map { String(decoding: $0, as: UTF8.self) } ?? ""
         let why = CloseReason(UInt16(closeCode.rawValue), text) ?? .none
-        load?.cancel { $0.closeSocket(why) }
+        load?.cancel(as: .open) { $0.closeSocket(why) }
     }
 
     // MARK: Messages

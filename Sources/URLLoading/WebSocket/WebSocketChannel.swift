@@ -25,9 +25,12 @@ final class WebSocketChannel: Sendable {
     private struct State {
         var way = Way.nowhere
         var facts = Facts()
+        var patience = Duration.seconds(5)
         /// What had come and nobody had asked for when the server closed.
         var left: [WebSocketMessage] = []
         var queue: OperationQueue?
+        /// The load's, once there is one: what is answered without it comes behind what it has answered.
+        var callbacks = CallbackQueue()
         var url: URL?
         var last: UInt64 = 0
     }
@@ -42,6 +45,12 @@ final class WebSocketChannel: Sendable {
     private let state = Mutex(State())
 
     var facts: Facts { state.withLock { $0.facts } }
+
+    /// How long an end waits for the next message to be taken: a user who takes no more hears of it all the same.
+    var patience: Duration {
+        get { state.withLock { $0.patience } }
+        set { state.withLock { $0.patience = newValue } }
+    }
 
     /// Where its handlers are called, and what its errors name.
     func adopt(queue: OperationQueue, url: URL?) {
@@ -137,10 +146,10 @@ final class WebSocketChannel: Sendable {
     // MARK: For the load
 
     /// From here on wishes go to `load`; those that have waited are its first.
-    func open(_ load: LoopBound<WebSocketLoad>) -> [WebSocketWish] {
+    func open(_ load: LoopBound<WebSocketLoad>, _ callbacks: CallbackQueue) -> [WebSocketWish] {
         state.withLock { state in
             guard case .waiting(let wishes) = state.way else { return [] }
-            state.way = .open(load)
+            (state.way, state.callbacks) = (.open(load), callbacks)
             return wishes
         }
     }
@@ -198,8 +207,9 @@ final class WebSocketChannel: Sendable {
         switch reply {
         case .awaited(let call): call(result)
         case .handler(let call):
-            guard let queue = state.withLock({ $0.queue }) else { return call(result) }
-            queue.addOperation { call(result) }
+            let (queue, callbacks) = state.withLock { ($0.queue, $0.callbacks) }
+            guard let queue else { return call(result) }
+            callbacks.add(on: queue) { call(result) }
         }
     }
 }

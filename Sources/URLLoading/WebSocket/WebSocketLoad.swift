@@ -9,12 +9,18 @@ internal import WebSocket
 ///
 /// ```
 ///   talking ──close──▶ closing ──┐
+///      ├──────────────▶ ended ───┤
 ///      └─────────────────────────┴──▶ stopped
 /// ```
-/// closing: the user wants no more; only sent messages are still told of. stopped: the load is over, and the connection sees to its own
-/// end.
+/// closing: the user wants no more; only sent messages are still told of. ended: the connection is gone, and its end is told behind the
+/// messages that had come before it. stopped: the load is over, and the connection sees to its own end.
 final class WebSocketLoad {
-    private enum State { case talking, closing, stopped }
+    private enum State {
+        case talking
+        case closing
+        case ended(WebSocketEnding, TimerID)
+        case stopped
+    }
 
     /// Read ahead of who asks for messages, in bytes: enough that the next one mostly is there.
     private static let ahead = 64 << 10
@@ -30,6 +36,8 @@ final class WebSocketLoad {
     private var receivers: [(number: UInt64, reply: TaskReply<WebSocketMessage>)] = []
     private var messages: [WebSocketMessage] = []
     private var weight = 0
+    /// Messages have been asked for: what is left at the end will be, too.
+    private var isRead = false
     /// Reading stands still until half of what is held has been taken.
     private var isFull = false
     private var isReadingHeld = false
@@ -48,11 +56,12 @@ final class WebSocketLoad {
         options.maximumMessageSize = channel.facts.maximumMessageSize
         let connection = WebSocketConnection(upgraded, agreement, options: options, delegate: self)
         self.connection = connection
-        for wish in channel.open(LoopBound(self, on: upgraded.loop)) { take(wish) }
+        guard let load else { return }
+        for wish in channel.open(LoopBound(self, on: upgraded.loop), load.callbacks) { take(wish) }
         connection.start()
         updateReading()
         // The session's limit is one of sixty seconds: it would end every WebSocket that has nothing to say.
-        if let limit = load?.request.values.explicitTimeout.flatMap(RequestBuilder.duration) {
+        if let limit = load.request.values.explicitTimeout.flatMap(RequestBuilder.duration) {
             watch(limit, upgraded.loop)
         }
     }
@@ -87,8 +96,23 @@ final class WebSocketLoad {
         case .talking: fulfil(wish)
         case .closing:
             if case .unsent(let reply) = wish { unsent.append(reply) } else { fail(wish) }
+        case .ended(let ending, let timer): take(wish, behind: ending, timer)
         // It was on its way when the load stopped.
         case .stopped: channel.ask(wish)
+        }
+    }
+
+    /// The connection is gone: messages that had come can be had, nothing else can.
+    private func take(_ wish: WebSocketWish, behind ending: WebSocketEnding, _ timer: TimerID) {
+        switch wish {
+        case .receive:
+            fulfil(wish)
+            load?.engine.loop.cancel(timer)
+            if messages.isEmpty { tell(ending) } else { wait(toTell: ending) }
+        case .unsent(let reply): unsent.append(reply)
+        case .send(_, let reply), .ping(_, let reply):
+            let reason = "the WebSocket is closed"
+            answer(reply, .failure(ErrorTranslation.urlError(.networkConnectionLost, load?.socketURL, reason)))
         }
     }
 
@@ -106,6 +130,7 @@ final class WebSocketLoad {
             pings.append((number, reply))
             connection?.ping(WebSocketLoad.payload(number))
         case .receive(let number, let reply):
+            isRead = true
             guard !messages.isEmpty else { return receivers.append((number, reply)) }
             let message = messages.removeFirst()
             weight -= message.size + WebSocketLoad.overhead
@@ -146,8 +171,12 @@ final class WebSocketLoad {
 
     /// The closing handshake, by the user's word.
     func close(_ reason: CloseReason) {
-        guard case .talking = state else { return }
-        state = .closing
+        switch state {
+        case .talking: state = .closing
+        // Messages that are left are not wanted any more.
+        case .ended(let ending, _): return tell(ending)
+        case .closing, .stopped: return
+        }
         for (number, reply) in receivers { fail(.receive(number, reply)) }
         for (number, reply) in pings { fail(.ping(number, reply)) }
         (receivers, pings, messages, weight) = ([], [], [], 0)
@@ -156,7 +185,8 @@ final class WebSocketLoad {
 
     /// The load is over.
     func stop() {
-        guard state != .stopped else { return }
+        if case .stopped = state { return }
+        if case .ended(_, let timer) = state, let load { load.engine.loop.cancel(timer) }
         state = .stopped
         if let silence, let load { load.engine.loop.cancel(silence.timer) }
         silence = nil
@@ -217,8 +247,28 @@ extension WebSocketLoad: WebSocketConnectionDelegate {
     }
 
     func webSocket(_ connection: WebSocketConnection, didEnd ending: WebSocketEnding) {
-        guard let load, state != .stopped else { return }
         self.connection = nil
+        switch state {
+        case .talking where isRead && !messages.isEmpty: wait(toTell: ending)
+        case .talking, .closing: tell(ending)
+        case .ended, .stopped: break
+        }
+    }
+
+    private func wait(toTell ending: WebSocketEnding) {
+        guard let load else { return }
+        let loop = load.engine.loop
+        let timer = loop.arm(
+            at: loop.now.advanced(by: channel.patience),
+            Alarm { [weak self] in
+                self?.tell(ending)
+            }
+        )
+        state = .ended(ending, timer)
+    }
+
+    private func tell(_ ending: WebSocketEnding) {
+        guard let load else { return }
         switch ending {
         case .closed(let reason):
             channel.closed(Int(reason.code ?? 1005), reason.text)
@@ -226,7 +276,8 @@ extension WebSocketLoad: WebSocketConnectionDelegate {
             load.end(nil)
         case .failed(let failure):
             channel.closed(failure.status)
-            load.end(state == .closing ? channel.cancellation("\(failure)") : failure.translated(load.socketURL))
+            if case .closing = state { return load.end(channel.cancellation("\(failure)")) }
+            load.end(failure.translated(load.socketURL))
         }
     }
 }

@@ -29,7 +29,9 @@ private final class MockProtocol: URLProtocol {
             if let response { client.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed) }
             client.urlProtocol(self, didLoad: body)
             client.urlProtocolDidFinishLoading(self)
-        case "fail": client.urlProtocol(self, didFailWithError: CocoaError(.fileNoSuchFile))
+        case "fail": client.urlProtocol(self, didFailWithError: MockFailure(number: 7))
+        case "failAsURL":
+            client.urlProtocol(self, didFailWithError: NSError(domain: NSURLErrorDomain, code: NSURLErrorTimedOut))
         case "headless": client.urlProtocolDidFinishLoading(self)
         case "twice":
             if let response { client.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed) }
@@ -114,6 +116,10 @@ private final class MockProtocol: URLProtocol {
     }
 }
 
+private struct MockFailure: Error, Equatable {
+    let number: Int
+}
+
 /// Takes everything, and says nothing of how.
 private final class EmptyProtocol: URLProtocol {
     override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "empty" }
@@ -187,14 +193,32 @@ struct ProtocolLoadTests {
         #expect(try await session.data(from: mock("cached")).0 == Data("kept".utf8))
     }
 
-    @Test("a class's error is the task's, as a URLError with both failing URLs")
+    @Test("a class's own error is the task's as it is, however it is told")
     func failed() async throws {
-        do {
-            _ = try await session.data(from: mock("fail"))
-            Issue.record("it failed")
-        } catch let error as URLError {
-            #expect(error.userInfo[NSURLErrorFailingURLErrorKey] as? URL == (try mock("fail")))
-            #expect(error.userInfo[NSUnderlyingErrorKey] != nil)
+        let target = try mock("fail")
+        let expected = MockFailure(number: 7)
+        await #expect(throws: expected) { try await session.data(from: target) }
+        await #expect(throws: expected) { try await session.download(from: target) }
+        await #expect(throws: expected) { try await session.bytes(from: target) }
+        let told = await withCheckedContinuation { continuation in
+            session.dataTask(with: target) { continuation.resume(returning: $2) }.resume()
+        }
+        #expect(told as? MockFailure == expected)
+        let recorder = Recorder()
+        let other = URLSession(configuration: MockProtocol.configuration, delegate: recorder, delegateQueue: nil)
+        let task = other.dataTask(with: target)
+        task.resume()
+        await recorder.end()
+        #expect(recorder.told.error as? MockFailure == expected && task.error as? MockFailure == expected)
+        other.finishTasksAndInvalidate()
+    }
+
+    @Test("a class's error of the domain of URLs is the task's, with the failing URL")
+    func failedAsURL() async throws {
+        let target = try mock("failAsURL")
+        await #expect { try await session.data(from: target) } throws: { error in
+            let error = error as? URLError
+            return error?.code == .timedOut && error?.failingURL == target
         }
     }
 

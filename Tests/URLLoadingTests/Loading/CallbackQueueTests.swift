@@ -1,0 +1,83 @@
+import Foundation
+import Reactor
+import Synchronization
+import Testing
+
+@testable import URLLoading
+
+@Suite("CallbackQueue", .timeLimit(.minutes(1)))
+struct CallbackQueueTests {
+    private let loop: EventLoop
+    private let callbacks: CallbackQueue
+    private let queue = OperationQueue()
+    private let notes = Notes()
+
+    private final class Notes: Sendable {
+        private let words = Mutex<[String]>([])
+        var all: [String] { words.withLock { $0 } }
+        func add(_ word: String) { words.withLock { $0.append(word) } }
+    }
+
+    init() throws {
+        loop = try SharedLoops.next()
+        callbacks = CallbackQueue(on: loop)
+        queue.maxConcurrentOperationCount = 1
+    }
+
+    private func drained() async {
+        await withCheckedContinuation { continuation in queue.addOperation { continuation.resume() } }
+    }
+
+    @Test(
+        "a callback that comes after an operation of the user's runs after it, though an earlier callback still waits"
+    )
+    func behindUser() async {
+        queue.isSuspended = true
+        callbacks.add(on: queue) { notes.add("first") }
+        await until { queue.operationCount == 1 }
+        queue.addOperation { notes.add("user") }
+        callbacks.add(on: queue) { notes.add("second") }
+        await until { queue.operationCount == 3 }
+        queue.isSuspended = false
+        await drained()
+        #expect(notes.all == ["first", "user", "second"])
+    }
+
+    @Test("an operation that a callback puts on the queue runs before what comes while that callback runs")
+    func behindCallback() async {
+        callbacks.add(on: queue) {
+            queue.addOperation { notes.add("user") }
+            callbacks.add(on: queue) { notes.add("second") }
+            notes.add("first")
+        }
+        await until { notes.all.count == 3 }
+        #expect(notes.all == ["first", "user", "second"])
+    }
+
+    @Test("what one turn of the loop tells is one operation")
+    func together() async {
+        queue.isSuspended = true
+        loop.post { for number in 0..<5 { callbacks.add(on: queue) { notes.add("\(number)") } } }
+        await until { queue.operationCount > 0 }
+        #expect(queue.operationCount == 1)
+        queue.isSuspended = false
+        await drained()
+        #expect(notes.all == ["0", "1", "2", "3", "4"])
+    }
+
+    @Test("on a queue of several operations callbacks run one at a time, in order")
+    func wide() async {
+        queue.maxConcurrentOperationCount = 8
+        let busy = Atomic(0)
+        let overlaps = Atomic(0)
+        for number in 0..<500 {
+            callbacks.add(on: queue) {
+                if busy.wrappingAdd(1, ordering: .relaxed).newValue > 1 { overlaps.add(1, ordering: .relaxed) }
+                notes.add("\(number)")
+                busy.wrappingSubtract(1, ordering: .relaxed)
+            }
+        }
+        await until { notes.all.count == 500 }
+        #expect(notes.all == (0..<500).map { "\($0)" } && overlaps.load(ordering: .relaxed) == 0)
+    }
+}

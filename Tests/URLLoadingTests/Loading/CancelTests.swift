@@ -1,0 +1,263 @@
+import Foundation
+import Synchronization
+import TestServer
+import TestSupport
+import Testing
+
+@testable import URLLoading
+
+/// What follows on a `cancel()` that was accepted: the end as cancelled, once, and nothing else.
+@Suite("Cancelled tasks", .timeLimit(.minutes(2)))
+struct CancelTests {
+    private let server: TestServer
+    private let queue = OperationQueue()
+
+    init() throws {
+        server = try TestServer.start()
+        queue.maxConcurrentOperationCount = 1
+    }
+
+    private func target(_ path: String = "/bytes/10") throws -> URL { try url(server.url(path)) }
+
+    private static var configuration: URLSessionConfiguration {
+        let configuration = URLSessionConfiguration.isolated
+        configuration.urlCache = nil
+        configuration.httpMaximumConnectionsPerHost = 64
+        return configuration
+    }
+
+    /// Waits until the task's load is over, and its end on the way.
+    private func loadEnds(_ task: URLSessionTask, _ session: URLSession) async {
+        await until {
+            await withCheckedContinuation { continuation in
+                session.post { _ in
+                    if case .over = task.stage {
+                        continuation.resume(returning: true)
+                    } else {
+                        continuation.resume(returning: false)
+                    }
+                }
+            }
+        }
+    }
+
+    /// What each task's delegate methods are called with, by the task's number.
+    private final class Diary: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate {
+        private let pages = Mutex<[Int: [String]]>([:])
+        private let disposition: URLSession.ResponseDisposition
+        private let beforeAnswer: @Sendable (Diary, URLSessionTask) -> Void
+        private let afterAnswer: @Sendable (Diary, URLSessionTask) -> Void
+
+        init(
+            _ disposition: URLSession.ResponseDisposition = .allow,
+            beforeAnswer: @escaping @Sendable (Diary, URLSessionTask) -> Void = { _, _ in },
+            afterAnswer: @escaping @Sendable (Diary, URLSessionTask) -> Void = { _, _ in }
+        ) {
+            self.disposition = disposition
+            self.beforeAnswer = beforeAnswer
+            self.afterAnswer = afterAnswer
+        }
+
+        func note(_ word: String, _ task: URLSessionTask) {
+            pages.withLock { $0[task.taskIdentifier, default: []].append(word) }
+        }
+
+        func page(_ task: URLSessionTask) -> [String] { pages.withLock { $0[task.taskIdentifier] ?? [] } }
+
+        var ends: Int {
+            pages.withLock { $0.values.reduce(0) { $0 + $1.count { $0.hasPrefix("end") } } }
+        }
+
+        func urlSession(
+            _ session: URLSession,
+            task: URLSessionTask,
+            willPerformHTTPRedirection response: HTTPURLResponse,
+            newRequest request: URLRequest,
+            completionHandler: @escaping (URLRequest?) -> Void
+        ) {
+            note("redirect", task)
+            completionHandler(request)
+        }
+
+        func urlSession(
+            _ session: URLSession,
+            dataTask: URLSessionDataTask,
+            didReceive response: URLResponse,
+            completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+        ) {
+            note("response", dataTask)
+            beforeAnswer(self, dataTask)
+            completionHandler(disposition)
+            afterAnswer(self, dataTask)
+        }
+
+        func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+            note("data", dataTask)
+        }
+
+        func urlSession(
+            _ session: URLSession,
+            dataTask: URLSessionDataTask,
+            didBecome downloadTask: URLSessionDownloadTask
+        ) {
+            note("became", downloadTask)
+        }
+
+        func urlSession(
+            _ session: URLSession,
+            downloadTask: URLSessionDownloadTask,
+            didFinishDownloadingTo location: URL
+        ) {
+            note("file", downloadTask)
+        }
+
+        func urlSession(
+            _ session: URLSession,
+            task: URLSessionTask,
+            didFinishCollecting metrics: URLSessionTaskMetrics
+        ) {
+            note("metrics", task)
+        }
+
+        func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+            note(error == nil ? "end" : "end \((error as? URLError)?.code.rawValue ?? 0)", task)
+        }
+    }
+
+    @Test(
+        "2,000 tasks that are cancelled within three milliseconds of their beginning end as cancelled, once, with nothing behind"
+    )
+    func many() async throws {
+        let diary = Diary()
+        let session = URLSession(configuration: Self.configuration, delegate: diary, delegateQueue: queue)
+        var random = SplitMix(seed: 19)
+        let (quick, slow) = (try target(), try target("/delay/0.002"))
+        let accepted = Mutex<[URLSessionTask]>([])
+        let count = 2_000
+        for number in 0..<count {
+            let task = session.dataTask(with: number % 2 == 0 ? quick : slow)
+            task.resume()
+            let delay = DispatchTimeInterval.microseconds(Int.random(in: 0...3_000, using: &random))
+            DispatchQueue.global().asyncAfter(deadline: .now() + delay) { [queue] in
+                // Where it is told: what is not over by now has not been told of yet.
+                queue.addOperation {
+                    guard task.state == .running else { return }
+                    task.cancel()
+                    diary.note("cancel", task)
+                    accepted.withLock { $0.append(task) }
+                }
+            }
+        }
+        await until { diary.ends >= count }
+        session.finishTasksAndInvalidate()
+        await until { session.delegate == nil }
+        #expect(diary.ends == count)
+        let tasks = accepted.withLock { $0 }
+        #expect(tasks.count > count / 4)
+        for task in tasks {
+            let told = diary.page(task).drop { $0 != "cancel" }
+            #expect(told == ["cancel", "metrics", "end -999"] && (task.error as? URLError)?.code == .cancelled)
+        }
+    }
+
+    @Test("a task whose answer is whole, but not told of, ends as cancelled: its delegate hears of nothing else")
+    func late() async throws {
+        let diary = Diary()
+        let session = URLSession(configuration: Self.configuration, delegate: diary, delegateQueue: queue)
+        defer { session.invalidateAndCancel() }
+        let task = session.downloadTask(with: try target())
+        queue.isSuspended = true
+        task.resume()
+        await loadEnds(task, session)
+        let handed = Mutex<[Data?]>([])
+        task.cancel { data in
+            handed.withLock { $0.append(data) }
+            diary.note("handed", task)
+        }
+        #expect(task.state == .canceling)
+        queue.isSuspended = false
+        await until { diary.ends == 1 }
+        #expect(diary.page(task) == ["metrics", "handed", "end -999"] && handed.withLock { $0 } == [nil])
+    }
+
+    @Test(
+        "a completion handler that has not been called yet is called with the cancellation, and a download's file is gone"
+    )
+    func handlers() async throws {
+        let session = URLSession(configuration: Self.configuration, delegate: nil, delegateQueue: queue)
+        defer { session.invalidateAndCancel() }
+        let told = Mutex<[String]>([])
+        let data = session.dataTask(with: try target()) { data, response, error in
+            let code = (error as? URLError)?.code.rawValue ?? 0
+            told.withLock { $0.append("\(data == nil) \(response == nil) \(code)") }
+        }
+        let download = session.downloadTask(with: try target()) { file, response, error in
+            let code = (error as? URLError)?.code.rawValue ?? 0
+            told.withLock { $0.append("\(file == nil) \(response == nil) \(code)") }
+        }
+        queue.isSuspended = true
+        for task in [data, download] {
+            task.resume()
+            await loadEnds(task, session)
+            task.cancel()
+        }
+        queue.isSuspended = false
+        await until { told.withLock { $0.count } == 2 }
+        #expect(told.withLock { $0 } == ["true true -999", "true true -999"])
+    }
+
+    @Test("a question that waits for the delegate is not put to it once the task is cancelled")
+    func question() async throws {
+        let diary = Diary()
+        let session = URLSession(configuration: Self.configuration, delegate: diary, delegateQueue: queue)
+        defer { session.invalidateAndCancel() }
+        let task = session.dataTask(with: try target("/redirect/1"))
+        await until { queue.operationCount == 0 }
+        queue.isSuspended = true
+        task.resume()
+        await until { queue.operationCount > 0 }
+        task.cancel()
+        queue.isSuspended = false
+        await until { diary.ends == 1 }
+        #expect(diary.page(task) == ["metrics", "end -999"])
+    }
+
+    @Test(
+        "a data task that is cancelled when its answer has become a download, and that is not told yet, ends the download"
+    )
+    func became() async throws {
+        // Behind the answer's letter.
+        let diary = Diary(.becomeDownload, afterAnswer: { _, task in task.session?.post { _ in task.cancel() } })
+        let session = URLSession(configuration: Self.configuration, delegate: diary, delegateQueue: queue)
+        defer { session.invalidateAndCancel() }
+        let task = session.dataTask(with: try target())
+        task.resume()
+        await until { diary.ends == 1 }
+        #expect(diary.page(task) == ["response", "became", "metrics", "end -999"])
+    }
+
+    @Test(
+        "a cancelled task of an invalid session ends as cancelled, one that is resumed says that the session is invalid"
+    )
+    func invalid() async throws {
+        let session = URLSession(configuration: Self.configuration)
+        session.invalidateAndCancel()
+        let (cancelled, resumed) = (session.dataTask(with: try target()), session.dataTask(with: try target()))
+        cancelled.cancel()
+        resumed.resume()
+        await until { cancelled.state == .completed && resumed.state == .completed }
+        #expect((cancelled.error as? URLError)?.code == .cancelled && (resumed.error as? URLError)?.code == .unknown)
+    }
+
+    @Test("what the user puts on the delegate queue in a callback runs before what is told later")
+    func usersWork() async throws {
+        let queue = queue
+        let diary = Diary(beforeAnswer: { diary, task in queue.addOperation { diary.note("user", task) } })
+        let session = URLSession(configuration: Self.configuration, delegate: diary, delegateQueue: queue)
+        defer { session.invalidateAndCancel() }
+        let task = session.dataTask(with: try target())
+        task.resume()
+        await until { diary.ends == 1 }
+        #expect(diary.page(task) == ["response", "user", "data", "metrics", "end"])
+    }
+}
