@@ -37,6 +37,11 @@ final class ProtocolLoad: @unchecked Sendable {
     private var delivered = 0
     private var isHeld = false
     private var isStopped = false
+    /// How long the class may say nothing at all, by the request's time limit.
+    private let limit: Duration?
+    /// While the task is held, the time stands still.
+    private var lastHeard: Instant
+    private var timer: TimerID?
     /// Whether the answer may be stored, by the class's word.
     private(set) var storagePolicy = URLCache.StoragePolicy.notAllowed
 
@@ -56,6 +61,8 @@ final class ProtocolLoad: @unchecked Sendable {
         task = load.task
         settings = load.engine.settings
         cache = load.looksIntoCache ? settings.cache : nil
+        limit = RequestBuilder.duration(load.request.values.explicitTimeout ?? settings.requestTimeout)
+        lastHeard = loop.now
         var request = load.request
         // A class knows of a task's content what its request says; a redirect that made a GET of it has taken the content away.
         if !load.content.isEmpty {
@@ -83,6 +90,7 @@ final class ProtocolLoad: @unchecked Sendable {
 
     /// Asks the classes; the network loads what none of them takes.
     func begin() {
+        watch()
         task.currentRequest = request
         queue.async { [self] in
             guard let taker = classes.first(where: { $0.canInit(with: task) }) else {
@@ -107,13 +115,34 @@ final class ProtocolLoad: @unchecked Sendable {
 
     func hold(_ isHeld: Bool) {
         self.isHeld = isHeld
-        if !isHeld { deliver() }
+        guard !isHeld else { return }
+        lastHeard = loop.now
+        deliver()
+    }
+
+    private func watch() {
+        guard let limit else { return }
+        timer = loop.arm(
+            at: lastHeard.advanced(by: limit),
+            Alarm { [weak self] in
+                self?.lookForSilence(limit)
+            }
+        )
+    }
+
+    private func lookForSilence(_ limit: Duration) {
+        timer = nil
+        if isHeld { lastHeard = loop.now }
+        guard lastHeard.advanced(by: limit) <= loop.now else { return watch() }
+        load.end(ErrorTranslation.error(EngineError.timedOut(.idle), request.url))
     }
 
     /// Nothing more is heard; the class is told to stop.
     func stop() {
         guard !isStopped else { return }
         isStopped = true
+        if let timer { loop.cancel(timer) }
+        timer = nil
         (events, delivered) = ([], 0)
         isOver.withLock { $0 = true }
         queue.async { [self] in
@@ -154,6 +183,7 @@ final class ProtocolLoad: @unchecked Sendable {
 
     private func take(_ event: Event) {
         onLoop { load in
+            load.lastHeard = load.loop.now
             load.events.append(event)
             load.deliver()
         }

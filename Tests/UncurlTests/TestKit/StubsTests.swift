@@ -171,6 +171,23 @@ struct StubsTests {
         #expect(try await lines.next() == nil)
     }
 
+    @Test("what never answers meets the time limit of its request, of its session and of its manager's session")
+    func timeLimits() async throws {
+        let target = url("https://api.test/hang")
+        stubs.add(.get("https://api.test/hang"), .hang)
+        await #expect { try await stubs.session().data(for: URLRequest(url: target, timeoutInterval: 0.05)) } throws: {
+            ($0 as? URLError)?.code == .timedOut
+        }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.timeoutIntervalForRequest = 0.05
+        stubs.install(in: configuration)
+        #expect(await code(URLSession(configuration: configuration), target.absoluteString) == .timedOut)
+        let manager = HTTPSessionManager(baseURL: nil, configuration: configuration)
+        let response = await manager.response(to: HTTPRequest(target.absoluteString))
+        guard case .transport(let error)? = response.error else { return #expect(Bool(false)) }
+        #expect(error.code == .timedOut)
+    }
+
     @Test("what never answers can be cancelled; what breaks breaks after what came")
     func failures() async throws {
         stubs.add(.get("/hang"), .hang)

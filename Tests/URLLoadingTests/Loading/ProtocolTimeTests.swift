@@ -1,0 +1,104 @@
+import Foundation
+import Synchronization
+import TestServer
+import Testing
+
+@testable import URLLoading
+
+/// Says a word each time that the test lets it.
+private final class SpeakingProtocol: URLProtocol, @unchecked Sendable {
+    // `@unchecked`: what speaks later uses its client, which any thread may.
+
+    private static let speakers = Mutex<[URL: SpeakingProtocol]>([:])
+    private static let stopped = Mutex<Set<URL>>([])
+
+    static func isStopped(_ url: URL) -> Bool { stopped.withLock { $0.contains(url) } }
+
+    static func isLoading(_ url: URL) -> Bool { speakers.withLock { $0[url] != nil } }
+
+    static func say(_ word: String, _ url: URL) {
+        guard let speaker = speakers.withLock({ $0[url] }) else { return }
+        speaker.client?.urlProtocol(speaker, didLoad: Data(word.utf8))
+    }
+
+    static func finish(_ url: URL) {
+        guard let speaker = speakers.withLock({ $0.removeValue(forKey: url) }) else { return }
+        speaker.client?.urlProtocolDidFinishLoading(speaker)
+    }
+
+    override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "speaking" }
+
+    override func startLoading() {
+        guard let url = request.url else { return }
+        if url.host == "word" {
+            let response = URLResponse(url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
+            client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+        }
+        Self.speakers.withLock { $0[url] = self }
+    }
+
+    override func stopLoading() {
+        guard let url = request.url else { return }
+        Self.stopped.withLock { _ = $0.insert(url) }
+        Self.speakers.withLock { $0[url] = nil }
+    }
+}
+
+@Suite("Time limits of URLProtocol classes", .timeLimit(.minutes(1)))
+struct ProtocolTimeTests {
+    private func session(_ limit: TimeInterval) -> URLSession {
+        let configuration = URLSessionConfiguration.isolated
+        configuration.protocolClasses = [SpeakingProtocol.self]
+        configuration.timeoutIntervalForRequest = limit
+        return URLSession(configuration: configuration)
+    }
+
+    /// As long as that, by the network.
+    private func pass(_ seconds: Double) async throws {
+        let server = try TestServer.start()
+        _ = try await URLSession(configuration: .isolated).data(from: url(server.url("/delay/\(seconds)")))
+    }
+
+    @Test("a class that says nothing fails its request by the session's time limit, and is stopped")
+    func silent() async throws {
+        let target = try url("speaking://silence/session")
+        await #expect { try await session(0.05).data(from: target) } throws: { ($0 as? URLError)?.code == .timedOut }
+        await until { SpeakingProtocol.isStopped(target) }
+    }
+
+    @Test("a time limit of the request's own counts, behind the head of the answer too")
+    func own() async throws {
+        for host in ["silence", "word"] {
+            let request = URLRequest(url: try url("speaking://\(host)/own"), timeoutInterval: 0.05)
+            await #expect { try await session(30).data(for: request) } throws: { ($0 as? URLError)?.code == .timedOut }
+        }
+    }
+
+    @Test("each word of the class begins the time anew")
+    func speaking() async throws {
+        let target = try url("speaking://word/often")
+        async let answer = session(0.4).data(from: target)
+        await until { SpeakingProtocol.isLoading(target) }
+        for _ in 0..<5 {
+            SpeakingProtocol.say("x", target)
+            try await pass(0.1)
+        }
+        SpeakingProtocol.finish(target)
+        #expect(try await answer.0 == Data("xxxxx".utf8))
+    }
+
+    @Test("while the task is suspended the time stands still")
+    func suspended() async throws {
+        let target = try url("speaking://word/held")
+        let task = session(0.2).dataTask(with: target)
+        task.resume()
+        await until { task.response != nil }
+        task.suspend()
+        try await pass(0.4)
+        #expect(task.state == .suspended)
+        task.resume()
+        SpeakingProtocol.finish(target)
+        await until { task.state == .completed }
+        #expect(task.error == nil)
+    }
+}
