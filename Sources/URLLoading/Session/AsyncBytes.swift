@@ -22,6 +22,7 @@ extension URLSession {
         public struct AsyncIterator: AsyncIteratorProtocol {
             private let channel: ByteChannel
             private let lifetime: Lifetime
+            var task: URLSessionTask { lifetime.task }
             private var chunk: [UInt8] = []
             private var position = 0
 
@@ -74,7 +75,12 @@ extension URLSession {
         }
 
         /// The content as lines of UTF-8, without their ends (LF, CR, CR LF, and Unicode's); empty lines are left out, as
-        /// everywhere in Foundation.
-        public var lines: AsyncLines { AsyncLines(self) }
+        /// everywhere in Foundation. A line longer than ``AsyncLines/usualLimit`` throws.
+        public var lines: AsyncLines { lines(limit: AsyncLines.usualLimit) }
+
+        /// The same with a limit of the caller's own.
+        ///
+        /// - Parameter limit: bytes of a line, without its end; one that is longer throws `URLError.dataLengthExceedsMaximum`.
+        public func lines(limit: Int) -> AsyncLines { AsyncLines(self, limit: limit) }
     }
 }

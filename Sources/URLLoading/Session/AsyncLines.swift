@@ -3,20 +3,33 @@ extension URLSession.AsyncBytes {
     public struct AsyncLines: AsyncSequence, Sendable {
         public typealias Element = String
 
+        /// In bytes, of ``URLSession/AsyncBytes/lines``: a server may send a line without end, which would fill the memory.
+        public static let usualLimit = 16 << 20
+
         private let bytes: URLSession.AsyncBytes
+        private let limit: Int
 
-        init(_ bytes: URLSession.AsyncBytes) { self.bytes = bytes }
+        init(_ bytes: URLSession.AsyncBytes, limit: Int) {
+            self.bytes = bytes
+            self.limit = limit
+        }
 
-        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(bytes.makeAsyncIterator()) }
+        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(bytes.makeAsyncIterator(), limit: limit) }
 
         public struct AsyncIterator: AsyncIteratorProtocol {
             private var bytes: URLSession.AsyncBytes.AsyncIterator
+            private let limit: Int
             private var line: [UInt8] = []
             /// A CR ended the last line: an LF behind it is part of that end.
             private var isBehindCR = false
 
-            init(_ bytes: URLSession.AsyncBytes.AsyncIterator) { self.bytes = bytes }
+            init(_ bytes: URLSession.AsyncBytes.AsyncIterator, limit: Int) {
+                self.bytes = bytes
+                self.limit = limit
+            }
 
+            /// Throws `URLError`: `dataLengthExceedsMaximum` where a line is longer than its limit, `cancelled` where the Swift task was
+            /// cancelled.
             public mutating func next() async throws -> String? {
                 while let byte = try await bytes.next() {
                     switch byte {
@@ -26,6 +39,7 @@ extension URLSession.AsyncBytes {
                         if let line = take() { return line }
                     default:
                         isBehindCR = false
+                        guard line.count < limit else { throw lineTooLong }
                         line.append(byte)
                         if endsInUnicodeLineEnd, let line = take() { return line }
                     }
@@ -46,6 +60,11 @@ extension URLSession.AsyncBytes {
                     line.removeLast(3)
                     return true
                 }
+            }
+
+            private var lineTooLong: URLError {
+                let url = bytes.task.currentRequest?.url
+                return ErrorTranslation.urlError(.dataLengthExceedsMaximum, url, "a line is longer than \(limit) bytes")
             }
 
             private mutating func take() -> String? {
