@@ -1,5 +1,6 @@
 /// A key, or a certificate, that must be among the peer's. Written `sha256//BASE64` for the SHA-256 of a
-/// SubjectPublicKeyInfo (RFC 7469 §2.4) and `cert-sha256//BASE64` for that of a whole certificate.
+/// SubjectPublicKeyInfo (RFC 7469 §2.4) and `cert-sha256//BASE64` for that of a whole certificate. It is read with one slash too: curl writes two, and
+/// OkHttp and most others one.
 public struct Pin: Hashable, Sendable, CustomStringConvertible {
     public enum Subject: Hashable, Sendable { case publicKey, certificate }
 
@@ -22,13 +23,20 @@ public struct Pin: Hashable, Sendable, CustomStringConvertible {
     }
 
     public init(_ text: String, scope: Scope = .leaf) throws(PinError) {
-        for (mark, subject) in [("sha256//", Subject.publicKey), ("cert-sha256//", .certificate)]
+        for (mark, subject) in [("sha256/", Subject.publicKey), ("cert-sha256/", .certificate)]
         where text.hasPrefix(mark) {
-            guard let digest = Base64Text.decode(text.dropFirst(mark.count)) else { throw .notBase64(text) }
+            guard let digest = Pin.digest(text.dropFirst(mark.count)) else { throw .notBase64(text) }
             try self.init(sha256: digest, subject: subject, scope: scope)
             return
         }
         throw .unknownForm(text)
+    }
+
+    /// A slash at the start belongs to the mark, or to the base64 of a digest: only one of the two readings gives the length of one.
+    private static func digest(_ text: Substring) -> [UInt8]? {
+        let behindSlash = text.hasPrefix("/") ? Base64Text.decode(text.dropFirst()) : nil
+        if let behindSlash, behindSlash.count == 32 { return behindSlash }
+        return Base64Text.decode(text) ?? behindSlash
     }
 
     /// Pins with semicolons between them; one that cannot be read is an error, never left out.
@@ -68,7 +76,7 @@ public enum PinError: Error, Sendable, Hashable, CustomStringConvertible {
 
     public var description: String {
         switch self {
-        case .unknownForm(let text): "“\(text)” begins with neither sha256// nor cert-sha256//"
+        case .unknownForm(let text): "“\(text)” begins with neither sha256/ nor cert-sha256/"
         case .notBase64(let text): "“\(text)” is no base64 after its mark"
         case .digestLength(let count): "a SHA-256 digest has 32 octets, not \(count)"
         }

@@ -19,9 +19,24 @@ struct PinTests {
     }
 
     @Test(
+        "a pin with one slash, as most others write it, is the same pin, also where the base64 itself begins with a slash"
+    )
+    func oneSlash() throws {
+        let slash = "/" + String(repeating: "A", count: 42) + "="
+        for digits in [zeros, slash] {
+            let pin = try Pin("sha256//\(digits)")
+            #expect(pin.sha256.count == 32)
+            #expect(try Pin("sha256/\(digits)") == pin)
+            #expect(try Pin("cert-sha256/\(digits)") == Pin("cert-sha256//\(digits)"))
+        }
+        #expect(try Pin("sha256/\(slash)").sha256.first == 0xFC)
+    }
+
+    @Test(
         "a pin that cannot be read is an error, in a list too",
         arguments: [
-            "", "sha256", "sha256/", "sha1//AAAA", "sha256//AAAA", "sha256//====", "sha256//A*AA", "SHA256//",
+            "", "sha256", "sha256/", "sha1//AAAA", "sha256//AAAA", "sha256/AAAA", "sha256///", "sha256//====",
+            "sha256//A*AA", "SHA256//",
             "sha256//" + String(repeating: "A", count: 43), "sha256//" + String(repeating: "A", count: 42) + "B=",
         ]
     )
