@@ -4,7 +4,8 @@ public import URLLoading
 /// Puts a credential into each request, and refreshes it once for all that need it.
 ///
 /// Requests that come while a refresh is under way wait for it. A request refused with an older credential is sent again at once; one
-/// refused with the current one begins a refresh. A refresh that failed stays failed for its credential.
+/// refused with the current one begins a refresh. One that fails ends the requests that waited for it; the next request begins another, as often as the
+/// ``RefreshWindow`` allows.
 public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInterceptor {
     /// How many refreshes in how much time are too many.
     public struct RefreshWindow: Hashable, Sendable {
@@ -21,7 +22,6 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
         case none
         /// Waited for by everybody; whoever is cancelled meanwhile does not cancel it.
         case underWay(Task<Scheme.Credential, any Error>)
-        case failed(any Error)
     }
 
     private struct State {
@@ -99,7 +99,6 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
         let task = try state.withLock { state throws(AuthenticationFailure) -> Task<Scheme.Credential, any Error>? in
             switch state.refresh {
             case .underWay(let task): return task
-            case .failed(let error): throw .refreshFailed(error)
             // Refreshed meanwhile: what `used` could be refreshed with is used up.
             case .none where state.version != version: return nil
             case .none: return try begin(&state, used)
@@ -138,7 +137,7 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
                 }
                 return fresh
             } catch {
-                settle(version) { $0.refresh = .failed(error) }
+                settle(version) { $0.refresh = .none }
                 throw error
             }
         }

@@ -31,8 +31,20 @@ extension Authenticator {
 /// Why an ``AuthenticationInterceptor`` ended a request.
 public enum AuthenticationFailure: Error, Sendable {
     case missingCredential
-    /// More refreshes than the window allows: the service refuses what it has just given out.
+    /// More refreshes than the window allows: the service refuses what it has just given out, or the refreshes fail.
     case excessiveRefresh
-    /// The refresh for this credential failed; it is not tried again before there is another credential.
+    /// The refresh that this request waited for failed. The next request that needs one begins another.
     case refreshFailed(any Error)
+}
+
+extension AuthenticationFailure: LocalizedError, CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .missingCredential: "there is no credential to send the request with"
+        case .excessiveRefresh: "the credential was to be refreshed again, after as many refreshes as the window allows"
+        case .refreshFailed(let error): "the credential could not be refreshed: \(ErrorText.of(error))"
+        }
+    }
+
+    public var errorDescription: String? { description }
 }

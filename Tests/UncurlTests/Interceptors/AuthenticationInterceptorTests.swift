@@ -11,12 +11,12 @@ struct AuthenticationInterceptorTests {
     final class Tokens: Authenticator {
         let refreshes = Log<Int>()
         let gate: Gate?
-        let fails: Bool
+        let failures: Mutex<Int>
         let expires: Bool
 
-        init(gate: Gate? = nil, fails: Bool = false, expires: Bool = false) {
+        init(gate: Gate? = nil, failures: Int = 0, expires: Bool = false) {
             self.gate = gate
-            self.fails = fails
+            self.failures = Mutex(failures)
             self.expires = expires
         }
 
@@ -27,6 +27,10 @@ struct AuthenticationInterceptorTests {
         func refresh(_ credential: Int) async throws -> Int {
             refreshes.add(credential)
             await gate?.pass()
+            let fails = failures.withLock { failures in
+                failures -= 1
+                return failures >= 0
+            }
             if fails { throw URLError(.userAuthenticationRequired) }
             return credential + 1
         }
@@ -115,10 +119,11 @@ struct AuthenticationInterceptorTests {
         #expect(tokens.refreshes.entries.isEmpty)
     }
 
-    @Test("B10: a refresh that failed stays failed until there is another credential")
-    func sticky() async throws {
-        let tokens = Tokens(fails: true)
-        let interceptor = AuthenticationInterceptor(authenticator: tokens, credential: 1)
+    @Test("B10: a refresh that failed ends its requests; the next one tries again, within the window")
+    func triesAgain() async throws {
+        let tokens = Tokens(failures: 2)
+        let window = AuthenticationInterceptor<Tokens>.RefreshWindow(interval: .seconds(3600), limit: 3)
+        let interceptor = AuthenticationInterceptor(authenticator: tokens, credential: 1, window: window)
         var request = URLRequest(url: URL(string: "http://example.com/")!)
         tokens.apply(1, to: &request)
         for _ in 0..<2 {
@@ -130,11 +135,24 @@ struct AuthenticationInterceptorTests {
                 Issue.record("another decision")
                 return
             }
+            // The old credential may be good for others still.
+            let adapted = try await interceptor.adapt(request, for: failure(nil).attempt)
+            #expect(adapted.value(forHTTPHeaderField: "Authorization") == "Bearer 1")
         }
-        #expect(tokens.refreshes.entries.count == 1)
-        interceptor.credential = 1
-        _ = await interceptor.retry(failure(request))
-        #expect(tokens.refreshes.entries.count == 2)
+        guard case .retry = await interceptor.retry(failure(request)) else {
+            Issue.record("another decision")
+            return
+        }
+        #expect(tokens.refreshes.entries == [1, 1, 1] && interceptor.credential == 2)
+        tokens.apply(2, to: &request)
+        guard
+            case .doNotRetryWithError(AuthenticationFailure.excessiveRefresh) = await interceptor.retry(
+                failure(request)
+            )
+        else {
+            Issue.record("another decision")
+            return
+        }
     }
 
     @Test("B10: more refreshes than the window allows end it; without a credential nothing is sent")
