@@ -245,7 +245,9 @@ final class Connection: ReadinessHandler, TimerHandler {
 
     var secure: TLSLayer? { wire?.secure }
 
-    func read(into buffer: ReadBuffer) throws(Errno) -> Socket.Read { try wire?.read(into: buffer) ?? .endOfStream }
+    func read(into buffer: ReadBuffer, atMost limit: Int = .max) throws(Errno) -> Socket.Read {
+        try wire?.read(into: buffer, atMost: limit) ?? .endOfStream
+    }
 
     func write(_ first: Span<UInt8>, _ second: Span<UInt8>) throws(Errno) -> Int? {
         let count = try wire?.write(first, second)

@@ -13,9 +13,10 @@ extension Connection {
         let isBulk = reading.map { $0.pace != .usual } ?? false
         let buffer = isBulk ? loop.bulkBuffer : loop.readBuffer
         for _ in 0..<(isBulk ? 1 : Connection.readsPerTurn) {
+            let limit = min(buffer.capacity, exchange.throttle?.readable(at: loop.now) ?? .max)
             let result: Socket.Read
             do throws(Errno) {
-                result = try read(into: buffer)
+                result = try read(into: buffer, atMost: limit)
             } catch {
                 return ended(exchange, error)
             }
@@ -37,7 +38,7 @@ extension Connection {
                 }
                 if isBulk, let reading { gather(exchange, reading) }
                 // A short read has drained the socket. With the FIN already announced the end is read at once.
-                guard goesOn, count == buffer.capacity || peerFinished else { return }
+                guard goesOn, count == limit || peerFinished else { return }
             }
         }
         if !isBulk { reading?.pace = .bulk }

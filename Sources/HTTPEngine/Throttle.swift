@@ -23,6 +23,9 @@ final class Throttle {
 
     func holdSending() { sendingResumes = sending?.next ?? .never }
 
+    /// How much may be read in one call: what a rate allows must not all be there at once because one read holds it.
+    func readable(at now: Instant) -> Int { max(1, receiving?.available(at: now) ?? .max) }
+
     /// True if nothing more may be read for now.
     func read(_ count: Int, at now: Instant) -> Bool {
         _ = receiving?.available(at: now)

@@ -24,7 +24,9 @@ struct Wire: ~Copyable {
     }
 
     /// Raw bytes into the loop's buffer; with TLS, ciphertext for ``TLSLayer/decrypt(_:)``.
-    func read(into buffer: ReadBuffer) throws(Errno) -> Socket.Read { try socket.read(into: buffer) }
+    func read(into buffer: ReadBuffer, atMost limit: Int = .max) throws(Errno) -> Socket.Read {
+        try socket.read(into: buffer, atMost: limit)
+    }
 
     /// Sends what TLS has to say by itself: alerts, answers to key updates. What the kernel does not take waits, and
     /// ``hasUnsent`` says so.

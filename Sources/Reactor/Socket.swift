@@ -80,11 +80,11 @@ public struct Socket: ~Copyable {
 
     // MARK: Bytes
 
-    /// One `recv` into the loop's buffer. Fewer bytes than its capacity mean that the socket is drained:
+    /// One `recv` into the loop's buffer. Fewer bytes than its capacity, or than `limit`, mean that the socket is drained:
     /// level-triggered readiness reports anything that comes later.
-    public func read(into buffer: ReadBuffer) throws(Errno) -> Read {
+    public func read(into buffer: ReadBuffer, atMost limit: Int = .max) throws(Errno) -> Read {
         let count = try retryingInterruptsOrBlocking(.receive, on: number) {
-            unsafe uncurl_recv(number, buffer.storage.baseAddress, allowance(buffer.capacity))
+            unsafe uncurl_recv(number, buffer.storage.baseAddress, allowance(min(buffer.capacity, limit)))
         }
         guard let count else { return .wouldBlock }
         return count == 0 ? .endOfStream : .bytes(count)

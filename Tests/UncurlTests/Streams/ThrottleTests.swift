@@ -1,5 +1,6 @@
 import Foundation
 import Reactor
+import TLS
 import TestServer
 import Testing
 import Uncurl
@@ -89,8 +90,7 @@ struct ThrottleTests {
         request.throttle = Throttle(download: 500_000, burst: 10_000)
         let start = ContinuousClock.now
         #expect(try await session.data(for: request).0.count == 300_000)
-        // What one read holds and the burst come at once, the rest at its rate.
-        #expect(ContinuousClock.now - start > .milliseconds(300))
+        #expect(ContinuousClock.now - start > .milliseconds(550))
 
         var upload = URLRequest(url: URL(string: server.url("/upload"))!)
         upload.httpMethod = "POST"
@@ -98,6 +98,25 @@ struct ThrottleTests {
         let begin = ContinuousClock.now
         _ = try await session.upload(for: upload, from: Data(noise(200_000)))
         #expect(ContinuousClock.now - begin > .milliseconds(350))
+    }
+
+    @Test(
+        "a download's rate holds for what one read could take whole, in the clear and over TLS",
+        arguments: [false, true]
+    )
+    func small(isSecure: Bool) async throws {
+        let tls = try TLSServerContext(TLSServerConfiguration(TestCertificates.localhost))
+        let server = try TestServer.start(tls: isSecure ? tls : nil)
+        defer { server.stop() }
+        let manager = HTTPSessionManager(configuration: .isolated)
+        manager.hooks.didReceiveChallenge = { _, _, challenge in
+            challenge.protectionSpace.serverTrust.map { .useCredential(URLCredential(trust: $0)) } ?? .cancel
+        }
+        var request = HTTPRequest(server.url("/bytes/20000", host: isSecure ? "localhost" : "127.0.0.1"))
+        request.options.throttle = Throttle(download: 40_000, burst: 1_000)
+        let start = ContinuousClock.now
+        #expect(await manager.response(to: request, serializer: .data).value?.count == 20_000)
+        #expect(ContinuousClock.now - start > .milliseconds(isSecure ? 250 : 470))
     }
 
     @Test("P8: the constants suggested for mobile networks, and a throttle is the request's value")
