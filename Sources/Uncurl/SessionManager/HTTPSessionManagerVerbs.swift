@@ -81,7 +81,6 @@ extension HTTPSessionManager {
         of request: HTTPRequest,
         _ type: Value.Type
     ) async throws(UncurlError) -> Value {
-        let serializer = DecodableResponseSerializer(type, decoder: core.decoder)
-        return try await response(to: request, serializer: serializer).result.get()
+        try await response(to: request, serializer: .decodable(type)).result.get()
     }
 }

@@ -33,6 +33,7 @@ final class ManagerCore: Sendable {
         let values: Settings
         // Asked for with every request, and so apart: reading one member of so large a value copies all of it.
         let requestSerializer: any RequestSerializer
+        let decoder: any ContentDecoder
         let interceptors: [any RequestInterceptor]
         let monitors: [any EventMonitor]
         let notificationCenter: NotificationCenter?
@@ -44,6 +45,7 @@ final class ManagerCore: Sendable {
         init(_ values: Settings) {
             self.values = values
             requestSerializer = values.requestSerializer
+            decoder = values.decoder
             interceptors = values.interceptors
             monitors = values.monitors
             notificationCenter = values.notificationCenter

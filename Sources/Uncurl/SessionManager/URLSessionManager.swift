@@ -139,7 +139,7 @@ open class URLSessionManager: @unchecked Sendable {
         set { core.responseSerializer = newValue }
     }
 
-    /// What decodes `as:` a type. A `JSONDecoder` unless set.
+    /// What decodes `as:` a type, and by `.decodable(_:)` where that is given no other. A `JSONDecoder` unless set. As it is when a task is made.
     public var decoder: any ContentDecoder {
         get { core.decoder }
         set { core.decoder = newValue }

@@ -92,7 +92,7 @@ extension URLSessionManager {
             delegate: delegate,
             session: session,
             settings: settings,
-            serializer: serializer,
+            serializer: serializer.decoding(by: settings.decoder),
             destination: destination,
             completion: completion
         )

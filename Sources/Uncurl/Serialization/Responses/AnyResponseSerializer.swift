@@ -7,4 +7,8 @@ public struct AnyResponseSerializer: ResponseSerializer {
     public var validation: ResponseValidation { base.validation }
 
     public func serialize(_ answer: ReceivedResponse) throws -> any Sendable { try base.serialize(answer) }
+
+    public func decoding(by decoder: any ContentDecoder) -> AnyResponseSerializer {
+        AnyResponseSerializer(base.decoding(by: decoder))
+    }
 }

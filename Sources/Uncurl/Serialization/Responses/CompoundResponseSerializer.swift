@@ -43,6 +43,12 @@ public struct CompoundResponseSerializer<Value: Sendable>: ResponseSerializer {
         guard let otherwise else { throw SerializationFailure(.unmatched, answer: answer, underlying: last) }
         return try otherwise(answer.content())
     }
+
+    public func decoding(by decoder: any ContentDecoder) -> CompoundResponseSerializer {
+        var whole = self
+        whole.candidates = candidates.map { $0.decoding(by: decoder) }
+        return whole
+    }
 }
 
 /// Another serializer's value, made into one of another type.
@@ -54,6 +60,10 @@ public struct MappedResponseSerializer<Source: ResponseSerializer, Value: Sendab
 
     public func serialize(_ answer: ReceivedResponse) throws -> Value {
         try transform(source.serialize(answer))
+    }
+
+    public func decoding(by decoder: any ContentDecoder) -> MappedResponseSerializer {
+        MappedResponseSerializer(source: source.decoding(by: decoder), transform: transform)
     }
 }
 

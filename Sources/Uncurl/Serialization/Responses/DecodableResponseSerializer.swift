@@ -5,19 +5,25 @@ private let plainJSON: any ContentDecoder = JSONDecoder()
 
 /// A value of any type that can be decoded.
 public struct DecodableResponseSerializer<Value: Decodable & Sendable>: ResponseSerializer {
-    public var validation: ResponseValidation
+    /// Statuses 200 to 299 and the decoder's content types, unless another has been given.
+    public var validation: ResponseValidation {
+        get { ownValidation ?? ResponseValidation(contentTypes: decoder.contentTypes) }
+        set { ownValidation = newValue }
+    }
+    private var ownValidation: ResponseValidation?
     /// As it was when this serializer got it: later changes to a decoder object do not reach a task that is running.
     public var decoder: any ContentDecoder {
-        get { own }
+        get { own ?? plainJSON }
         set { own = newValue.snapshot() }
     }
-    private var own: any ContentDecoder
+    /// Nil until one is given.
+    private var own: (any ContentDecoder)?
     /// Where no content is no failure. Then the value is that of an ``EmptyValue``; other types fail all the same.
     public var emptyContent: EmptyContentRule
     public var preprocessor: ContentPreprocessor
 
     /// - Parameters:
-    ///   - decoder: nil: a `JSONDecoder` as it comes.
+    ///   - decoder: nil: that of the manager whose task it is for; without a manager a `JSONDecoder` as it comes.
     ///   - validation: nil: statuses 200 to 299 and the decoder's content types.
     public init(
         _ type: Value.Type = Value.self,
@@ -26,8 +32,8 @@ public struct DecodableResponseSerializer<Value: Decodable & Sendable>: Response
         emptyContent: EmptyContentRule = .whereThereIsNone,
         preprocessor: ContentPreprocessor = .passthrough
     ) {
-        own = decoder?.snapshot() ?? plainJSON
-        self.validation = validation ?? ResponseValidation(contentTypes: own.contentTypes)
+        own = decoder?.snapshot()
+        ownValidation = validation
         self.emptyContent = emptyContent
         self.preprocessor = preprocessor
     }
@@ -40,12 +46,21 @@ public struct DecodableResponseSerializer<Value: Decodable & Sendable>: Response
             return empty
         }
         do {
-            return try own.decode(Value.self, from: content, charset: answer.charset)
+            return try decoder.decode(Value.self, from: content, charset: answer.charset)
         } catch let failure as JSONFailure {
             throw SerializationFailure(.json(failure), answer: answer, underlying: failure)
         } catch {
             throw SerializationFailure(.decoding, answer: answer, underlying: error)
         }
+    }
+}
+
+extension DecodableResponseSerializer {
+    public func decoding(by decoder: any ContentDecoder) -> DecodableResponseSerializer {
+        if own != nil { return self }
+        var decoding = self
+        decoding.decoder = decoder
+        return decoding
     }
 }
 

@@ -9,6 +9,14 @@ public protocol ResponseSerializer<Value>: Sendable {
     ///
     /// - Throws: anything; what is not a ``SerializationFailure`` is wrapped in one.
     func serialize(_ answer: ReceivedResponse) throws -> Value
+
+    /// This serializer with a decoder, where it decodes and has been given none. A manager asks each serializer for that with its own decoder, when a
+    /// task is made. The same serializer unless said otherwise.
+    func decoding(by decoder: any ContentDecoder) -> Self
+}
+
+extension ResponseSerializer {
+    public func decoding(by decoder: any ContentDecoder) -> Self { self }
 }
 
 /// What came of an answer. Both may be there: the body of a rejected answer is made into a value all the same.
