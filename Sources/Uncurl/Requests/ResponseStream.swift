@@ -33,7 +33,7 @@ public struct ResponseStream: AsyncSequence, Sendable {
                 }
                 return Data(chunk)
             } catch let error as URLError {
-                let failure = UncurlError(error, refusal: nil)
+                let failure = UncurlError(error, of: chunks.task.originalRequest, refusal: nil)
                 ending.tell(failure)
                 throw failure
             }
@@ -43,16 +43,20 @@ public struct ResponseStream: AsyncSequence, Sendable {
 
 extension HTTPSessionManager {
     /// Events that a server sends (HTML §9.2), for as long as it does: the stream is asked for again whenever it breaks, behind the last
-    /// event that came. A 204 ends it.
+    /// event that came. A 204 ends it. An answer of another type than `text/event-stream`, such as a proxy's page, is
+    /// ``UncurlError/validation(_:)`` and ends it too.
     ///
-    /// - Parameter lastEventID: of an earlier stream to go on behind.
+    /// - Parameters:
+    ///   - request: its own validation says which statuses are taken: 200 and 204 where it has none. The content type is checked in any case.
+    ///   - lastEventID: of an earlier stream to go on behind.
     public func events(
         _ request: HTTPRequest,
         after lastEventID: String = "",
         policy: ReconnectionPolicy = ReconnectionPolicy()
     ) -> EventSource<ResponseStream> {
-        let validation = ResponseValidation(statusCodes: [200, 204])
-        let clock = clock
+        var validation = request.options.validation ?? ResponseValidation(statusCodes: [200, 204])
+        validation.contentTypes = ["text/event-stream"]
+        let (clock, onlyEvents) = (clock, validation)
         return EventSource(
             after: lastEventID,
             policy: policy,
@@ -62,7 +66,8 @@ extension HTTPSessionManager {
                 if !request.headers.contains("Accept") { request.headers["Accept"] = "text/event-stream" }
                 if let lastEventID { request.headers["Last-Event-ID"] = lastEventID }
                 if request.options.cachePolicy == nil { request.options.cachePolicy = .reloadIgnoringLocalCacheData }
-                let stream = try await stream(request, validation: validation)
+                request.options.validation = onlyEvents
+                let stream = try await stream(request)
                 guard stream.response.statusCode == 204 else { return stream }
                 // It has no content, so that this is its end.
                 var rest = stream.makeAsyncIterator()

@@ -94,7 +94,7 @@ struct StreamOpening: Sendable {
             return try await opened.chunks()
         } catch {
             let cause = error as? URLError ?? URLError(.unknown)
-            let reason = delegate.reason(for: cause, request.url?.host) ?? .transport(cause)
+            let reason = delegate.reason(for: cause, of: opened.task) ?? .transport(cause)
             taskEnd.tell(opened.task, reason)
             throw reason
         }
@@ -105,7 +105,9 @@ struct StreamOpening: Sendable {
         _ request: URLRequest,
         _ chunks: ResponseChunks
     ) async throws(UncurlError) {
-        var answer = ReceivedResponse(request: request, response: response, data: Data([0]))
+        // Content is to come, but of the answers that have none (RFC 9110 §6.4.1): no type can be wrong there.
+        let hasNone = request.httpMethod == "HEAD" || [204, 205, 304].contains(response.statusCode)
+        var answer = ReceivedResponse(request: request, response: response, data: hasNone ? Data() : Data([0]))
         guard validation.failure(of: answer) != nil else { return }
         answer.data = Data()
         do {

@@ -8,8 +8,8 @@ public import URLLoading
 /// }
 /// for try await event in source { … }
 /// ```
-/// It ends when `open` gives nil, throws when an error is none of those it goes on after, when the Swift task is cancelled, and when
-/// an event is too long. One reader an iterator; each begins anew.
+/// It ends when `open` gives nil, throws when an error is none of those it goes on after, when as many attempts in a row as the policy allows have
+/// brought no event, when the Swift task is cancelled, and when an event is too long. One reader an iterator; each begins anew.
 ///
 /// ```
 ///   opening ──stream──▶ reading ──end or error──▶ waiting ──▶ opening
@@ -59,7 +59,7 @@ public struct EventSource<Stream: AsyncSequence>: AsyncSequence, Sendable where 
         private var parser: ServerSentEventParser
         private var events = Backlog<ServerSentEvent>()
         private var retry: Duration
-        /// Openings in a row that brought nothing.
+        /// Openings in a row that brought no event.
         private var failures = 0
 
         init(_ source: EventSource) {
@@ -112,8 +112,8 @@ public struct EventSource<Stream: AsyncSequence>: AsyncSequence, Sendable where 
                 try Task.checkCancellation()
                 return try recover(from: nil)
             }
-            failures = 0
             let isWhole = events.fill { events throws(StreamFailure) in try parser.take(data, into: &events) }
+            if !events.isEmpty { failures = 0 }
             if let milliseconds = parser.retry { retry = .milliseconds(milliseconds) }
             if isWhole { state = .reading(stream) }
         }
@@ -122,7 +122,9 @@ public struct EventSource<Stream: AsyncSequence>: AsyncSequence, Sendable where 
         private mutating func recover(from error: (any Error)?) throws {
             if let error {
                 guard !Task.isCancelled, source.policy.reconnects(error) else { throw error }
-                if let limit = source.policy.attempts, failures >= limit { throw error }
+            }
+            if let limit = source.policy.attempts, failures >= limit {
+                throw error ?? StreamFailure.noEvent(attempts: failures)
             }
             state = .waiting
         }

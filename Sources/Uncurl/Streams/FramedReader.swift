@@ -56,6 +56,8 @@ struct Backlog<Value> {
     private var position = 0
     private var failure: StreamFailure?
 
+    var isEmpty: Bool { position == values.count }
+
     /// True unless it failed.
     mutating func fill(_ body: (inout [Value]) throws(StreamFailure) -> Void) -> Bool {
         values.removeAll(keepingCapacity: true)

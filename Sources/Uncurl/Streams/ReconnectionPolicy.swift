@@ -1,23 +1,35 @@
 internal import URLLoading
 
 /// When and how often a stream of events is asked for again.
+///
+/// The pause before the next attempt is ``retry``, or what the stream asks for, within ``shortest`` and ``longestAsked``. It grows by ``factor`` with
+/// each attempt in a row that brought no event, up to ``longest``. Of that a part is left to chance (``jitter``).
 public struct ReconnectionPolicy: Sendable {
     /// Until the stream itself says how long.
     public var retry = Duration.seconds(3)
-    /// What the time grows by with each attempt in a row that brought nothing, and how far.
+    /// What the pause grows by with each attempt in a row that brought no event.
     public var factor = 2.0
+    /// How far the pause grows.
     public var longest = Duration.seconds(60)
+    /// No pause is shorter, whatever the stream asks for: `retry: 0` would ask for the stream as fast as the network goes. Half a second, as in
+    /// Firefox.
+    public var shortest = Duration.milliseconds(500)
+    /// The longest pause that a stream may ask for; one that asks for more gets this.
+    public var longestAsked = Duration.seconds(3600)
     /// How much of the time is left to chance, from 0 to 1, so that a server's readers do not all come back at once.
     public var jitter = 0.1
-    /// Attempts in a row that fail before the last error counts; nil: any number.
+    /// Attempts in a row without an event before the last error counts, or ``StreamFailure/noEvent(attempts:)``; nil: any number.
     public var attempts: Int?
     /// Which errors it goes on after. As it is: those of the network, and not those of a server that answers otherwise.
     public var reconnects: @Sendable (any Error) -> Bool = { ReconnectionPolicy.isTransient($0) }
 
     public init() {}
 
-    /// - Parameter failures: attempts in a row that brought nothing.
+    /// - Parameters:
+    ///   - retry: this policy's, or what the stream asks for.
+    ///   - failures: attempts in a row that brought no event.
     func delay(retry: Duration, failures: Int) -> Duration {
+        let retry = max(shortest, min(retry, longestAsked))
         // As many as any delay grows by at once; of what is no number a duration would be none.
         let growth = factor > 1 ? min(factor, 1e6) : 1
         var delay = retry
@@ -25,7 +37,7 @@ public struct ReconnectionPolicy: Sendable {
             // Looked at before it is multiplied: a duration has its limits.
             delay = longest / growth < delay ? longest : delay * growth
         }
-        // A server's own wish counts in full, however long.
+        // What the stream asks for counts, though it is longer than the pause would grow.
         delay = min(delay, max(longest, retry))
         guard jitter > 0 else { return delay }
         return delay * (1 - Double.random(in: 0...min(1, jitter)))

@@ -6,6 +6,8 @@ public enum StreamFailure: Error, Sendable {
     case lineTooLong(limit: Int)
     /// An event of more bytes than `limit`.
     case eventTooLong(limit: Int)
+    /// So many streams in a row ended without an event.
+    case noEvent(attempts: Int)
     /// The line, counted from 1, is no document of the kind asked for.
     case undecodableLine(number: Int, line: Data, underlying: any Error)
 }
@@ -17,6 +19,7 @@ extension StreamFailure: LocalizedError, CustomStringConvertible {
         switch self {
         case .lineTooLong(let limit): "a line is longer than \(limit) bytes"
         case .eventTooLong(let limit): "an event is longer than \(limit) bytes"
+        case .noEvent(let attempts): "the stream was asked for \(attempts) times, and ended without an event"
         case .undecodableLine(let number, _, let underlying): "line \(number) does not decode: \(underlying)"
         }
     }

@@ -69,6 +69,26 @@ struct ResponseStreamTests {
         #expect(sent(raw, 2).contains("last-event-id: 3\r\n"))
     }
 
+    @Test("an answer of another type is no stream of events: it ends them at once, with its content in the error")
+    func anotherType() async throws {
+        let page = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\n<html>"
+        let raw = try RawServer.start([], otherwise: .answering(Array(page.utf8)))
+        for validation in [nil, ResponseValidation.none] {
+            let manager = raw.manager()
+            manager.clock = ImmediateClock()
+            var request = HTTPRequest("events")
+            request.options.validation = validation
+            let error = await #expect(throws: UncurlError.self) { for try await _ in manager.events(request) {} }
+            guard case .validation(let failure)? = error, case .contentType("text/html", _)? = failure.reasons.first
+            else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(failure.data == Data("<html>".utf8))
+        }
+        #expect(raw.connections.count == 2)
+    }
+
     /// A manager, and the ends that its monitor hears of.
     private func watched(_ manager: HTTPSessionManager) -> (HTTPSessionManager, Log<(Int?, UncurlError?)>) {
         let ends = Log<(Int?, UncurlError?)>()

@@ -62,34 +62,69 @@ struct EventSourceTests {
     )
     func reconnects() async throws {
         let script = Script([
-            .pieces(["data: a\n\nid: 7\nretry: 250\ndata: b\n\n"], then: nil),
+            .pieces(["data: a\n\nid: 7\nretry: 750\ndata: b\n\n"], then: nil),
             .pieces(["data: c\n\nid: 8\ndata: cut"], then: URLError(.networkConnectionLost)),
             .noContent,
         ])
         #expect(try await collect(script) == ["a", "b", "c"])
         #expect(script.ids.withLock { $0 } == [nil, "7", "7"])
-        #expect(script.waits.withLock { $0 } == [.milliseconds(250), .milliseconds(250)])
+        #expect(script.waits.withLock { $0 } == [.milliseconds(750), .milliseconds(750)])
     }
 
     @Test(
-        "B26: openings that bring nothing wait longer each time, up to a limit, and one that brings something begins anew"
+        "B26: openings that bring no event wait longer each time, up to a limit, and one that brings an event begins anew"
     )
     func backoff() async throws {
         let lost = Opening.refusal(URLError(.cannotConnectToHost))
         let script = Script([
-            lost, lost, .pieces([], then: nil), lost, lost, .pieces([": alive\n"], then: nil), lost, .noContent,
+            lost, lost, .pieces([], then: nil), lost, .pieces([": alive\nretry: 1000\ndata: cut"], then: nil), lost,
+            .pieces(["data: a\n\n"], then: nil), lost, .noContent,
         ])
         var policy = Self.exact
         (policy.retry, policy.longest) = (.seconds(1), .seconds(10))
-        #expect(try await collect(script, policy) == [])
-        #expect(script.waits.withLock { $0 } == [1, 2, 4, 8, 10, 1, 1].map { .seconds($0) })
+        #expect(try await collect(script, policy) == ["a"])
+        #expect(script.waits.withLock { $0 } == [1, 2, 4, 8, 10, 10, 1, 1].map { .seconds($0) })
     }
 
-    @Test("B26: a server's own time counts in full, however long")
+    @Test("B26: a server's own time counts, up to the longest that it may ask for")
     func longRetry() async throws {
-        let script = Script([.pieces(["retry: 120000\n\n"], then: nil), .noContent])
+        let script = Script([
+            .pieces(["retry: 120000\n\n"], then: nil), .pieces(["retry: 99999999999999999999\n\n"], then: nil),
+            .noContent,
+        ])
         _ = try await collect(script)
-        #expect(script.waits.withLock { $0 } == [.seconds(120)])
+        #expect(script.waits.withLock { $0 } == [.seconds(120), .seconds(3600)])
+    }
+
+    @Test(
+        "a server that asks for no pause gets the shortest, and where no event comes a longer one each time",
+        arguments: [0, 1]
+    )
+    func noPause(retry: Int) async throws {
+        let event = Opening.pieces(["retry: \(retry)\ndata: a\n\n"], then: nil)
+        let nothing = Opening.pieces(["retry: \(retry)\n\n"], then: nil)
+        let script = Script([event, event, nothing, nothing, nothing, nothing, .noContent])
+        #expect(try await collect(script) == ["a", "a"])
+        #expect(script.waits.withLock { $0 } == [500, 500, 500, 1000, 2000, 4000].map { .milliseconds($0) })
+    }
+
+    @Test(
+        "streams without an event are attempts: as many as the policy allows, whether they end, break or say something else"
+    )
+    func noEvents() async throws {
+        var policy = Self.exact
+        policy.attempts = 3
+        let script = Script([
+            .pieces(["data: a\n\n"], then: nil), .pieces([": hello\n\n"], then: nil),
+            .pieces(["retry: 1\n"], then: nil),
+            .pieces(["<html>"], then: nil), .pieces(["data: never\n\n"], then: nil),
+        ])
+        let error = await #expect(throws: StreamFailure.self) { try await collect(script, policy) }
+        guard case .noEvent(attempts: 3)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(script.ids.withLock { $0.count } == 4)
     }
 
     @Test("B26: errors that are none of the network end it, and so does one attempt too many")

@@ -17,7 +17,8 @@ struct ReconnectionPolicyTests {
             for retry in [Duration.zero, .milliseconds(1), .seconds(3), .milliseconds(Int.max)] {
                 for failures in [0, 1, 2, 64, Int.max] {
                     let delay = policy.delay(retry: retry, failures: failures)
-                    #expect(delay >= retry && delay <= max(longest, retry))
+                    let asked = max(policy.shortest, min(retry, policy.longestAsked))
+                    #expect(delay >= asked && delay <= max(longest, asked))
                 }
             }
         }
