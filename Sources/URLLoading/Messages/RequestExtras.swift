@@ -24,6 +24,11 @@ package struct SharedFields: Sendable {
 }
 
 extension URLRequest {
+    /// See ``RequestValues/replaceFields(by:)``.
+    package mutating func replaceFields(by given: [(name: String, value: String)]) {
+        values.replaceFields(by: given)
+    }
+
     package var hasFields: Bool { values.fields != nil }
 
     package var sharedFields: SharedFields {

@@ -94,6 +94,24 @@ struct RequestValues {
         setValue(fields?[name].map { $0 + "," + value } ?? value, of: name)
     }
 
+    /// Gives these names these values instead of what they have, behind all other fields. Values of one name are joined by commas (RFC 9110 §5.3).
+    /// Leaves out what ``setValue(_:of:)`` refuses. As many names as there are cost no more for each.
+    mutating func replaceFields(by given: [(name: String, value: String)]) {
+        var order: [String] = []
+        var values: [String: [String]] = [:]
+        for (name, value) in given {
+            let name = HeaderNames.capitalized(name)
+            if values[name] == nil { order.append(name) }
+            values[name, default: []].append(value)
+        }
+        var changed = HTTPFields()
+        fields?.forEach { name, value in
+            if values[HeaderNames.capitalized(name)] == nil { try? changed.append(name, value) }
+        }
+        for name in order { try? changed.append(name, (values[name] ?? []).joined(separator: ",")) }
+        fields = changed
+    }
+
     /// Names are spelled as they were given. What cannot be sent is left out. Of names that differ in case alone, the
     /// last in alphabetical order wins: a dictionary has no order of its own.
     var dictionary: [String: String]? {
@@ -107,9 +125,17 @@ struct RequestValues {
         set {
             fields = newValue.map { pairs in
                 var fields = HTTPFields()
+                var names = Set<String>()
+                var repeated: [(String, String)] = []
                 for (name, value) in pairs.sorted(by: { $0.key < $1.key }) {
-                    try? fields.replace(name, value)
+                    guard names.insert(HeaderNames.capitalized(name)).inserted else {
+                        repeated.append((name, value))
+                        continue
+                    }
+                    try? fields.append(name, value)
                 }
+                // Few, and each is looked for among all.
+                for (name, value) in repeated { try? fields.replace(name, value) }
                 return fields
             }
         }

@@ -4,6 +4,9 @@ public import URLLoading
 ///
 /// Those of the manager come before those of the request, each kind in order. The first that throws ends the request; the first whose
 /// decision is not ``RetryDecision/doNotRetry`` decides.
+///
+/// One that sends requests itself is asked about those too if they go through the same manager. Where sixteen wait for each other, the last request
+/// fails with ``InterceptionFailure/tooDeep(limit:)``.
 public protocol RequestInterceptor: Sendable {
     /// Called before each attempt, with the request as it was built.
     func adapt(_ request: URLRequest, for attempt: RequestAttempt) async throws -> URLRequest

@@ -27,11 +27,12 @@ struct AttemptSteps: Sendable {
         var request = request
         do {
             for interceptor in interceptors {
-                request = try await interceptor.adapt(request, for: attempt)
+                let given = request
+                request = try await InterceptionDepth.within { try await interceptor.adapt(given, for: attempt) }
             }
         } catch {
             // Cancelled meanwhile, it throws because of that, as like as not.
-            throw control.isCancelled ? .cancelled : .adaptation(error)
+            throw control.isCancelled ? .cancelled : .adaptation(InterceptionFailure(beneath: error) ?? error)
         }
         control.watchers.tell(.adapted(request))
         return request
@@ -45,10 +46,13 @@ struct AttemptSteps: Sendable {
     }
 
     private func decided(_ failure: FailedAttempt) async -> Next {
+        // Interceptors are what failed: one more question would fail in the same way.
+        if InterceptionFailure(beneath: failure.error) != nil { return .end(failure.error) }
         for interceptor in interceptors {
-            switch await interceptor.retry(failure) {
+            switch await decision(of: interceptor, failure) {
             case .doNotRetry: continue
-            case .doNotRetryWithError(let error): return .end(.retry(error, original: failure.error))
+            case .doNotRetryWithError(let error):
+                return .end(.retry(InterceptionFailure(beneath: error) ?? error, original: failure.error))
             case .retry: control.watchers.tell(.retries(after: .zero, failure.error))
             case .retryAfter(let delay):
                 control.watchers.tell(.retries(after: delay, failure.error))
@@ -58,5 +62,13 @@ struct AttemptSteps: Sendable {
             return .again
         }
         return .end(failure.error)
+    }
+
+    private func decision(of interceptor: any RequestInterceptor, _ failure: FailedAttempt) async -> RetryDecision {
+        do {
+            return try await InterceptionDepth.within { await interceptor.retry(failure) }
+        } catch {
+            return .doNotRetryWithError(error)
+        }
     }
 }

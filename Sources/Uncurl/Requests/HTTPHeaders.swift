@@ -53,7 +53,8 @@ public struct HTTPHeaders: Sendable {
 
     /// Those of `others` replace those of the same name.
     public mutating func merge(_ others: HTTPHeaders) {
-        for field in others { remove(field.name) }
+        let replaced = Set(others.fields.map { $0.name.lowercased() })
+        if !replaced.isEmpty { fields.removeAll { replaced.contains($0.name.lowercased()) } }
         fields += others.fields
     }
 

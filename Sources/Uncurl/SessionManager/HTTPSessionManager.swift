@@ -111,11 +111,8 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
             made = try serializer.serialize(form, leadBy: request.parameters, into: made)
             plan.kind = .uploadStream
         }
-        for field in request.headers {
-            guard FieldSyntax.isValid(field) else { throw .header(name: field.name) }
-            made.setValue(nil, forHTTPHeaderField: field.name)
-        }
-        for field in request.headers { made.addValue(field.value, forHTTPHeaderField: field.name) }
+        if let bad = request.headers.first(where: { !FieldSyntax.isValid($0) }) { throw .header(name: bad.name) }
+        if !request.headers.isEmpty { made.replaceFields(by: request.headers.map { ($0.name, $0.value) }) }
         if let throttle = request.options.throttle { made.throttle = throttle }
         if let compression = request.options.compression { made = try made.compressed(compression) }
         if case .data = request.body, let data = made.httpBody { plan.kind = .uploadData(data) }

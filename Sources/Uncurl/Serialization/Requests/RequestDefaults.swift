@@ -1,3 +1,4 @@
+internal import Synchronization
 public import URLLoading
 
 /// What a serializer gives every request: header fields, credentials, and the request's own properties as far as they
@@ -5,10 +6,9 @@ public import URLLoading
 public struct RequestDefaults: Sendable {
     /// The fields in the order in which they were set.
     public private(set) var headers: HTTPHeaders {
-        didSet { prepared = Self.prepared(headers) }
+        didSet { prepared = PreparedFields(headers) }
     }
-    /// The fields as a request without any gets them: nearly every request.
-    private var prepared: SharedFields
+    private var prepared: PreparedFields
 
     /// Nil, here and below: the request keeps its own, and with it what its session's configuration says.
     public var cachePolicy: URLRequest.CachePolicy?
@@ -21,7 +21,7 @@ public struct RequestDefaults: Sendable {
     /// Accept-Language by the user's locale and User-Agent by the program and the system, and no more.
     public init() {
         headers = [.acceptLanguage(AcceptLanguage.ofThisUser), .userAgent(UserAgent.ofThisProgram)]
-        prepared = Self.prepared(headers)
+        prepared = PreparedFields(headers)
     }
 
     /// Nothing at all.
@@ -56,7 +56,7 @@ public struct RequestDefaults: Sendable {
     /// Fields never replace those that the request has.
     public func applied(to request: URLRequest) -> URLRequest {
         var request = request
-        if request.hasFields { Self.add(headers, to: &request) } else { request.sharedFields = prepared }
+        if request.hasFields { request.addMissing(headers) } else { request.sharedFields = prepared.fields }
         if let cachePolicy { request.cachePolicy = cachePolicy }
         if let timeoutInterval { request.timeoutInterval = timeoutInterval }
         if let httpShouldHandleCookies { request.httpShouldHandleCookies = httpShouldHandleCookies }
@@ -65,16 +65,29 @@ public struct RequestDefaults: Sendable {
         return request
     }
 
-    private static func prepared(_ headers: HTTPHeaders) -> SharedFields {
-        var request = URLRequest(url: URL(fileURLWithPath: "/"))
-        add(headers, to: &request)
-        return request.sharedFields
-    }
+}
 
-    private static func add(_ headers: HTTPHeaders, to request: inout URLRequest) {
-        for field in headers where request.value(forHTTPHeaderField: field.name) == nil {
-            request.setValue(field.value, forHTTPHeaderField: field.name)
-        }
+extension URLRequest {
+    /// Those of names that it has not.
+    fileprivate mutating func addMissing(_ headers: HTTPHeaders) {
+        replaceFields(by: headers.filter { value(forHTTPHeaderField: $0.name) == nil }.map { ($0.name, $0.value) })
+    }
+}
+
+/// Fields as a request without any gets them: nearly every request. Made when the first one wants them, as they may be set one by one.
+private final class PreparedFields: Sendable {
+    private let headers: HTTPHeaders
+    private let made = Mutex<SharedFields?>(nil)
+
+    init(_ headers: HTTPHeaders) { self.headers = headers }
+
+    var fields: SharedFields {
+        if let made = made.withLock({ $0 }) { return made }
+        var request = URLRequest(url: URL(fileURLWithPath: "/"))
+        request.addMissing(headers)
+        let fields = request.sharedFields
+        made.withLock { $0 = fields }
+        return fields
     }
 }
 
