@@ -268,11 +268,13 @@ extension Cassette: TestKitSource {
 }
 
 /// What is wrong with a recording.
-public enum CassetteError: Error, Sendable, Hashable, CustomStringConvertible {
+public enum CassetteError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
     case unreadable(URL, reason: String)
     case unwritable(URL, reason: String)
     /// Requests that were not recorded, and what was recorded and not asked for.
     case mismatch(unmatched: [String], unused: [String])
+
+    public var errorDescription: String? { description }
 
     public var description: String {
         switch self {

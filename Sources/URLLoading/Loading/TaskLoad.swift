@@ -147,7 +147,11 @@ final class TaskLoad {
         if let refusal = task.snapshot.withLock({ $0.refusal }) { return end(refusal) }
         guard let request = order.request else {
             if task is URLSessionStreamTask { return beginStream() }
-            return end(ErrorTranslation.urlError(.badURL, nil, "there is no request to send"))
+            let reason =
+                task is URLSessionDownloadTask
+                ? "the resume data of this download is damaged, or was not made by a download of this library"
+                : "there is no request to send"
+            return end(ErrorTranslation.urlError(.badURL, nil, reason))
         }
         guard let date = task.beginDate, date.timeIntervalSinceNow > 0 else { return start(request) }
         let delay = RequestBuilder.duration(min(date.timeIntervalSinceNow, RequestBuilder.longest)) ?? .zero

@@ -2,7 +2,7 @@ internal import HTTPEngine
 internal import URLLoading
 
 extension MultipartFailure {
-    /// What of a form made a task fail; nil if it was something else.
+    /// What of a form made the task fail that sent it; nil if it was something else.
     init?(_ error: URLError) {
         switch error.cause {
         case is ContentUsedUp: self = .notReplayable

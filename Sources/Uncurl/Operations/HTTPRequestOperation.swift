@@ -50,6 +50,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         self.request = request
         self.manager = manager
         self.serializer = AnyResponseSerializer(serializer ?? manager.responseSerializer)
+            .decoding(by: manager.decoder)
         self.outputStream = outputStream
         hooked = hooks
         self.progress = progress
@@ -200,7 +201,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         let whole = TaskOutcome(outcome, data: data, response: head, error: error)
         let made = whole.response(
             by: serializer,
-            reason: failure.map { .output($0) } ?? delegate.reason(for: error, request.url?.host),
+            reason: failure.map { .output($0) } ?? delegate.reason(for: error, of: outcome.task),
             download: nil
         )
         manager.core.postCompletion(outcome.task, made, serializer)

@@ -219,8 +219,9 @@ public final class ReachabilityManager: Sendable {
 }
 
 /// The network cannot be followed.
-public struct ReachabilityError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct ReachabilityError: LocalizedError, Hashable, Sendable, CustomStringConvertible {
     public let description: String
+    public var errorDescription: String? { description }
 
     init(_ error: Errno) { description = "the network cannot be followed: \(error)" }
 }

@@ -1,3 +1,4 @@
+internal import HTTPEngine
 internal import URLLoading
 
 /// Makes one response of what a task came to. Any thread.
@@ -62,9 +63,11 @@ extension Response {
 }
 
 extension UncurlError {
-    /// - Parameter refusal: why the host was refused, if it was.
-    init(_ error: URLError, refusal: UncurlError?) {
-        if let failure = MultipartFailure(error) {
+    /// - Parameters:
+    ///   - request: the one that the task began with.
+    ///   - refusal: why the host was refused, if it was.
+    init(_ error: URLError, of request: URLRequest?, refusal: UncurlError?) {
+        if request?.segments != nil, let failure = MultipartFailure(error) {
             self = .multipart(failure)
             return
         }
@@ -72,8 +75,19 @@ extension UncurlError {
         case .cancelled: self = .cancelled
         // What the session calls a server, or a wish of its for a certificate, that somebody here refused.
         case .serverCertificateUntrusted, .clientCertificateRejected: self = refusal ?? .transport(error)
-        case .requestBodyStreamExhausted: self = .bodyNotReplayable
+        case .requestBodyStreamExhausted: self = error.isContentBroken ? .transport(error) : .bodyNotReplayable
         default: self = .transport(error)
+        }
+    }
+}
+
+extension URLError {
+    /// The content could be had, and was not what it declared to be, or could not be read to its end.
+    fileprivate var isContentBroken: Bool {
+        switch cause as? EngineError {
+        case .bodySourceFailed(let source): !(source.underlying is ContentUsedUp)
+        case .bodyLengthMismatch, .bodyFailed: true
+        default: false
         }
     }
 }

@@ -61,6 +61,7 @@ final class TransferRun: Sendable {
         to request: HTTPRequest,
         by serializer: Serializer
     ) async -> Response<Serializer.Value> {
+        let serializer = serializer.decoding(by: settings.decoder)
         control.watchers.tell(.began(kind.isWhole ? request : nil))
         if control.state != .resumed { await control.ready() }
         let validation = request.options.validation ?? serializer.validation
@@ -121,7 +122,7 @@ final class TransferRun: Sendable {
             let response = outcome.response(
                 by: serializer,
                 validation: validation,
-                reason: delegate.reason(for: outcome),
+                reason: delegate.reason(for: outcome.error, of: outcome.task),
                 download: download,
                 retryCount: retryCount
             )

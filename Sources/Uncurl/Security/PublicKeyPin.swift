@@ -1,7 +1,8 @@
 internal import TLS
+public import URLLoading
 
 /// A public key by the SHA-256 of its SubjectPublicKeyInfo (RFC 7469 §2.4). Written `sha256//` and base64, as `curl
-/// --pinnedpubkey` has it.
+/// --pinnedpubkey` has it; read with one slash too, as OkHttp and most others write it.
 public struct PublicKeyPin: Hashable, Sendable, CustomStringConvertible {
     let digest: [UInt8]
 
@@ -22,8 +23,9 @@ public struct PublicKeyPin: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// A text that is no pin.
-public struct PublicKeyPinError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct PublicKeyPinError: LocalizedError, Hashable, Sendable, CustomStringConvertible {
     public let description: String
+    public var errorDescription: String? { description }
 }
 
 extension PublicKeyPin: Codable {

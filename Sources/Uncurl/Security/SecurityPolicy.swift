@@ -84,13 +84,15 @@ public struct SecurityPolicy: ServerTrustEvaluator, Hashable, Codable {
 }
 
 /// A policy that cannot be meant.
-public enum SecurityPolicyError: Error, Hashable, Sendable, CustomStringConvertible {
+public enum SecurityPolicyError: LocalizedError, Hashable, Sendable, CustomStringConvertible {
     case noPins
     /// Not `name`, `*.name`, `**.name` or an address.
     case invalidPattern(String)
     /// Two rules for the same hosts.
     case repeatedPattern(String)
     case noEvaluators
+
+    public var errorDescription: String? { description }
 
     public var description: String {
         switch self {

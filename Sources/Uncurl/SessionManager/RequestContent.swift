@@ -7,6 +7,7 @@ extension RequestSerializer {
         into request: URLRequest,
         _ contentType: String?
     ) throws(UncurlError) -> URLRequest {
+        guard FieldSyntax.isValue(contentType ?? "") else { throw .header(name: "Content-Type") }
         var made = try serialize(nil, into: request)
         made.httpBody = nil
         made.setValue(contentType ?? "application/octet-stream", forHTTPHeaderField: "Content-Type")

@@ -35,7 +35,7 @@ struct TaskFinish<Serializer: ResponseSerializer>: Sendable {
         ManagerCore.processing.async {
             let response = outcome.response(
                 by: serializer,
-                reason: delegate.reason(for: outcome),
+                reason: delegate.reason(for: outcome.error, of: outcome.task),
                 download: download
             )
             (settings.values.completionQueue ?? core.ownQueue).async {

@@ -71,12 +71,11 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, @unchecked 
     }
 
     /// What a task failed for that ended with this error; nil: it did not fail.
-    func reason(for error: URLError?, _ host: String?) -> UncurlError? {
-        error.map { ownReason ?? UncurlError($0, refusal: core.refusal(of: host)) }
-    }
-
-    func reason(for outcome: TaskOutcome) -> UncurlError? {
-        outcome.error.flatMap { reason(for: $0, outcome.task.currentRequest?.url?.host) }
+    func reason(for error: URLError?, of task: URLSessionTask) -> UncurlError? {
+        error.map { error in
+            let host = (task.currentRequest ?? task.originalRequest)?.url?.host
+            return ownReason ?? UncurlError(error, of: task.originalRequest, refusal: core.refusal(of: host))
+        }
     }
 
     /// Operations that begin in order when the task has ended, and at once from then on.

@@ -1,0 +1,118 @@
+import Foundation
+import TestServer
+import TestSupport
+import Testing
+import Uncurl
+
+/// What a request says of its content, and what an error says of a request's.
+@Suite("Contents that cannot be sent", .timeLimit(.minutes(1)))
+struct RequestContentTests {
+    private let server: TestServer
+
+    init() throws { server = try TestServer.start() }
+
+    private func error(_ body: RequestBody) async -> UncurlError? {
+        await server.manager().response(to: HTTPRequest(.post, "upload", body: body), serializer: .data).error
+    }
+
+    @Test(
+        "a stream that gives another length than it declared is told as that, and not as a form's file",
+        arguments: [4, 12]
+    )
+    func streamLength(given: Int) async {
+        let body = RequestBody.stream(length: 10) { InputStream(data: Data(repeating: 1, count: given)) }
+        guard case .transport(let failure)? = await error(body) else {
+            Issue.record("another error")
+            return
+        }
+        #expect(failure.localizedDescription.contains("declared 10 bytes"), "\(failure.localizedDescription)")
+        #expect(!failure.localizedDescription.contains("form"))
+    }
+
+    @Test("a stream that fails on the way is told with its own words")
+    func streamFails() async {
+        let body = RequestBody.stream {
+            InputStream(fileAtPath: "/tmp/uncurl/no such file") ?? InputStream(data: Data())
+        }
+        guard case .transport? = await error(body) else {
+            Issue.record("another error")
+            return
+        }
+    }
+
+    @Test(
+        "a content type with a line end in it is refused, and nothing is sent",
+        arguments: ["text/plain\r\nX-Evil: 1", "a\nb", "a\0"]
+    )
+    func contentType(type: String) async {
+        let stream = RequestBody.stream(contentType: type) { InputStream(data: Data()) }
+        let file = RequestBody.file(URL(fileURLWithPath: #filePath), contentType: type)
+        for body in [.data(Data([1]), contentType: type), file, stream] {
+            guard case .header(name: "Content-Type")? = await error(body) else {
+                Issue.record("another error")
+                return
+            }
+        }
+        #expect(server.requestCount == 0)
+    }
+
+    @Test(
+        "resume data that is none says so",
+        arguments: [Data(), Data("rubbish".utf8), Data(repeating: 0xFF, count: 4096)]
+    )
+    func resumeData(data: Data) async {
+        let response = await server.manager().download(resuming: data)
+        guard case .transport(let failure)? = response.error else {
+            Issue.record("\(response)")
+            return
+        }
+        #expect(failure.localizedDescription.contains("resume data"), "\(failure.localizedDescription)")
+    }
+
+    @Test("as many header fields as a request has take no longer for each")
+    func manyFields() throws {
+        let manager = server.manager()
+        func shortest(_ build: () throws -> Void) rethrows -> Duration {
+            var best = Duration.seconds(3600)
+            for _ in 0..<3 { best = min(best, try ContinuousClock().measure(build)) }
+            return best
+        }
+        func time(_ count: Int, isOneName: Bool) throws -> Duration {
+            let headers = HTTPHeaders(
+                (0..<count).map { HTTPHeaders.Field(isOneName ? "X-One" : "X-Field-\($0)", "value") }
+            )
+            return try shortest {
+                let made = try manager.urlRequest(for: HTTPRequest("get", headers: headers))
+                #expect(made.value(forHTTPHeaderField: isOneName ? "X-One" : "X-Field-\(count - 1)") != nil)
+            }
+        }
+        for isOneName in [false, true] {
+            // Eight times as many: 64 times as long where each field looks at all others.
+            let (few, many) = (try time(500, isOneName: isOneName), try time(4000, isOneName: isOneName))
+            #expect(many < few * 24, "\(few) and \(many)")
+        }
+        func setting(_ count: Int) throws -> Duration {
+            try shortest {
+                var defaults = RequestDefaults()
+                for index in 0..<count { try defaults.setHeader("X-Field-\(index)", to: "value") }
+                _ = defaults.applied(to: URLRequest(url: server.location("/")))
+            }
+        }
+        let (few, many) = (try setting(100), try setting(800))
+        #expect(many < few * 100, "\(few) and \(many)")
+    }
+
+    @Test("fields of one name are joined in their order, and replace what serializers have set")
+    func joined() throws {
+        let manager = server.manager()
+        var request = HTTPRequest(
+            "get",
+            headers: [.accept("a"), .init("x-one", "1"), .init("X-One", "2"), .accept("b")]
+        )
+        request.headers.add("User-Agent", "mine")
+        let made = try manager.urlRequest(for: request)
+        #expect(made.value(forHTTPHeaderField: "X-One") == "1,2" && made.value(forHTTPHeaderField: "Accept") == "a,b")
+        #expect(made.value(forHTTPHeaderField: "User-Agent") == "mine")
+        #expect(made.allHTTPHeaderFields?.keys.filter { $0.lowercased() == "user-agent" }.count == 1)
+    }
+}
