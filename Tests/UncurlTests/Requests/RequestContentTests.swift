@@ -87,9 +87,9 @@ struct RequestContentTests {
             }
         }
         for isOneName in [false, true] {
-            // Eight times as many: 64 times as long where each field looks at all others.
-            let (few, many) = (try time(500, isOneName: isOneName), try time(4000, isOneName: isOneName))
-            #expect(many < few * 24, "\(few) and \(many)")
+            // 32 times as many: 1,024 times as long where each field looks at all others. What lies between is for machines with other work.
+            let (few, many) = (try time(250, isOneName: isOneName), try time(8000, isOneName: isOneName))
+            #expect(many < few * 250, "\(few) and \(many)")
         }
         func setting(_ count: Int) throws -> Duration {
             try shortest {
@@ -99,7 +99,7 @@ struct RequestContentTests {
             }
         }
         let (few, many) = (try setting(100), try setting(800))
-        #expect(many < few * 100, "\(few) and \(many)")
+        #expect(many < few * 250, "\(few) and \(many)")
     }
 
     @Test("fields of one name are joined in their order, and replace what serializers have set")
