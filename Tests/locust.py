@@ -115,6 +115,8 @@ def headless(stack, volley, url, workers, *arguments, crew=()):
         "median": min((float(k) for e in entries for k in e["response_times"]), default=None),
         "workers": [process.wait(timeout=PATIENCE) for process in crew],
         "spawned": "All users spawned" in master.log(),
+        # That a worker is busy says something of the machine.
+        "warnings": [line for line in master.log().splitlines() if "/WARNING/" in line and "CPU" not in line.upper()],
         "errors": [line for line in master.log().splitlines() if "/ERROR/" in line],
     }
 

@@ -18,6 +18,7 @@ struct Arrivals: Sendable {
     private(set) var taken: UInt64 = 0
     /// When the next one that is not noticed yet is due; never after the last.
     private(set) var next = Instant.never
+    private var looks = Looks()
     private var noticeStage = 0
     private var takeStage = 0
     private let grain: Int64
@@ -67,16 +68,20 @@ struct Arrivals: Sendable {
     mutating func notice(by now: Instant) -> Instant? {
         guard next <= now, next != .never else { return nil }
         let due = next
+        looks.noticed(from: noticed, at: now)
         noticed += 1
         next = self.due(noticed, &noticeStage)
         return due
     }
 
-    /// The earliest request that is due and was not taken: when it was due.
-    mutating func take() -> Instant? {
+    /// The earliest request that is due and was not taken: when it was due, and when that was noticed.
+    mutating func take() -> (due: Instant, noticed: Instant)? {
         guard taken < noticed else { return nil }
-        defer { taken += 1 }
-        return due(taken, &takeStage)
+        let due = due(taken, &takeStage)
+        let noticed = looks.time(of: taken) ?? due
+        taken += 1
+        if backlog == 0 { looks.clear() }
+        return (due, noticed)
     }
 
     /// The schedule's number of the request that was taken last.
@@ -90,6 +95,7 @@ struct Arrivals: Sendable {
         let all = profile.count(by: UInt64(clamping: now.nanoseconds(since: origin)))
         let mine = min(limit, all > offset ? (all - offset - 1) / step + 1 : 0)
         guard mine > noticed else { return }
+        looks.noticed(from: noticed, at: now)
         parts(noticed..<mine, &noticeStage, body)
         noticed = mine
         next = due(noticed, &noticeStage)

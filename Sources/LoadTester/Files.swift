@@ -7,9 +7,12 @@ package enum Files {
     /// A request's body is held in memory once; a body beyond this belongs in an upload test of another kind.
     package static let bodyLimit = 256 << 20
 
-    /// The whole of a file.
+    /// What stands for standard input and output.
+    package static let standard = "-"
+
+    /// The whole of a file, or of standard input.
     package static func read(_ path: String, for flag: String, limit: Int = bodyLimit) throws(UsageError) -> [UInt8] {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = path == standard ? dup(STDIN_FILENO) : unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             throw UsageError(
                 "\(flag) \(quoted(path)) cannot be read: \(Errno(code: uncurl_errno())): name a readable file"

@@ -1,23 +1,37 @@
 /// Whether volley itself was the limit: an open-loop run whose schedule was not kept says nothing sure of the server.
-enum GeneratorLimits {
-    /// Later than this by itself, volley's lateness shows in the figures of a fast server.
-    static let tolerableLag: UInt64 = 1_000_000
+package enum GeneratorLimits {
+    /// Unless `--max-lag` says otherwise: a lateness of volley's own that shows no more than this in a percentile is none.
+    package static let tolerableLag: UInt64 = 1_000_000
     static let busy = 0.9
+    /// The percentiles in which volley's lateness may not show; with those that conditions are about.
+    private static let told: Set<Double> = [50, 90, 99]
 
     /// Nothing in a closed loop, which asks for all there is.
     static func reasons(_ result: RunResult) -> [String] {
         guard let schedule = result.tally.schedule else { return [] }
         var reasons: [String] = []
-        let corrected = schedule.corrected.summary(percentiles: [99])?[99] ?? 0
-        if let lag = schedule.lag.summary(percentiles: [99])?[99], lag > max(tolerableLag, corrected / 10) {
-            reasons.append(
-                "it noticed 1 in 100 requests \(Units.time(lag)) or more after they were due: use more threads (-t), "
-                    + "an idle machine or a lower rate"
-            )
-        }
+        if let reason = lateness(schedule, result.plan) { reasons.append(reason) }
         // Who polls is always busy.
         if result.plan.spin == 0, let text = busiest(result) { reasons.append(text) }
         return reasons
+    }
+
+    /// The percentile that volley's lateness has moved most, where it has by more than a tenth and than is tolerated.
+    private static func lateness(_ schedule: ScheduleTally, _ plan: RunPlan) -> String? {
+        let percentiles = told.union(plan.gates.compactMap(\.metric.correctedPercentile)).union(
+            plan.search?.goal.percentiles ?? []
+        ).sorted()
+        guard let corrected = schedule.corrected.summary(percentiles: percentiles),
+            let without = schedule.unlagged.summary(percentiles: percentiles)
+        else { return nil }
+        let moved = zip(corrected.percentiles, without.percentiles).filter { mine, theirs in
+            let shift = mine.value - min(mine.value, theirs.value)
+            return shift > max(plan.maxLag, mine.value / 10)
+        }
+        guard let (mine, theirs) = moved.last else { return nil }
+        return
+            "its own lateness made the p\(mine.name) \(Units.time(mine.value)), which would have been \(Units.time(theirs.value)): use "
+            + "more threads (-t), an idle machine or a lower rate"
     }
 
     /// What a closed loop says instead, where it is no verdict.

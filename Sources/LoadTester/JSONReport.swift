@@ -9,7 +9,7 @@ enum JSONReport {
     static func document(_ result: RunResult) -> JSONValue {
         let tally = result.tally
         return .object([
-            ("schema", .integer(1)),
+            ("schema", .integer(SavedReport.schema)),
             ("volley", .string(VolleyVersion.text)),
             ("run", run(result)),
             ("requests", requests(tally)),
@@ -21,7 +21,7 @@ enum JSONReport {
             (
                 "latency",
                 .object([
-                    ("success", histogram(tally.success)), ("http_error", histogram(tally.httpError)),
+                    ("raw", histogram(tally.success)), ("http_error", histogram(tally.httpError)),
                     ("failed", histogram(tally.failure)), ("first_byte", histogram(tally.firstByte)),
                     ("connect", histogram(tally.connect)), ("tls", histogram(tally.tls)),
                 ])
@@ -48,6 +48,7 @@ enum JSONReport {
             ("schedule", plan.profile.map { .string($0.description) } ?? .null),
             ("think", plan.think.map { .string($0.description) } ?? .null),
             ("drain_ns", .integer(plan.drain)),
+            ("max_lag_ns", .optional(plan.profile == nil ? nil : plan.maxLag)),
             ("work", .string(plan.work.rawValue)),
             ("connections", .integer(UInt64(plan.connections))),
             ("threads", .integer(UInt64(plan.threads))),

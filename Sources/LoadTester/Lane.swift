@@ -9,6 +9,8 @@ final class Lane: ExchangeDelegate {
     let number: Int
     /// When its request was due by the schedule; without one, when it was started. Never before its first.
     var due = Instant.never
+    /// How long after it was due volley took notice, in nanoseconds.
+    var lag: UInt64 = 0
     /// Of what is under way: its number among the requests of all threads and parts; 0 where nobody asks for one.
     var sequence: UInt64 = 0
     /// Its next request will need a connection of its own making.

@@ -174,8 +174,8 @@ final class LaneDriver: AlarmHandler {
         mayConnect = .never
         guard arrivals != nil else { return }
         while hasBacklog, !resting.isEmpty, hasConnection() {
-            guard let due = arrivals?.take(), let lane = resting.popLast() else { return }
-            lane.due = due
+            guard let (due, noticed) = arrivals?.take(), let lane = resting.popLast() else { return }
+            (lane.due, lane.lag) = (due, worker.nanoseconds(from: due, to: noticed))
             begin(lane)
         }
         finishIfDone()

@@ -17,7 +17,7 @@ extension LaneDriver {
         worker.noteBytes(report)
         let latency = worker.nanoseconds(from: sent, to: end)
         let firstByte = worker.nanoseconds(from: sent, to: timings.responseStart ?? end)
-        if lane.hops == 0 { noteWait(lane, report) }
+        noteWait(lane, report)
         var next: PlannedRequest?
         let refused = worker.limits.failure(report, until: end)
         var verdict = refused.map { .unwanted($0) } ?? judge(lane, status)
@@ -120,6 +120,7 @@ extension LaneDriver {
         if failure.kind == .timeout { noteCorrected(lane, until: now) }
         guard let sent = report.timings.requestStart else {
             worker.tally.connectionFailed(failure, at: time, example: "\(label(request)): \(error)")
+            if isOfSchedule(lane) { worker.tally.refused() }
             let waited = worker.nanoseconds(from: report.timings.start, to: now)
             worker.logFailure(failure, report, sent: nil, latency: waited, due: due(lane))
             // By a schedule no more are tried than are due; others would try as fast as they are refused.
@@ -129,7 +130,7 @@ extension LaneDriver {
         worker.noteConnection(report)
         worker.noteBytes(report)
         worker.tally.sent()
-        if lane.hops == 0 { noteWait(lane, report) }
+        noteWait(lane, report)
         // The limit runs from the start, and what ran into it took no less.
         let isWhole = report.retried || failure.kind == .timeout
         let latency = worker.nanoseconds(from: isWhole ? report.timings.start : sent, to: now)
@@ -144,23 +145,26 @@ extension LaneDriver {
     func noteUnfinished(_ lane: Lane, _ report: ExchangeReport) {
         let now = worker.loop.now
         guard report.timings.requestStart != nil else {
-            if lane.due >= since { worker.tally.unsent(age: worker.nanoseconds(from: lane.due, to: now)) }
+            if isOfSchedule(lane) { worker.tally.unsent(age: worker.nanoseconds(from: lane.due, to: now)) }
             return
         }
         worker.noteConnection(report)
         worker.noteBytes(report)
         worker.tally.sent()
-        if lane.hops == 0 { noteWait(lane, report) }
+        noteWait(lane, report)
         noteCorrected(lane, until: now)
     }
 
     private func noteWait(_ lane: Lane, _ report: ExchangeReport) {
-        guard lane.isFirstOfVisit, lane.due >= since, let start = report.timings.requestStart else { return }
+        guard isOfSchedule(lane), let start = report.timings.requestStart else { return }
         worker.tally.waited(worker.nanoseconds(from: lane.due, to: start))
     }
 
+    /// What is under way is the request that came due, not one that followed it.
+    private func isOfSchedule(_ lane: Lane) -> Bool { lane.isFirstOfVisit && lane.hops == 0 && lane.due >= since }
+
     private func noteCorrected(_ lane: Lane, until end: Instant) {
         guard lane.isFirstOfVisit, lane.due >= since else { return }
-        worker.tally.corrected(worker.nanoseconds(from: lane.due, to: end))
+        worker.tally.corrected(worker.nanoseconds(from: lane.due, to: end), lag: lane.lag)
     }
 }

@@ -1,4 +1,3 @@
-internal import CLinux
 internal import Glibc
 import Reactor
 
@@ -16,7 +15,7 @@ struct LiveView {
 
     /// - Parameter line: the progress line, which stands below the plots.
     mutating func draw(_ series: IntervalSeries, _ line: String) {
-        let (columns, rows) = Self.size(of: descriptor)
+        let (columns, rows) = Terminal.size(of: descriptor)
         let lines = rows >= Self.height * 2 + 4 ? Self.lines(series, columns: columns) + [line] : [line]
         // Without automatic wrap a narrow terminal cuts lines off instead of scrolling them.
         var text = "\u{1B}[?7l" + home
@@ -56,7 +55,7 @@ struct LiveView {
     ) -> [String] {
         let top = max(values.max() ?? 0, 1)
         let heading =
-            "\u{1B}[1m\(name)\u{1B}[0m" + (values.last.map { " \(label($0))" } ?? " (waiting for the first interval)")
+            "\u{1B}[1m\(name)\u{1B}[0m" + (values.last.map { " \(label($0))" } ?? " (no interval yet)")
         let body = (0..<height).map { row in
             let floor = Double(height - 1 - row)
             let axis = row == 0 ? label(top) : row == height - 1 ? "0" : ""
@@ -81,11 +80,5 @@ struct LiveView {
         case ..<10_000_000: fixed(value / 1_000, 1) + "k"
         default: fixed(value / 1_000_000, 1) + "M"
         }
-    }
-
-    private static func size(of descriptor: CInt) -> (columns: Int, rows: Int) {
-        var size = winsize()
-        guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return (80, 24) }
-        return (Int(size.ws_col), Int(size.ws_row))
     }
 }

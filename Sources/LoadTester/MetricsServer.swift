@@ -8,7 +8,7 @@ final class MetricsServer: Sendable {
     private let listener: LoopBound<Listener>
     private let page: MetricsPage
 
-    /// - Parameter port: on all of this machine's addresses; 0 for any that is free.
+    /// - Parameter port: on all of this machine's addresses, of either family; 0 for any that is free.
     init(port: UInt16, of plan: RunPlan) throws(UsageError) {
         do throws(Errno) {
             let group = try EventLoopGroup(count: 1, name: "metrics")
@@ -18,9 +18,7 @@ final class MetricsServer: Sendable {
             loop.post {
                 let made: Result<LoopBound<Listener>, Errno>
                 do throws(Errno) {
-                    let listener = try Listener(on: loop, at: .v4(.any, port: port)) { socket in
-                        MetricsConnection.begin(socket, on: loop, page)
-                    }
+                    let listener = try Self.listen(port, on: loop) { MetricsConnection.begin($0, on: loop, page) }
                     made = .success(LoopBound(listener, on: loop))
                 } catch {
                     made = .failure(error)
@@ -48,22 +46,51 @@ final class MetricsServer: Sendable {
         page.set(MetricsText.text(tally, of: plan.work, url: plan.url))
     }
 
-    func stop() {
+    /// Without IPv6 in the kernel, by IPv4 alone.
+    private static func listen(
+        _ port: UInt16,
+        on loop: EventLoop,
+        _ accept: @escaping (consuming Socket) -> Void
+    ) throws(Errno) -> Listener {
+        if let both = try? Listener(on: loop, at: .v6(.any, port: port), accept: accept) { return both }
+        return try Listener(on: loop, at: .v4(.any, port: port), accept: accept)
+    }
+
+    /// Ends, once somebody has asked for the last figures.
+    ///
+    /// - Parameter linger: how long to wait for that, in nanoseconds.
+    func stop(after linger: UInt64) {
+        page.waitForReader(atMost: .nanoseconds(Int64(clamping: linger)))
         let listener = listener
         listener.loop.post { listener.value.close() }
         group.shutdown()
     }
 }
 
-/// The text that is served at the moment. The lock guards it.
+/// The text that is served at the moment, and whether it was read.
 final class MetricsPage: Sendable {
-    private let text: Mutex<String>
+    private struct State: Sendable {
+        var text: String
+        var wasRead = false
+    }
 
-    init(_ text: String) { self.text = Mutex(text) }
+    private let state: Monitor<State>
 
-    func set(_ new: String) { text.withLock { $0 = new } }
+    init(_ text: String) { state = Monitor(State(text: text)) }
 
-    var current: String { text.withLock { $0 } }
+    func set(_ new: String) { state.update { $0 = State(text: new) } }
+
+    /// For an answer.
+    func read() -> String {
+        state.update { $0.wasRead = true }
+        return state.withLock { $0.text }
+    }
+
+    /// Until the text that is there now has gone out.
+    func waitForReader(atMost limit: Duration) {
+        guard limit > .zero else { return }
+        _ = state.wait(atMost: limit) { $0.wasRead ? true : nil }
+    }
 }
 
 /// One scrape: a request's head in, one answer out, then the end. Loop thread only.
@@ -141,8 +168,8 @@ final class MetricsConnection: ReadinessHandler, TimerHandler {
         let words = String(decoding: head.prefix { $0 != 13 }, as: UTF8.self).split(separator: " ")
         let path = words.count == 3 ? words[1].prefix { $0 != "?" } : ""
         switch (words.first, path) {
-        case ("GET"?, "/metrics"), ("GET"?, "/"): return Self.response("200 OK", page.current)
-        case ("HEAD"?, "/metrics"), ("HEAD"?, "/"): return Self.response("200 OK", page.current, hasContent: false)
+        case ("GET"?, "/metrics"), ("GET"?, "/"): return Self.response("200 OK", page.read())
+        case ("HEAD"?, "/metrics"), ("HEAD"?, "/"): return Self.response("200 OK", page.read(), hasContent: false)
         case ("GET"?, _), ("HEAD"?, _): return Self.response("404 Not Found", "the metrics are at /metrics\n")
         default: return Self.response("400 Bad Request", "GET /metrics\n")
         }

@@ -77,6 +77,8 @@ package struct Options: Sendable {
     package var interval: UInt64
     /// Where Prometheus may ask; nil: nowhere.
     package var metricsPort: UInt16?
+    /// How long it may ask once more after the end, in nanoseconds.
+    package var linger: UInt64 = 0
     /// Open loop: when requests are due; nil: each connection sends its next as soon as it has an answer.
     package var profile: LoadProfile?
     /// Closed loop: how long a connection rests after an answer.
@@ -85,6 +87,8 @@ package struct Options: Sendable {
     package var drain: UInt64
     /// How long before a request is due a thread stops sleeping and polls, in nanoseconds.
     package var spin: UInt64
+    /// How far volley's own lateness may move a percentile by a schedule, in nanoseconds.
+    package var maxLag = GeneratorLimits.tolerableLag
     /// Of everything random.
     package var seed: UInt64
     /// What is requested, in the place of `request`; empty: that, again and again.

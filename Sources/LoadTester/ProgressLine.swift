@@ -1,4 +1,3 @@
-internal import CLinux
 internal import Glibc
 import Reactor
 
@@ -11,7 +10,7 @@ struct ProgressLine {
 
     init(descriptor: CInt = STDERR_FILENO, wanted: Bool, terminal: Bool? = nil) {
         self.descriptor = descriptor
-        isShown = wanted && (terminal ?? Self.isTerminal(descriptor))
+        isShown = wanted && (terminal ?? Terminal.isOne(descriptor))
     }
 
     /// Redraws the line in place; `elapsed` counts from the start of the run, in nanoseconds.
@@ -31,7 +30,8 @@ struct ProgressLine {
         // A warm-up's end sets the counts back: the first second after it has no rate.
         let done = snapshot.completed >= previous.completed ? snapshot.completed - previous.completed : 0
         previous = (elapsed, snapshot.completed)
-        return Self.text(snapshot, elapsed: elapsed, rate: span > 0 ? Double(done) / span : 0, plan)
+        let columns = Terminal.size(of: descriptor).columns
+        return Self.text(snapshot, elapsed: elapsed, rate: span > 0 ? Double(done) / span : 0, plan, columns: columns)
     }
 
     /// Takes the line away, so that the report starts on a clean one.
@@ -41,13 +41,38 @@ struct ProgressLine {
         isDrawn = false
     }
 
-    static func text(_ snapshot: RunSnapshot, elapsed: UInt64, rate: Double, _ plan: RunPlan) -> String {
+    /// - Parameter columns: as much as fits is shown, the most important first.
+    static func text(
+        _ snapshot: RunSnapshot,
+        elapsed: UInt64,
+        rate: Double,
+        _ plan: RunPlan,
+        columns: Int = .max
+    ) -> String {
+        let lines = Detail.allCases.map { parts($0, snapshot, elapsed, rate, plan).joined(separator: " · ") }
+        let fitting = lines.first { $0.count <= columns }
+        return fitting ?? String((lines.last ?? "").prefix(columns))
+    }
+
+    /// How much the line says, the most first.
+    private enum Detail: CaseIterable {
+        case all, oneTime, short, bare
+    }
+
+    private static func parts(
+        _ detail: Detail,
+        _ snapshot: RunSnapshot,
+        _ elapsed: UInt64,
+        _ rate: Double,
+        _ plan: RunPlan
+    ) -> [String] {
+        let isLong = detail == .all || detail == .oneTime
         let seconds = fixed(Double(elapsed) / 1e9, 0)
-        var parts: [String]
-        switch (plan.duration, plan.requests) {
-        case (let duration?, _): parts = ["\(seconds) s of \(Units.time(duration &+ plan.warmup))"]
-        case (nil, let requests?): parts = ["\(seconds) s", "\(grouped(snapshot.completed)) of \(grouped(requests))"]
-        case (nil, nil): parts = ["\(seconds) s"]
+        var parts = ["\(seconds) s"]
+        if isLong, let duration = plan.duration {
+            parts = ["\(seconds) s of \(Units.time(duration &+ plan.warmup))"]
+        } else if isLong, let requests = plan.requests {
+            parts.append("\(grouped(snapshot.completed)) of \(grouped(requests))")
         }
         if elapsed < plan.warmup { parts.append("warming up") }
         let unit =
@@ -55,18 +80,16 @@ struct ProgressLine {
             case .requests: "requests/s"
             case .handshakes: "connections/s"
             }
-        parts.append("\(grouped(UInt64(max(rate, 0)))) \(unit)")
+        parts.append(grouped(UInt64(max(rate, 0))) + (detail == .all ? " \(unit)" : "/s"))
         if let p50 = snapshot.p50, let p99 = snapshot.p99 {
-            parts.append("p50 \(Units.time(p50)), p99 \(Units.time(p99))")
+            switch detail {
+            case .all: parts.append("p50 \(Units.time(p50)), p99 \(Units.time(p99))")
+            case .oneTime, .short: parts.append("p99 \(Units.time(p99))")
+            case .bare: break
+            }
         }
         parts.append("\(grouped(snapshot.errors)) errors")
-        if snapshot.sentAgain > 0 { parts.append("\(grouped(snapshot.sentAgain)) sent again") }
-        return parts.joined(separator: " · ")
-    }
-
-    private static func isTerminal(_ descriptor: CInt) -> Bool {
-        guard isatty(descriptor) == 1 else { return false }
-        guard let name = unsafe getenv("TERM") else { return false }
-        return unsafe String(cString: name) != "dumb"
+        if snapshot.sentAgain > 0, detail != .bare { parts.append("\(grouped(snapshot.sentAgain)) sent again") }
+        return parts
     }
 }

@@ -1,69 +1,116 @@
-/// Numbers and times as wrk writes them: an integer and one unit, upper and lower case alike.
+/// Numbers and times as they are written everywhere: `64`, `1.5k`, `1e3`, `0`; `500ms`, `0.2s`, `1h30m`.
 ///
-/// wrk reads a unit with `strncasecmp` and knows only whole numbers, so `1m` is a million connections
-/// and a minute of time. volley adds the units below a second to times.
+/// Units are wrk's, upper and lower case alike, so `1m` is a million connections and a minute of time; volley adds fractions, powers of ten, and
+/// the units below a second. What is read is exact: a number with a remainder is refused, not rounded.
 package enum Quantity {
     /// A month: instants are signed 64-bit nanoseconds, and any sum of a few of these fits.
     package static let longest: UInt64 = 31 * 24 * 3_600_000_000_000
 
-    /// `10`, `1k`, `1M`, `1G`; at least one.
-    package static func count(_ text: String, for flag: String) throws(UsageError) -> UInt64 {
-        guard let (number, unit) = split(text) else {
-            throw UsageError("\(flag) \(quoted(text)) is not a number: use a whole number such as 64, 1k or 1M")
+    /// `10`, `1.5k`, `1e6`, `1M`, `1G`.
+    ///
+    /// - Parameter allowingZero: nothing is a number too.
+    package static func count(
+        _ text: String,
+        for flag: String,
+        allowingZero: Bool = false
+    ) throws(UsageError) -> UInt64 {
+        guard let (number, unit) = DecimalNumber.first(of: Substring(text)) else {
+            throw UsageError("\(flag) \(quoted(text)) is not a number: use a whole number such as 64, 1.5k or 1M")
         }
-        let scale: UInt64
-        switch unit {
-        case "": scale = 1
-        case "k": scale = 1_000
-        case "m": scale = 1_000_000
-        case "g": scale = 1_000_000_000
-        default:
-            throw UsageError("\(flag) \(quoted(text)) has an unknown unit \(quoted(unit)): use k, M or G")
+        guard let scale = scale(ofCount: unit.lowercased()) else {
+            throw UsageError("\(flag) \(quoted(text)) has an unknown unit \(quoted(unit.lowercased())): use k, M or G")
         }
-        return try positive(number, times: scale, text, flag)
+        let value = try exact(number, times: scale, text, flag, "a whole number")
+        guard value > 0 || allowingZero else { throw UsageError("\(flag) must be more than 0") }
+        return value
     }
 
-    /// `10` (seconds), `500us`, `500ms`, `2s`, `2m`, `2h`, in nanoseconds; more than none.
-    package static func time(_ text: String, for flag: String) throws(UsageError) -> UInt64 {
-        guard let (number, unit) = split(text) else {
-            throw UsageError(
-                "\(flag) \(quoted(text)) is not a time: use a whole number and a unit such as 500ms, 10s or 2m"
+    /// `10` (seconds), `500us`, `500ms`, `0.2s`, `2m`, `1h30m`, in nanoseconds.
+    ///
+    /// - Parameter allowingZero: no time at all is a time too.
+    package static func time(
+        _ text: String,
+        for flag: String,
+        allowingZero: Bool = false
+    ) throws(UsageError) -> UInt64 {
+        var rest = Substring(text)
+        var (sum, last) = (UInt64(0), UInt64.max)
+        repeat {
+            guard let (number, tail) = DecimalNumber.first(of: rest) else {
+                throw UsageError("\(flag) \(quoted(text)) is not a time: use such as 500ms, 0.2s, 10s or 1h30m")
+            }
+            let unit = tail.prefix { !$0.isNumber }
+            guard let scale = scale(ofTime: unit.lowercased()) else {
+                throw UsageError(
+                    "\(flag) \(quoted(text)) has an unknown unit \(quoted(unit.lowercased())): use us, ms, s, m or h"
+                )
+            }
+            // What else was meant by 1h30 or 1m1m?
+            guard scale < last, !unit.isEmpty || last == .max else {
+                throw UsageError(
+                    "\(flag) \(quoted(text)) has parts that do not add up: use such as 1h30m, the longest first"
+                )
+            }
+            last = scale
+            let (total, overflow) = sum.addingReportingOverflow(
+                try exact(number, times: scale, text, flag, "whole nanoseconds")
             )
-        }
-        let scale: UInt64
+            guard !overflow else { throw tooLong(text, flag) }
+            sum = total
+            rest = tail.dropFirst(unit.count)
+        } while !rest.isEmpty
+        guard sum > 0 || allowingZero else { throw UsageError("\(flag) must be more than 0") }
+        guard sum <= longest else { throw tooLong(text, flag) }
+        return sum
+    }
+
+    /// `0.1%`, `0.001`, `1e-3`: a part of 1; nil for what is none.
+    package static func share(_ text: String) -> Double? {
+        guard let (number, unit) = DecimalNumber.first(of: Substring(text)) else { return nil }
         switch unit {
-        case "us": scale = 1_000
-        case "ms": scale = 1_000_000
-        case "", "s": scale = 1_000_000_000
-        case "m": scale = 60_000_000_000
-        case "h": scale = 3_600_000_000_000
-        default:
-            throw UsageError("\(flag) \(quoted(text)) has an unknown unit \(quoted(unit)): use us, ms, s, m or h")
+        case "": return number.value
+        case "%": return number.value / 100
+        default: return nil
         }
-        let nanoseconds = try positive(number, times: scale, text, flag)
-        guard nanoseconds <= longest else {
-            throw UsageError("\(flag) \(quoted(text)) is too long: at most 744h")
-        }
-        return nanoseconds
     }
 
-    /// Digits, then letters, and nothing else; nil when there are no digits at the front or a number
-    /// beyond 64 bits. The letters come back in lower case.
-    private static func split(_ text: String) -> (UInt64, String)? {
-        let digits = text.utf8.prefix { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
-        guard !digits.isEmpty, let number = UInt64(Substring(digits)) else { return nil }
-        return (number, String(text.dropFirst(digits.count)).lowercased())
+    static func scale(ofCount unit: String) -> UInt64? {
+        switch unit {
+        case "": 1
+        case "k": 1_000
+        case "m": 1_000_000
+        case "g": 1_000_000_000
+        default: nil
+        }
     }
 
-    private static func positive(
-        _ number: UInt64,
+    private static func scale(ofTime unit: String) -> UInt64? {
+        switch unit {
+        case "ns": 1
+        case "us", "µs": 1_000
+        case "ms": 1_000_000
+        case "", "s": 1_000_000_000
+        case "m": 60_000_000_000
+        case "h": 3_600_000_000_000
+        default: nil
+        }
+    }
+
+    private static func tooLong(_ text: String, _ flag: String) -> UsageError {
+        UsageError("\(flag) \(quoted(text)) is too long: at most 744h")
+    }
+
+    private static func exact(
+        _ number: DecimalNumber,
         times scale: UInt64,
         _ text: String,
-        _ flag: String
+        _ flag: String,
+        _ wanted: String
     ) throws(UsageError) -> UInt64 {
-        let (value, overflow) = number.multipliedReportingOverflow(by: scale)
-        guard !overflow else { throw UsageError("\(flag) \(quoted(text)) is beyond 64 bits: use a smaller number") }
-        guard value > 0 else { throw UsageError("\(flag) must be more than 0") }
-        return value
+        switch number.times(scale) {
+        case .exact(let value): return value
+        case .fraction: throw UsageError("\(flag) \(quoted(text)) is no multiple of one: use \(wanted)")
+        case .tooLarge: throw UsageError("\(flag) \(quoted(text)) is beyond 64 bits: use a smaller number")
+        }
     }
 }

@@ -24,7 +24,7 @@ package struct Rate: Hashable, Sendable, Comparable, CustomStringConvertible {
         self.units = units < 1 ? 1 : units >= Double(Self.highest.units) ? Self.highest.units : UInt64(units)
     }
 
-    /// `1000`, `2.5k`, `0.2/s`, `90/m`, `100/h`.
+    /// `1000`, `2.5k`, `1e3`, `0.2/s`, `90/m`, `100/h`.
     package init(_ text: String, for flag: String, allowingZero: Bool = false) throws(UsageError) {
         guard let units = Self.units(text) else {
             throw UsageError(
@@ -47,32 +47,14 @@ package struct Rate: Hashable, Sendable, Comparable, CustomStringConvertible {
         case "h": span = 3_600
         default: return nil
         }
-        var digits = parts[0]
-        let scale: UInt64
-        switch digits.last {
-        case "k", "K": scale = 1_000
-        case "m", "M": scale = 1_000_000
-        case "g", "G": scale = 1_000_000_000
-        default: scale = 1
-        }
-        if scale > 1 { digits = digits.dropLast() }
-        let pieces = digits.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-        let fraction = pieces.count == 2 ? pieces[1] : ""
-        guard let whole = pieces.first, isNumber(whole), pieces.count == 1 || isNumber(fraction), fraction.count <= 6,
-            let number = UInt64(whole + fraction)
+        guard let (number, unit) = DecimalNumber.first(of: parts[0]),
+            let scale = Quantity.scale(ofCount: unit.lowercased())
         else { return nil }
-        // `unitsPerRequest` has six tens in it and an hour: the division leaves nothing over.
-        var divisor = span
-        for _ in fraction.indices { divisor *= 10 }
-        let (unit, left) = unitsPerRequest.quotientAndRemainder(dividingBy: divisor)
-        guard left == 0 else { return nil }
-        let (scaled, high) = number.multipliedReportingOverflow(by: scale)
-        let (all, higher) = scaled.multipliedReportingOverflow(by: unit)
-        return high || higher ? .max : all
-    }
-
-    private static func isNumber(_ text: Substring) -> Bool {
-        !text.isEmpty && text.utf8.allSatisfy { (48...57).contains($0) }
+        switch number.times(unitsPerRequest * scale, over: span) {
+        case .exact(let units): return units
+        case .fraction: return nil
+        case .tooLarge: return .max
+        }
     }
 
     /// `1000/s`, `0.25/s`.

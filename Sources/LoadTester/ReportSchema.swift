@@ -31,7 +31,7 @@ package enum ReportSchema {
             "exit_status"
           ],
           "properties": {
-            "schema": {"const": 1},
+            "schema": {"const": 2},
             "volley": {"description": "Version of volley.", "type": "string"},
             "run": {
               "type": "object",
@@ -44,6 +44,7 @@ package enum ReportSchema {
                 "schedule",
                 "think",
                 "drain_ns",
+                "max_lag_ns",
                 "work",
                 "connections",
                 "threads",
@@ -72,6 +73,10 @@ package enum ReportSchema {
                 "schedule": {"description": "Open loop: the rates, in words.", "type": ["string", "null"]},
                 "think": {"description": "Closed loop: the rest after an answer, in words.", "type": ["string", "null"]},
                 "drain_ns": {"type": "integer", "minimum": 0},
+                "max_lag_ns": {
+                  "description": "Open loop: how far volley's own lateness may move a percentile.",
+                  "type": ["integer", "null"]
+                },
                 "work": {
                   "description": "handshakes: connections opened, TLS included, and closed; no requests.",
                   "enum": ["requests", "handshakes"]
@@ -246,9 +251,9 @@ package enum ReportSchema {
               "description": "Closed loop: requests not sent during stalls are not in here.",
               "type": "object",
               "additionalProperties": false,
-              "required": ["success", "http_error", "failed", "first_byte", "connect", "tls"],
+              "required": ["raw", "http_error", "failed", "first_byte", "connect", "tls"],
               "properties": {
-                "success": {"$ref": "#/$defs/histogram"},
+                "raw": {"description": "Successes, from the first byte sent.", "$ref": "#/$defs/histogram"},
                 "http_error": {"$ref": "#/$defs/histogram"},
                 "failed": {"$ref": "#/$defs/histogram"},
                 "first_byte": {"$ref": "#/$defs/histogram"},

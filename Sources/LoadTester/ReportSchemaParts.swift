@@ -31,7 +31,7 @@ enum ReportSchemaParts {
                   "sent_again": {"type": "integer", "minimum": 0},
                   "bytes_in": {"type": "integer", "minimum": 0},
                   "latency": {
-                    "description": "Of what the run is about: corrected, success or tls.",
+                    "description": "Of what the run is about: corrected, raw or tls.",
                     "$ref": "#/$defs/histogram"
                   }
                 }
@@ -60,9 +60,12 @@ enum ReportSchemaParts {
                 "wanted_per_second",
                 "rate_ratio",
                 "due",
+                "sent",
+                "refused",
                 "unsent",
                 "delayed",
                 "corrected",
+                "without_lag",
                 "lag",
                 "wait",
                 "generator_limits"
@@ -87,10 +90,16 @@ enum ReportSchemaParts {
                   "type": ["number", "null"]
                 },
                 "due": {"description": "Requests that came due.", "type": "integer", "minimum": 0},
+                "sent": {"description": "Of these, begun: due is sent + refused + unsent.", "type": "integer", "minimum": 0},
+                "refused": {"description": "Of these, got no connection.", "type": "integer", "minimum": 0},
                 "unsent": {"description": "Of these, never sent.", "type": "integer", "minimum": 0},
                 "delayed": {"description": "Of these, no connection was free at once.", "type": "integer", "minimum": 0},
                 "corrected": {
                   "description": "Due to end of response; what timed out, was in flight or unsent counts with its age.",
+                  "$ref": "#/$defs/histogram"
+                },
+                "without_lag": {
+                  "description": "The same less lag: as if volley had been on time.",
                   "$ref": "#/$defs/histogram"
                 },
                 "lag": {"description": "Due to noticed: volley's own lateness.", "$ref": "#/$defs/histogram"},

@@ -47,7 +47,7 @@ package struct ReportSink: Hashable, Sendable {
     package static let text = ReportSink(.text, path: nil)
 
     init(_ format: Format, path: String?, flag: String = "--format") {
-        (self.format, self.path, self.flag) = (format, path, flag)
+        (self.format, self.path, self.flag) = (format, path == Files.standard ? nil : path, flag)
     }
 
     /// `text`, or `json=out.json`.

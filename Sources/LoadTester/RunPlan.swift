@@ -53,6 +53,7 @@ package struct RunPlan: Sendable {
     /// After the measured part, for the answers to what was sent, and for what was due and is not sent yet.
     let drain: UInt64
     let spin: UInt64
+    let maxLag: UInt64
     let seed: UInt64
     /// For requests to other places than the run's own.
     let connectTo: [ConnectToRule]
@@ -105,7 +106,7 @@ package struct RunPlan: Sendable {
         (pipeline, reuse, retries) = (options.pipeline, options.reuse, options.retries)
         (connectRate, sources) = (options.connectRate, options.sources)
         (profile, think, drain) = (options.profile, options.think, options.drain)
-        (spin, seed) = (options.spin, options.seed)
+        (spin, maxLag, seed) = (options.spin, options.maxLag, options.seed)
         (shard, isSwarm) = (options.shard, options.isSwarm)
         (gates, search) = (options.gates, options.search)
         connectTo = options.connectTo

@@ -17,11 +17,12 @@ struct Job: Sendable {
 struct RunStage {
     let metrics: MetricsServer?
     private let chatter: Options.Chatter
+    private let linger: UInt64
     private var signals = SignalWait()
 
     /// Everything about this machine that can be refused is refused here, before the first connect.
     init(_ options: Options, _ preflight: Preflight, _ limits: SystemLimits) throws(UsageError) {
-        chatter = options.chatter
+        (chatter, linger) = (options.chatter, options.linger)
         try preflight.raiseDescriptors(limits)
         try SourceAddresses.check(options.sources)
         try options.security.loadRoots()
@@ -31,7 +32,7 @@ struct RunStage {
     }
 
     /// The last run is over, and its reports are written.
-    func close() { metrics?.stop() }
+    func close() { metrics?.stop(after: linger) }
 
     /// Reports are about to be written: a first signal does not keep them from that.
     mutating func finishRuns() { signals.finish() }

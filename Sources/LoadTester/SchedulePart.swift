@@ -11,9 +11,18 @@ enum SchedulePart {
 
     static func counts(_ schedule: ScheduleTally, _ result: RunResult) -> [String] {
         var text = "\(grouped(schedule.due)) due"
-        if schedule.delayed > 0 { text += ", \(grouped(schedule.delayed)) of them when no connection was free" }
-        if schedule.unsent > 0 { text += ", \(grouped(schedule.unsent)) never sent" }
+        // A visit of a script's may come to nothing, or to several requests.
+        if result.plan.users.script == nil {
+            text +=
+                " = \(grouped(schedule.sent)) sent + \(grouped(schedule.refused)) refused + \(grouped(schedule.unsent)) unsent"
+            if !schedule.isBalanced { text += "  (THESE DO NOT ADD UP: a bug in volley)" }
+        }
         var lines = [TextReport.row("Schedule", text)]
+        if schedule.delayed > 0 {
+            lines.append(
+                TextReport.row("", "\(grouped(schedule.delayed)) of them were due when no connection was free")
+            )
+        }
         if let ratio = result.tally.rateRatio {
             let wanted = fixed(result.perSecond(schedule.due), 2)
             lines.append(
@@ -57,9 +66,12 @@ enum SchedulePart {
             ("wanted_per_second", .number(result.perSecond(schedule.due))),
             ("rate_ratio", result.tally.rateRatio.map { .number($0) } ?? .null),
             ("due", .integer(schedule.due)),
+            ("sent", .integer(schedule.sent)),
+            ("refused", .integer(schedule.refused)),
             ("unsent", .integer(schedule.unsent)),
             ("delayed", .integer(schedule.delayed)),
             ("corrected", JSONReport.histogram(schedule.corrected)),
+            ("without_lag", JSONReport.histogram(schedule.unlagged)),
             ("lag", JSONReport.histogram(schedule.lag)),
             ("wait", JSONReport.histogram(schedule.wait)),
             ("generator_limits", .array(result.generatorLimits.map { .string($0) })),

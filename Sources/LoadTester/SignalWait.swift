@@ -3,7 +3,7 @@ internal import Glibc
 
 /// The main thread's sleep: until a worker wakes it, the user interrupts, or time is up.
 ///
-/// The first SIGINT or SIGTERM is taken in turn with the wake-ups, so no handler ever runs in the middle of anything; the second ends
+/// The first SIGINT, SIGTERM or SIGHUP is taken in turn with the wake-ups, so no handler ever runs in the middle of anything; the second ends
 /// the program at once. The loops' threads block all signals.
 struct SignalWait {
     enum Event { case woken, interrupted, timeOut }
@@ -11,7 +11,8 @@ struct SignalWait {
     /// SIGUSR1 wakes: like the others it stays pending if it comes before the wait.
     private static let wakeUp = SIGUSR1
 
-    private static let interrupts = [SIGINT, SIGTERM]
+    /// A hang-up ends the run too, unless whoever started volley wants it to be passed over (nohup).
+    private static let interrupts = [SIGINT, SIGTERM] + (isIgnored(SIGHUP) ? [] : [SIGHUP])
 
     private var signals = sigset_t()
     private var wasInterrupted = false
@@ -29,7 +30,7 @@ struct SignalWait {
             tv_nsec: Int(nanoseconds % 1_000_000_000)
         )
         switch unsafe sigtimedwait(&signals, nil, &limit) {
-        case SIGINT, SIGTERM:
+        case SIGINT, SIGTERM, SIGHUP:
             wasInterrupted = true
             // A shell has its background jobs ignore SIGINT; the wait took the first all the same, so the next counts too.
             for number in Self.interrupts { _ = signal(number, SIG_DFL) }
@@ -46,6 +47,13 @@ struct SignalWait {
         wasInterrupted = true
         for number in Self.interrupts { _ = signal(number) { _ = signal($0, SIG_DFL) } }
         Self.unblock()
+    }
+
+    private static func isIgnored(_ number: CInt) -> Bool {
+        var action = sigaction()
+        guard unsafe sigaction(number, nil, &action) == 0 else { return false }
+        let handler = unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+        return unsafe handler == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 
     private static func unblock() {

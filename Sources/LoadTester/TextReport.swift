@@ -98,7 +98,7 @@ enum TextReport {
         let tally = result.tally
         let rows = [
             ("corrected", tally.schedule?.corrected ?? LatencyHistogram()),
-            (tally.schedule == nil ? "success" : "raw", tally.success), ("HTTP error", tally.httpError),
+            ("raw", tally.success), ("HTTP error", tally.httpError),
             ("failed", tally.failure),
             ("first byte", tally.firstByte), ("connect", tally.connect), ("TLS", tally.tls),
         ].compactMap { name, values in histogramRow(name, values) }

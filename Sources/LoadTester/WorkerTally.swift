@@ -146,13 +146,20 @@ import TLS
     /// A request was sent `wait` after it was due.
     func waited(_ wait: UInt64) { unsafe tally.pointee.schedule?.wait.record(wait) }
 
-    /// Since a request was due it took so long.
-    func corrected(_ latency: UInt64) { unsafe tally.pointee.schedule?.corrected.record(latency) }
+    /// Since a request was due it took so long, the first `lag` of it because volley had not noticed.
+    func corrected(_ latency: UInt64, lag: UInt64) {
+        unsafe tally.pointee.schedule?.corrected.record(latency)
+        unsafe tally.pointee.schedule?.unlagged.record(latency &- min(latency, lag))
+    }
+
+    /// A request that was due got no connection.
+    func refused() { unsafe tally.pointee.schedule?.refused &+= 1 }
 
     /// Requests that were due `age` ago will not be sent any more.
     func unsent(_ count: UInt64 = 1, age: UInt64) {
         unsafe tally.pointee.schedule?.unsent &+= count
         unsafe tally.pointee.schedule?.corrected.record(age, count: count)
+        unsafe tally.pointee.schedule?.unlagged.record(age, count: count)
     }
 
     func redirected() { unsafe tally.pointee.redirects &+= 1 }

@@ -12,8 +12,9 @@ struct LoadCommand: ParsableCommand {
         abstract: "A load tester for HTTP/1.1 servers over TCP and TLS, with wrk's flags.",
         usage: "volley [-t N] [-c N] [-d TIME | -n N] [options] [URL]",
         discussion: """
-            Numbers may carry k, M or G; times us, ms, s, m or h (seconds without). Without a URL, volley starts \
-            its own server and tests that.
+            Numbers may have fractions, powers of ten, and k, M or G (1.5k, 1e3); times us, ms, s, m or h, seconds without (0.2s, 1h30m); \
+            shares are such as 0.1% or 0.001. A file named - is standard input or output. Without a URL, volley starts its own server and \
+            tests that.
 
             Exit status: 0 all well; 1 the command line or the machine does not allow the run; 2 a condition of \
             --fail-if holds, or no rate keeps --search-max; 3 volley did not keep up with --rate or --stage, and nothing failed; 4 requests or connections failed, or nothing was \
@@ -201,6 +202,14 @@ struct LoadCommand: ParsableCommand {
         help: ArgumentHelp("Serve Prometheus' text format at this port, under /metrics; 0 for any.", valueName: "PORT")
     )
     var prometheus: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "After the end, wait so long for one more scrape of --prometheus. (default: 0)",
+            valueName: "TIME"
+        )
+    )
+    var linger: String?
 
     @Flag(help: "Plots of rate and latency on the terminal while it runs.")
     var live = false

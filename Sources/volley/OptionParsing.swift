@@ -22,7 +22,10 @@ extension Options {
             connections: connections
         )
         timeout = try Quantity.time(command.timeout, for: "--timeout")
-        warmup = try command.warmup.map { text throws(UsageError) in try Quantity.time(text, for: "--warmup") } ?? 0
+        warmup =
+            try command.warmup.map { text throws(UsageError) in
+                try Quantity.time(text, for: "--warmup", allowingZero: true)
+            } ?? 0
         pipeline = try Self.count(command.pipeline, for: "--pipeline", limit: Self.pipelineLimit)
         connectRate = try Self.connectRate(command.connectRate)
         reuse = try Self.reuse(command.close, pipeline: pipeline, work)
@@ -36,6 +39,10 @@ extension Options {
         chatter = command.quiet ? .quiet : command.noProgress ? .notes : command.live ? .live : .progress
         interval = try Self.interval(command.interval)
         metricsPort = try Self.metricsPort(command.prometheus)
+        if let text = command.linger {
+            guard metricsPort != nil else { throw UsageError("--linger is about scrapes: use it with --prometheus") }
+            linger = try Quantity.time(text, for: "--linger", allowingZero: true)
+        }
         repeats = try Self.count(command.repeats, for: "--repeat", limit: 1_000)
         for condition in command.failIf { gates.append(try Gate(condition)) }
         startAt = try command.startAt.map { text throws(UsageError) in try Self.instant(text) }

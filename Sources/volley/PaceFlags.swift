@@ -53,6 +53,14 @@ struct PaceFlags: ParsableArguments {
     var spin: String?
 
     @Option(
+        help: ArgumentHelp(
+            "With a rate: how far volley's own lateness may move a percentile before the run is invalid. (default: 1ms)",
+            valueName: "TIME"
+        )
+    )
+    var maxLag: String?
+
+    @Option(
         help: ArgumentHelp("Of everything random: the same seed makes the same choices. (default: 1)", valueName: "N")
     )
     var seed: String?
@@ -94,14 +102,18 @@ extension Options {
             throw UsageError("--think belongs to a closed loop: with --rate and --stage the schedule says when")
         }
         drain = isScheduled ? 1_000_000_000 : 0
-        if let text = flags.drain { drain = text == "0" ? 0 : try Quantity.time(text, for: "--drain") }
+        if let text = flags.drain { drain = try Quantity.time(text, for: "--drain", allowingZero: true) }
         if let text = flags.spin {
             guard isScheduled || think != nil else {
                 throw UsageError(
                     "--spin is for requests that are due at an instant: use it with --rate, --stage or --think"
                 )
             }
-            spin = try Quantity.time(text, for: "--spin")
+            spin = try Quantity.time(text, for: "--spin", allowingZero: true)
+        }
+        if let text = flags.maxLag {
+            guard isScheduled else { throw UsageError("--max-lag is about a schedule: use it with --rate or --stage") }
+            maxLag = try Quantity.time(text, for: "--max-lag", allowingZero: true)
         }
         if let text = flags.seed {
             guard let number = UInt64(text) else { throw UsageError("--seed \(quoted(text)) is not a whole number") }

@@ -47,6 +47,7 @@ extension LoadCommand {
             ("-c", connections != nil), ("-d", duration != nil), ("-n", requests != nil), ("--warmup", warmup != nil),
             ("--rate", pace.rate != nil), ("--stage", !pace.stage.isEmpty), ("--search-max", pace.searchMax != nil),
             ("--think", pace.think != nil), ("--drain", pace.drain != nil), ("--spin", pace.spin != nil),
+            ("--max-lag", pace.maxLag != nil),
             ("--replay", what.replay != nil),
             ("--handshake-only", security.handshakeOnly), ("--shard", shard != nil), ("--start-at", startAt != nil),
         ]
@@ -58,6 +59,7 @@ extension LoadCommand {
         let ofReports = [
             ("--format", !format.isEmpty), ("-o", !output.isEmpty), ("--latency", latency), ("--live", live),
             ("--interval", interval != Self.usualInterval), ("--prometheus", prometheus != nil),
+            ("--linger", linger != nil),
             ("--fail-if", !failIf.isEmpty), ("--repeat", repeats != "1"),
         ]
         if let flag = ofReports.first(where: \.1)?.0 {

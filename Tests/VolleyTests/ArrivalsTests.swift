@@ -26,8 +26,9 @@ struct ArrivalsTests {
         #expect(arrivals.next == Instant(nanoseconds: 100_000_000))
         while arrivals.notice(by: Instant(nanoseconds: 350_000_000)) != nil {}
         #expect(arrivals.backlog == 4)
-        let taken = (0..<4).map { _ in arrivals.take()?.nanoseconds }
-        #expect(taken == [0, 100_000_000, 200_000_000, 300_000_000])
+        let taken = (0..<4).map { _ in arrivals.take() }
+        #expect(taken.map { $0?.due.nanoseconds } == [0, 100_000_000, 200_000_000, 300_000_000])
+        #expect(taken.map { $0?.noticed.nanoseconds } == [0, 350_000_000, 350_000_000, 350_000_000])
         #expect(arrivals.take() == nil)
     }
 
@@ -54,6 +55,25 @@ struct ArrivalsTests {
         }
         #expect(looks.reduce(0, +) == Int(rate / 20))
         #expect(looks.dropFirst().dropLast().allSatisfy { $0 == together }, "\(looks)")
+    }
+
+    @Test("of requests that wait it is known when they were noticed, and of very many nearly")
+    func noticed() {
+        var looks = Looks()
+        #expect(looks.time(of: 0) == nil)
+        // Three requests a look.
+        for look in 0..<1_000 {
+            for index in 0..<3 { looks.noticed(from: UInt64(look * 3 + index), at: Instant(nanoseconds: Int64(look))) }
+        }
+        #expect(looks.count == 1_000)
+        #expect([0, 2, 3, 1_500, 2_999].map { looks.time(of: $0)?.nanoseconds } == [0, 0, 1, 500, 999])
+        var many = Looks()
+        for look in 0..<100_000 { many.noticed(from: UInt64(look), at: Instant(nanoseconds: Int64(look))) }
+        #expect(many.count <= Looks.limit)
+        for index in stride(from: 0, to: 100_000, by: 997) {
+            let time = many.time(of: UInt64(index))?.nanoseconds ?? -1
+            #expect(time <= index && time > index - 64, "\(index) \(time)")
+        }
     }
 
     @Test("after a look that came late the next is no later for it")

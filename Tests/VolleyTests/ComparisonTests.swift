@@ -74,7 +74,7 @@ struct ComparisonTests {
         for (text, words) in [
             ("", "at byte 0"), ("{", "no JSON report"), ("[]", "no report of volley's"),
             ("{\"schema\": 1}", "no report"),
-            (good.replacing("\"schema\": 1,", with: "\"schema\": 7,"), "has the schema 7"),
+            (good.replacing("\"schema\": 2,", with: "\"schema\": 7,"), "has the schema 7"),
             (good.replacing("HISTFAAA", with: "HISTFAAB"), "cannot be read"),
             (good.replacing("\"hdr\"", with: "\"hrd\""), "older volley"),
             (good.replacing("\"closed-loop\"", with: "\"open-loop\""), "two kinds of run"),

@@ -54,6 +54,31 @@ struct InterruptionTests {
         #expect(try run.waitForEnd() == 130)
     }
 
+    @Test("a hang-up ends the run with its report, unless it is to be passed over", arguments: [false, true])
+    func hangUp(isIgnored: Bool) throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let report = TemporaryFile()
+        let run = try ChildProcess(
+            "/bin/sh",
+            ["-c", (isIgnored ? "trap '' HUP; " : "trap - HUP; ") + #"exec "$0" "$@""#, EndedProgram.built("volley")]
+                + [
+                    "-d", "300s", "-c", "1", "-T", "60s", "-q", "--format", "json=\(report.path)",
+                    server.url("/bytes/1"),
+                ]
+        )
+        ChildProcess.wait { server.requestCount > 0 }
+        run.signal(SIGHUP)
+        if isIgnored {
+            let before = server.requestCount
+            ChildProcess.wait { server.requestCount > before + 100 || !run.isRunning }
+            #expect(run.isRunning)
+            run.signal(SIGINT)
+        }
+        #expect(try run.waitForEnd() == 130)
+        #expect(report.text.contains("\"interrupted\": true"))
+    }
+
     @Test("a first signal while reports are written does not keep them from it, a second one does")
     func writing() throws {
         let pipe = try Stuffed()

@@ -31,7 +31,7 @@ struct JSONReportTests {
         let check = try SchemaCheck(ReportSchema.text)
         let good = try JSONReport.text(sampleResult())
         for (old, new) in [
-            ("\"schema\": 1", "\"schema\": 2"), ("\"sent\": 2000", "\"sent\": \"2000\""),
+            ("\"schema\": 2", "\"schema\": 3"), ("\"sent\": 2000", "\"sent\": \"2000\""),
             ("\"sent\": 2000", "\"sent\": -1"), ("\"sent\": 2000", "\"spent\": 2000"),
             ("\"balanced\": true", "\"balanced\": 1"), ("\"class\": \"timeout\"", "\"class\": \"late\""),
             ("\"200\": 1800", "\"200\": 0.5"),
@@ -54,7 +54,7 @@ struct JSONReportTests {
         #expect((report["threads"] as? [Any])?.count == 2)
         #expect(report["exit_status"] as? Int == 4)
         let latency = try #require(report["latency"] as? [String: Any])
-        let success = try #require(latency["success"] as? [String: Any])
+        let success = try #require(latency["raw"] as? [String: Any])
         #expect((success["percentiles"] as? [String: Int])?["50"] == 450_047)
     }
 }

@@ -22,7 +22,7 @@ struct LocustWorkerTests {
         #expect(found["status"] as? Int == 0)
         #expect(found["workers"] as? [Int] == [0, 0])
         #expect(found["spawned"] as? Bool == true)
-        #expect(found["errors"] as? [String] == [])
+        #expect(found["errors"] as? [String] == [] && found["warnings"] as? [String] == [], "\(found)")
         #expect(found["failures"] as? Int == 0)
         #expect(found["names"] as? [String] == ["GET /bytes/128"])
         #expect(UInt64(found["requests"] as? Int ?? -1) == server.requestCount)

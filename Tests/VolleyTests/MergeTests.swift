@@ -66,7 +66,7 @@ struct MergeTests {
                 saw.record(try #require(UInt64(cells[2])))
             }
         }
-        let success = try whole.histogram("latency", "success")
+        let success = try whole.histogram("latency", "raw")
         #expect(counters(success) == counters(saw))
         #expect(success?.summary() == saw.summary())
         let log = "\(folder)/all.hlog"
@@ -123,6 +123,18 @@ struct MergeTests {
         return TemporaryFile(Array(try JSONSerialization.data(withJSONObject: report)))
     }
 
+    @Test("a report of an older volley, which called raw times successes, is read")
+    func older() throws {
+        let old = try JSONReport.text(sampleResult()).replacing("\"schema\": 2", with: "\"schema\": 1")
+            .replacing("    \"raw\": {", with: "    \"success\": {")
+        let files = (0..<2).map { _ in TemporaryFile(Array(old.utf8)) }
+        let reports = try files.map { try saved($0.path) }
+        #expect(try reports[0].headline()?.count == 1_800)
+        let whole = try ReportMerge.merge(reports)
+        #expect(whole.document["schema"]?.integer == 2)
+        #expect(try SchemaCheck(ReportSchema.text).complaints(about: whole.document.text) == [])
+    }
+
     @Test("the whole ends as its worst part did, whichever came first")
     func worst() throws {
         let parts = try [5, 4].map { status in try report { $0["exit_status"] = status } }
@@ -146,7 +158,8 @@ struct MergeTests {
             result.plan = try plan("-R", "1000", "-c", "64", "http://127.0.0.1:8080/")
             result.tally.schedule = ScheduleTally()
             result.tally.schedule?.due = 2_000
-            result.tally.schedule?.lag.record(50_000_000, count: 100)
+            result.tally.schedule?.corrected.record(60_000_000, count: 2_000)
+            result.tally.schedule?.unlagged.record(10_000_000, count: 2_000)
         }
         return try SavedReport(JSONReport.document(result), path: path)
     }
@@ -173,8 +186,8 @@ struct MergeTests {
         #expect(whole.generatorLimits.count == 2)
         #expect(zip(whole.generatorLimits, ["a.json: ", "b.json: "]).allSatisfy { $0.hasPrefix($1) })
         let text = try SavedReportText.text(whole)
-        #expect(text.contains("INVALID     volley was the limit: a.json: it noticed 1 in 100 requests"), "\(text)")
-        #expect(try HTMLReport.page(whole.document).contains("<li>b.json: it noticed 1 in 100 requests"))
+        #expect(text.contains("INVALID     volley was the limit: a.json: its own lateness made the p99 60"), "\(text)")
+        #expect(try HTMLReport.page(whole.document).contains("<li>b.json: its own lateness made the p99 60"))
         #expect(whole.document["schedule"]?["wanted_per_second"]?.number == 2_000)
         #expect(whole.document["schedule"]?["rate_ratio"]?.number == 0.95)
         #expect(try SchemaCheck(ReportSchema.text).complaints(about: whole.document.text) == [])

@@ -38,6 +38,29 @@ struct OpenLoopTests {
         #expect(try SchemaCheck(ReportSchema.text).complaints(about: ended.out) == [])
     }
 
+    @Test("whatever came due was sent, was refused or stayed unsent", arguments: ["/bytes/1", "/never", "refused"])
+    func accounted(path: String) throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let url = path == "refused" ? "http://127.0.0.1:1/" : server.url(path)
+        let ended = try volley([
+            "--format", "json", "--format", "text=/dev/stderr", "-R", "200", "-d", "500ms", "-c", "2", "-T",
+            path == "/bytes/1" ? "60s" : "100ms", url,
+        ])
+        let schedule = try schedule(ended)
+        let count = { (name: String) in schedule[name] as? Int ?? -1 }
+        #expect(count("due") == 100)
+        #expect(count("sent") + count("refused") + count("unsent") == 100, "\(schedule)")
+        #expect(count("sent") == ended.number("requests", "sent"))
+        switch path {
+        case "/never": #expect(count("unsent") > 0)
+        case "refused": #expect(count("refused") > 0 && count("sent") == 0)
+        default: #expect(count("refused") == 0)
+        }
+        let sum = "100 due = \(count("sent")) sent + \(count("refused")) refused + \(count("unsent")) unsent\n"
+        #expect(ended.err.contains(sum), "\(ended.err)")
+    }
+
     @Test(
         "what is due while the server hangs is not left out: it times out, is in flight or is never sent, and counts with its age"
     )

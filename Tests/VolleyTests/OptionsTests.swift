@@ -164,13 +164,13 @@ struct OptionsTests {
     @Test(
         "an argument that cannot be used is refused in one line that says what would be right",
         arguments: [
-            (["-c", "x"], "-c \"x\" is not a number: use a whole number such as 64, 1k or 1M"),
+            (["-c", "x"], "-c \"x\" is not a number: use a whole number such as 64, 1.5k or 1M"),
             (["-c2M"], "-c \"2M\" is too many: at most 1000000"),
             (["-t", "0"], "-t must be more than 0"),
             (["-t", "2k", "-c", "4k"], "-t \"2k\" is too many: at most 1024"),
             (["-t3", "-c2"], "-c 2 is less than -t 3: each thread needs a connection, use -t 2"),
             (["-n5", "-c6"], "-n 5 is less than -c 6: each connection sends at least one, use -c 5"),
-            (["-d", "x"], "-d \"x\" is not a time: use a whole number and a unit such as 500ms, 10s or 2m"),
+            (["-d", "x"], "-d \"x\" is not a time: use such as 500ms, 0.2s, 10s or 1h30m"),
             (["-T0"], "--timeout must be more than 0"),
             (["--warmup", "1d"], "--warmup \"1d\" has an unknown unit \"d\": use us, ms, s, m or h"),
             (["--pipeline", "1025"], "--pipeline \"1025\" is too many: at most 1024"),
@@ -230,7 +230,7 @@ struct OptionsTests {
             (["-H", "nothing"], "-H \"nothing\" has no colon: write 'Name: value'"),
             (["-m", "GE T"], "--method \"GE T\" is not a method: use a token such as GET or POST"),
             (["--bogus"], "Unknown option '--bogus' (see volley --help)"),
-            (["-c"], "-c \"http://127.0.0.1:8080/\" is not a number: use a whole number such as 64, 1k or 1M"),
+            (["-c"], "-c \"http://127.0.0.1:8080/\" is not a number: use a whole number such as 64, 1.5k or 1M"),
             (["one"], "Unexpected argument 'http://127.0.0.1:8080/' (see volley --help)"),
         ]
     )

@@ -12,6 +12,20 @@ struct ProgressLineTests {
         #expect(line == "3 s of 10 s · 120,401 requests/s · p50 1.52 ms, p99 4.31 ms · 3 errors")
     }
 
+    @Test("a narrow terminal gets a line that fits, the most important first", arguments: [80, 60, 40, 24, 10])
+    func narrow(columns: Int) throws {
+        let plan = try plan("http://h/")
+        let line = ProgressLine.text(snapshot, elapsed: 3_000_000_000, rate: 120_401.7, plan, columns: columns)
+        #expect(line.count <= columns, "\(line)")
+        let wanted = [
+            80: "3 s of 10 s · 120,401 requests/s · p50 1.52 ms, p99 4.31 ms · 3 errors",
+            60: "3 s of 10 s · 120,401/s · p99 4.31 ms · 3 errors", 40: "3 s · 120,401/s · p99 4.31 ms · 3 errors",
+        ]
+        if let text = wanted[columns] { #expect(line == text) }
+        let plots = LiveView.lines(IntervalSeries(), columns: columns).map { $0.replacing(#/\u{1B}\[\d*m/#, with: "") }
+        #expect(columns < 40 || plots.allSatisfy { $0.count <= columns }, "\(plots)")
+    }
+
     @Test("a run by count shows the count, and a warm-up is called one")
     func kinds() throws {
         let counted = ProgressLine.text(.init(), elapsed: 0, rate: 0, try plan("-n1k", "http://h/"))

@@ -9,7 +9,8 @@ struct RateTests {
         arguments: [
             ("1000", 1_000.0), ("2.5k", 2_500), ("2.5k/s", 2_500), ("0.2", 0.2), ("90/m", 1.5),
             ("100/h", 100.0 / 3_600),
-            ("1M", 1e6), ("0.000001/h", 1e-6 / 3_600), ("1G", 1e9),
+            ("1M", 1e6), ("1e3", 1_000), ("1.5e-1k", 150), ("0.0000001", 1e-7), ("0.000001/h", 1e-6 / 3_600),
+            ("1G", 1e9),
         ] as [(String, Double)]
     )
     func read(text: String, perSecond: Double) throws {
@@ -18,7 +19,7 @@ struct RateTests {
 
     @Test(
         "what is no rate is refused in words",
-        arguments: ["", "x", "1..2", "1.2.3", "-1", "1/d", "0", "0.0000001", "1.", ".5", "2G", "1e3", "1 k"]
+        arguments: ["", "x", "1..2", "1.2.3", "-1", "1/d", "0", "1e-11", "1.", ".5", "2G", "1 k"]
     )
     func refused(text: String) {
         #expect(throws: UsageError.self) { try Rate(text, for: "--rate") }

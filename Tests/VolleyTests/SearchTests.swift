@@ -85,6 +85,7 @@ struct SearchTests {
         schedule.due = 1_000
         schedule.lag.record(5_000_000, count: 1_000)
         schedule.corrected.record(9_000_000, count: 1_000)
+        schedule.unlagged.record(4_000_000, count: 1_000)
         result.tally.schedule = schedule
         #expect(!result.generatorLimits.isEmpty)
         #expect(SearchRun.trial(result, try SearchGoal("p99<20ms")) == .good)
@@ -151,7 +152,7 @@ struct SearchTests {
 
     @Test(
         "what is no goal is refused",
-        arguments: ["", "p99", "p99<", "p99>20ms", "x<1ms", "p0<1ms", "p101<1ms", "errors<1", "p99<1%"]
+        arguments: ["", "p99", "p99<", "p99>20ms", "x<1ms", "p0<1ms", "p101<1ms", "errors<150%", "p99<1%"]
     )
     func refused(text: String) {
         #expect(throws: UsageError.self) { try SearchGoal(text) }

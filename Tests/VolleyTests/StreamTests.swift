@@ -37,7 +37,7 @@ struct StreamTests {
         if line.isEmpty {
             // Percentiles against a sort of all times.
             let times = log.compactMap { UInt64($0[2]) }.sorted()
-            let summary = try #require(try saved.histogram("latency", "success")?.summary())
+            let summary = try #require(try saved.histogram("latency", "raw")?.summary())
             for point in summary.percentiles {
                 let exact = Double(times[Int(LatencyHistogram.rank(point.percentile, of: UInt64(times.count))) - 1])
                 #expect(abs(Double(point.value) - exact) <= exact * 0.001, "p\(point.name)")
@@ -75,7 +75,7 @@ struct StreamTests {
             reader, sums = HistogramLogReader(sys.argv[3], target), {}
             while (interval := reader.get_next_interval_histogram()):
                 sums.setdefault(interval.get_tag(), HdrHistogram(1, 3600000000000, 3)).add(interval)
-            for tag, section, name in [("raw", "latency", "success"), ("corrected", "schedule", "corrected"),
+            for tag, section, name in [("raw", "latency", "raw"), ("corrected", "schedule", "corrected"),
                                        ("ttfb", "latency", "first_byte"), ("connect", "latency", "connect")]:
                 told = report[section][name]
                 assert sums[tag].get_total_count() == told["count"], tag

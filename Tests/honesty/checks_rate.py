@@ -87,7 +87,7 @@ def in_turn(bench, path, connections, seconds_each):
                 rows[who].append(told_by_wrk(subprocess.run([program, "--latency", *line], capture_output=True, text=True).stdout))
             else:
                 report = bench.report(*line)
-                latency = report["latency"]["success"]
+                latency = report["latency"]["raw"]
                 rows[who].append((report["rate"]["completed_per_second"], latency["mean"] / 1e9, seconds(latency, "50")))
     return [[statistics.median(column) for column in zip(*rows[who])] for who in ("wrk", "volley")]
 

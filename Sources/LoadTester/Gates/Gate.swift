@@ -90,8 +90,9 @@ package struct Gate: Hashable, Sendable {
     }
 
     private static func share(_ text: String) -> Double? {
-        guard text.hasSuffix("%"), let number = Double(text.dropLast()), number.isFinite else { return nil }
-        return number / 100
+        // `+10%`, `-5%`: the sign is what makes it a change.
+        guard text.hasSuffix("%"), let share = Quantity.share(String(text.dropFirst())) else { return nil }
+        return text.hasPrefix("-") ? -share : share
     }
 
     /// Whether `figures` fail by it; nil where they do not have the figure.

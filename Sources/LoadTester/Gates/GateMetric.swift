@@ -18,21 +18,14 @@ struct GateMetric: Hashable, Sendable {
         }
 
         func value(_ text: String) -> Double? {
-            let digits = text.prefix { $0.isNumber || $0 == "." }
-            guard let number = Double(digits), number.isFinite else { return nil }
-            let unit = text.dropFirst(digits.count).lowercased()
-            switch (self, unit) {
-            case (.time, "ns"): return number
-            case (.time, "us"), (.time, "µs"): return number * 1e3
-            case (.time, "ms"): return number * 1e6
-            case (.time, "s"): return number * 1e9
-            case (.time, "m"): return number * 60e9
-            case (.share, "%"): return number / 100
-            case (.share, ""): return number
-            case (.perSecond, ""), (.perSecond, "/s"), (.count, ""): return number
-            case (.perSecond, "k"), (.perSecond, "k/s"), (.count, "k"): return number * 1e3
-            case (.perSecond, "m"), (.perSecond, "m/s"), (.count, "m"): return number * 1e6
-            default: return nil
+            switch self {
+            case .time:
+                // Without a unit it would be seconds, where milliseconds are what is often meant.
+                guard text == "0" || text.last?.isLetter == true else { return nil }
+                return (try? Quantity.time(text, for: "", allowingZero: true)).map { Double($0) }
+            case .share: return Quantity.share(text)
+            case .perSecond: return (try? Rate(text, for: "", allowingZero: true))?.perSecond
+            case .count: return (try? Quantity.count(text, for: "", allowingZero: true)).map { Double($0) }
             }
         }
 
@@ -110,6 +103,18 @@ struct GateMetric: Hashable, Sendable {
                 (0...100).contains(number)
             else { return nil }
             return .percentile(number)
+        }
+    }
+
+    /// The percentile of the time since requests were due that it is; nil for other figures.
+    var correctedPercentile: Double? {
+        switch figure {
+        case .time(series: nil, .percentile(let percentile)), .time(series: "corrected"?, .percentile(let percentile)):
+            percentile
+        case .time, .errors, .successRate, .completedRate, .rateRatio, .failures, .completed, .failed, .httpErrors,
+            .sentAgain,
+            .unsent:
+            nil
         }
     }
 

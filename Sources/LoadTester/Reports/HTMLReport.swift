@@ -115,7 +115,7 @@ enum HTMLReport {
     }
 
     private static let series: [(section: String, name: String, title: String)] = [
-        ("schedule", "corrected", "corrected"), ("latency", "success", "success"),
+        ("schedule", "corrected", "corrected"), ("latency", "raw", "raw"),
         ("latency", "http_error", "HTTP error"),
         ("latency", "failed", "failed"), ("latency", "first_byte", "first byte"), ("latency", "connect", "connect"),
         ("latency", "tls", "TLS"), ("schedule", "wait", "wait"), ("schedule", "lag", "send lag"),
@@ -231,11 +231,10 @@ enum HTMLReport {
         var curves: [JSONValue] = []
         for (section, name, title) in series.prefix(4) {
             guard let histogram = try report.histogram(section, name), !histogram.isEmpty else { continue }
-            let isRaw = name == "success" && report.document["schedule"]?["due"] != nil
             let points = PercentileText.points(histogram).map { point in
                 JSONValue.array([.number(point.share), .number(Double(point.value) / 1e6)])
             }
-            curves.append(.object([("name", .string(isRaw ? "raw" : title)), ("points", .array(points))]))
+            curves.append(.object([("name", .string(title)), ("points", .array(points))]))
         }
         var course: [JSONValue] = []
         for point in report.document["intervals"]?.items ?? [] {

@@ -55,6 +55,7 @@ enum ReportMerge {
     /// What is a setting of the run, and no part's share of it.
     private static let same: Set<String> = [
         "schema", "volley", "url", "method", "mode", "work", "timeout_ns", "warmup_ns", "duration_ns", "drain_ns",
+        "max_lag_ns",
         "connect_timeout_ns", "first_byte_timeout_ns", "idle_timeout_ns", "requests_per_connection",
         "pipeline",
         "body_bytes", "stages", "errno", "percentiles",

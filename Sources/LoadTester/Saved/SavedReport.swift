@@ -3,6 +3,9 @@ struct SavedReport: Sendable {
     let path: String
     let document: JSONValue
 
+    /// It counts up when a member goes or changes its meaning.
+    static let schema: UInt64 = 2
+
     /// Intervals of an hour with their histograms are some megabytes.
     private static let sizeLimit = 512 << 20
 
@@ -21,16 +24,25 @@ struct SavedReport: Sendable {
         guard document["volley"]?.string != nil, let schema = document["schema"] else {
             throw UsageError("\(quoted(path)) is JSON, but no report of volley's: make one with --format json")
         }
-        guard schema.integer == 1 else {
+        guard let number = schema.integer, (1...Self.schema).contains(number) else {
             throw UsageError(
-                "\(quoted(path)) has the schema \(schema.number.map { "\($0)" } ?? "?") and this volley reads 1: use the volley "
-                    + "that wrote it"
+                "\(quoted(path)) has the schema \(schema.number.map { "\($0)" } ?? "?") and this volley reads up to \(Self.schema): use "
+                    + "the volley that wrote it"
             )
         }
-        (self.path, self.document) = (path, document)
+        (self.path, self.document) = (path, number == 1 ? Self.renamed(document) : document)
     }
 
-    /// The histogram at a place such as `latency`, `success`; nil where nothing was counted.
+    /// Of schema 1, in which raw times were called successes.
+    private static func renamed(_ document: JSONValue) -> JSONValue {
+        var document = document.with("schema", .integer(schema))
+        if case .object(let members)? = document["latency"] {
+            document = document.with("latency", .object(members.map { ($0.0 == "success" ? "raw" : $0.0, $0.1) }))
+        }
+        return document
+    }
+
+    /// The histogram at a place such as `latency`, `raw`; nil where nothing was counted.
     func histogram(_ section: String, _ name: String) throws(UsageError) -> LatencyHistogram? {
         guard let value = document[section]?[name] else { return nil }
         return try Self.histogram(value, path)
@@ -67,7 +79,7 @@ struct SavedReport: Sendable {
     func headline() throws(UsageError) -> LatencyHistogram? {
         if isHandshakes { return try histogram("latency", "tls") }
         if let corrected = try histogram("schedule", "corrected") { return corrected }
-        return try histogram("latency", "success")
+        return try histogram("latency", "raw")
     }
 
     /// Successes a second, or connections.

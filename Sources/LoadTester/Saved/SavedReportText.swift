@@ -49,7 +49,7 @@ enum SavedReportText {
     private static func latencies(_ report: SavedReport) throws(UsageError) -> [String] {
         var rows: [String] = []
         for (section, name, title) in [
-            ("schedule", "corrected", "corrected"), ("latency", "success", "raw"),
+            ("schedule", "corrected", "corrected"), ("latency", "raw", "raw"),
             ("latency", "http_error", "HTTP error"),
             ("latency", "failed", "failed"), ("latency", "first_byte", "first byte"), ("latency", "connect", "connect"),
             ("latency", "tls", "TLS"),

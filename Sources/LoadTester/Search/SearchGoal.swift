@@ -18,10 +18,8 @@ package struct SearchGoal: Hashable, Sendable {
             guard sides.count == 2 else { throw Self.problem(text) }
             let limit = sides[1].hasPrefix("=") ? String(sides[1].dropFirst()).trimmed : sides[1]
             if sides[0] == "errors" {
-                guard limit.hasSuffix("%"), let share = Double(limit.dropLast()), share > 0, share <= 100 else {
-                    throw Self.problem(text)
-                }
-                terms.append(.errors(below: share / 100))
+                guard let share = Quantity.share(limit), share > 0, share <= 1 else { throw Self.problem(text) }
+                terms.append(.errors(below: share))
             } else {
                 let percentile = sides[0] == "max" ? 100 : Double(sides[0].dropFirst())
                 guard sides[0] == "max" || sides[0].hasPrefix("p"), let percentile, percentile > 0, percentile <= 100
@@ -32,6 +30,10 @@ package struct SearchGoal: Hashable, Sendable {
             }
         }
         self.terms = terms
+    }
+
+    var percentiles: [Double] {
+        terms.compactMap { if case .percentile(let percentile, _) = $0 { percentile } else { nil } }
     }
 
     private static func problem(_ text: String) -> UsageError {

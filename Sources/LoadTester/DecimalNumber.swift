@@ -1,0 +1,62 @@
+/// A decimal number as it is written, with neither sign nor rounding: `12`, `1.5`, `2e6`, `1.5e-3`.
+struct DecimalNumber: Hashable, Sendable {
+    /// The number is `digits` · 10^`exponent`.
+    private let digits: UInt64
+    private let exponent: Int
+
+    enum Product: Hashable, Sendable {
+        case exact(UInt64)
+        /// A part of one is left over.
+        case fraction
+        case tooLarge
+    }
+
+    /// The number that `text` begins with, and what follows it; nil if it begins with none, or with one of more digits than 64 bits hold.
+    static func first(of text: Substring) -> (DecimalNumber, rest: Substring)? {
+        let whole = text.prefix(while: isDigit)
+        guard !whole.isEmpty else { return nil }
+        var rest = text.dropFirst(whole.count)
+        var fraction = Substring()
+        if rest.first == ".", rest.dropFirst().first.map(isDigit) == true {
+            fraction = rest.dropFirst().prefix(while: isDigit)
+            rest = rest.dropFirst(fraction.count + 1)
+        }
+        var power = 0
+        if let (number, tail) = exponent(rest) { (power, rest) = (number, tail) }
+        guard let digits = UInt64(whole + fraction) else { return nil }
+        return (DecimalNumber(digits: digits, exponent: power - fraction.count), rest)
+    }
+
+    /// `e3`, `E-3`; nil where something else follows, or the exponent is beyond any use.
+    private static func exponent(_ text: Substring) -> (Int, Substring)? {
+        guard text.first == "e" || text.first == "E" else { return nil }
+        var rest = text.dropFirst()
+        let isNegative = rest.first == "-"
+        if isNegative || rest.first == "+" { rest = rest.dropFirst() }
+        let digits = rest.prefix(while: isDigit)
+        guard let number = Int(digits), number <= 40 else { return nil }
+        return (isNegative ? -number : number, rest.dropFirst(digits.count))
+    }
+
+    private static func isDigit(_ character: Character) -> Bool { character.isASCII && character.isNumber }
+
+    /// As near as a floating-point number comes.
+    var value: Double { Double("\(digits)e\(exponent)") ?? .infinity }
+
+    /// `scale` times the number.
+    ///
+    /// - Parameter divisor: divided by this.
+    func times(_ scale: UInt64, over divisor: UInt64 = 1) -> Product {
+        guard digits > 0, scale > 0 else { return .exact(0) }
+        var product = UInt128(digits) * UInt128(scale)
+        var divisor = UInt128(divisor)
+        for _ in 0..<abs(exponent) {
+            let (next, overflow) = (exponent > 0 ? product : divisor).multipliedReportingOverflow(by: 10)
+            guard !overflow else { return exponent > 0 ? .tooLarge : .fraction }
+            if exponent > 0 { product = next } else { divisor = next }
+        }
+        let (quotient, rest) = product.quotientAndRemainder(dividingBy: divisor)
+        guard rest == 0 else { return .fraction }
+        return UInt64(exactly: quotient).map { .exact($0) } ?? .tooLarge
+    }
+}

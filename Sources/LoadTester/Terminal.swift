@@ -1,0 +1,18 @@
+internal import CLinux
+internal import Glibc
+
+/// What is asked of a terminal.
+enum Terminal {
+    static func isOne(_ descriptor: CInt) -> Bool {
+        guard isatty(descriptor) == 1 else { return false }
+        guard let name = unsafe getenv("TERM") else { return false }
+        return unsafe String(cString: name) != "dumb"
+    }
+
+    /// 80 by 24 where the terminal does not say.
+    static func size(of descriptor: CInt) -> (columns: Int, rows: Int) {
+        var size = winsize()
+        guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return (80, 24) }
+        return (Int(size.ws_col), Int(size.ws_row))
+    }
+}
