@@ -26,6 +26,12 @@ static inline long uncurl_ctx_set_max_version(SSL_CTX *ctx, int version) {
     return SSL_CTX_set_max_proto_version(ctx, version);
 }
 
+static inline long uncurl_ctx_set_groups(SSL_CTX *ctx, const char *list) { return SSL_CTX_set1_groups_list(ctx, list); }
+
+static inline long uncurl_ctx_set_signatures(SSL_CTX *ctx, const char *list) {
+    return SSL_CTX_set1_sigalgs_list(ctx, list);
+}
+
 static inline long uncurl_ctx_set_mode(SSL_CTX *ctx, long mode) { return SSL_CTX_set_mode(ctx, mode); }
 
 /* Compression leaks secrets (CRIME). Renegotiation has no use in HTTP/1.1 and a long history of attacks: a HelloRequest

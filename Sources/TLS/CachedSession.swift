@@ -25,7 +25,8 @@ internal import Glibc
     var isUsable: Bool {
         guard unsafe SSL_SESSION_is_resumable(handle) == 1 else { return false }
         let age = unsafe time(nil) - SSL_SESSION_get_time(handle)
-        guard age >= 0, unsafe age < SSL_SESSION_get_timeout(handle) else { return false }
+        // OpenSSL reads a finer clock from 3.3 on: `time` may say the second before for some milliseconds.
+        guard age >= -1, unsafe age < SSL_SESSION_get_timeout(handle) else { return false }
         // What the server promised; 0: it did not say (RFC 5077 §3.3, RFC 8446 §4.6.1).
         let hint = unsafe SSL_SESSION_get_ticket_lifetime_hint(handle)
         guard hint == 0 || age < Int(clamping: hint) else { return false }

@@ -7,8 +7,8 @@ internal import COpenSSL
     /// Finds every path of real cross-signings, and bounds the work that a peer can ask for.
     static let attemptLimit = 8
 
-    /// Public paths have two to five certificates; a peer gets no more of them checked than this many signatures each.
-    static let depthLimit: CInt = 16
+    /// What no policy exceeds.
+    private static let depths = 0...100
 
     /// Keys below 112 bits of strength and SHA-1 signatures are refused, whatever the distribution compiled in.
     static let securityLevel: CInt = 2
@@ -90,7 +90,8 @@ internal import COpenSSL
     private func configure(_ context: OpaquePointer) -> Bool {
         guard let parameters = unsafe X509_STORE_CTX_get0_param(context) else { return false }
         unsafe X509_VERIFY_PARAM_set_auth_level(parameters, Self.securityLevel)
-        unsafe X509_VERIFY_PARAM_set_depth(parameters, Self.depthLimit)
+        let depth = min(max(policy.maximumDepth, Self.depths.lowerBound), Self.depths.upperBound)
+        unsafe X509_VERIFY_PARAM_set_depth(parameters, CInt(depth))
         var flags: UInt = 0
         if policy.isStrict { flags |= UInt(X509_V_FLAG_X509_STRICT) }
         if let lists = policy.revocationLists {

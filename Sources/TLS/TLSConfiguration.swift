@@ -25,10 +25,18 @@ public struct TLSConfiguration: Sendable {
 
     public var minimumVersion = TLSVersion.v1_2
     public var maximumVersion = TLSVersion.v1_3
-    /// In OpenSSL's notation, for TLS 1.2; nil: its defaults at security level 2.
+    /// In OpenSSL's notation, for TLS 1.2; nil: its defaults at security level 2, without what ``allowsLegacyAlgorithms``
+    /// brings back.
     public var ciphers: String?
     /// In OpenSSL's notation, for TLS 1.3; nil: its defaults.
     public var cipherSuites: String?
+    /// Offers again what OpenSSL still offers on its own: key exchange by static RSA, which has no forward secrecy, CBC with
+    /// SHA-1, and signatures of DSA. A list of ``ciphers`` counts in any case; then this is about the signatures alone. Keys
+    /// of DSA are not believed even so, where certificates are verified.
+    public var allowsLegacyAlgorithms = false
+    /// Groups for the key exchange (RFC 8446 §4.2.7), the preferred first, in OpenSSL's notation: "X25519:P-256". Nil: its
+    /// defaults, which begin with X25519MLKEM768 from OpenSSL 3.5 on.
+    public var groups: String?
 
     public var roots = TrustRoots.system
     public var verification = Verification.full
@@ -58,6 +66,8 @@ public struct TLSConfiguration: Sendable {
     public var stapling = VerificationPolicy.Stapling.ignored
     /// RFC 5280 to the letter. Refuses corporate and even public roots.
     public var isStrict = false
+    /// The most certificates between the server's own and the trusted one; see ``VerificationPolicy/maximumDepth``.
+    public var maximumDepth = VerificationPolicy.defaultDepth
 
     public init() {}
 
@@ -67,6 +77,7 @@ public struct TLSConfiguration: Sendable {
         policy.revocationLists = revocationLists
         policy.stapling = stapling
         policy.isStrict = isStrict
+        policy.maximumDepth = maximumDepth
         return policy
     }
 }

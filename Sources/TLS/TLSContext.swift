@@ -24,7 +24,7 @@ public final class TLSContext: Sendable {
             minimum: configuration.minimumVersion,
             maximum: configuration.maximumVersion
         )
-        try owned.setCiphers(configuration.ciphers, suites: configuration.cipherSuites)
+        try AlgorithmOffer(configuration).install(in: owned)
         try configuration.identity?.install(in: owned)
         try setApplicationProtocols()
         setCallbacks()

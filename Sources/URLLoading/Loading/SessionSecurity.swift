@@ -21,8 +21,11 @@ final class SessionSecurity: TrustEvaluator {
     /// - Parameter hasDelegate: the session itself, not a task of its.
     init(_ settings: SessionSettings, hasDelegate: Bool) {
         let (minimum, maximum) = (settings.minimumVersion, settings.maximumVersion)
-        configuration = SessionSecurity.configuration(minimum, maximum)
-        isShared = !hasDelegate && minimum == .v1_2 && maximum == .v1_3
+        var configuration = SessionSecurity.asking
+        (configuration.minimumVersion, configuration.maximumVersion) = (minimum, maximum)
+        configuration.allowsLegacyAlgorithms = settings.allowsLegacyAlgorithms
+        self.configuration = configuration
+        isShared = !hasDelegate && minimum == .v1_2 && maximum == .v1_3 && !settings.allowsLegacyAlgorithms
     }
 
     func setJudge(_ judge: Judge?) { self.judge.withLock { $0 = judge } }
@@ -36,7 +39,7 @@ final class SessionSecurity: TrustEvaluator {
     }
 
     private static let shared = Result<TLSContext, TLSError> { () throws(TLSError) in
-        try TLSContext(configuration(.v1_2, .v1_3))
+        try TLSContext(asking)
     }
 
     /// For what is not HTTP.
@@ -47,10 +50,8 @@ final class SessionSecurity: TrustEvaluator {
     }
 
     /// The user is asked, be it that a task has a delegate, or the session's storage an identity.
-    private static func configuration(_ minimum: TLSVersion, _ maximum: TLSVersion) -> TLSConfiguration {
+    private static var asking: TLSConfiguration {
         var configuration = TLSConfiguration()
-        configuration.minimumVersion = minimum
-        configuration.maximumVersion = maximum
         configuration.trustDecision = .asks
         configuration.identityDecision = .asks
         return configuration

@@ -24,6 +24,7 @@ final class SessionSettings: Sendable {
     let proxies: ProxyConfiguration
     let minimumVersion: TLSVersion
     let maximumVersion: TLSVersion
+    let allowsLegacyAlgorithms: Bool
 
     init(_ configuration: URLSessionConfiguration) {
         cachePolicy = configuration.requestCachePolicy
@@ -41,6 +42,7 @@ final class SessionSettings: Sendable {
         proxies = ProxyDictionary.configuration(configuration.connectionProxyDictionary)
         minimumVersion = configuration.tlsMinimumSupportedProtocolVersion.tlsVersion
         maximumVersion = configuration.tlsMaximumSupportedProtocolVersion.tlsVersion
+        allowsLegacyAlgorithms = configuration.tlsAllowsLegacyAlgorithms
     }
 
     /// A request's own fields, and the session's where it has none of the name.

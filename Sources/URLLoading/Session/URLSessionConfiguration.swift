@@ -87,6 +87,9 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     open var tlsMinimumSupportedProtocolVersion: tls_protocol_version_t = .TLSv12
     /// The newest version of TLS that is spoken.
     open var tlsMaximumSupportedProtocolVersion: tls_protocol_version_t = .TLSv13
+    /// Also offers what hardly a server needs any more: key exchange by static RSA, CBC with SHA-1, signatures of DSA. For old devices; no
+    /// property of Apple's.
+    open var tlsAllowsLegacyAlgorithms = false
 
     /// Never done: servers and proxies that answer out of order are too many.
     @available(*, deprecated, message: "HTTP/1.1 pipelining is not supported")
@@ -147,6 +150,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
         copy.connectionProxyDictionary = connectionProxyDictionary
         copy.tlsMinimumSupportedProtocolVersion = tlsMinimumSupportedProtocolVersion
         copy.tlsMaximumSupportedProtocolVersion = tlsMaximumSupportedProtocolVersion
+        copy.tlsAllowsLegacyAlgorithms = tlsAllowsLegacyAlgorithms
         copy.httpShouldSetCookies = httpShouldSetCookies
         copy.httpCookieAcceptPolicy = httpCookieAcceptPolicy
         copy.httpAdditionalHeaders = httpAdditionalHeaders
