@@ -11,6 +11,8 @@ final class BackgroundSession: Sendable {
     private let damaged: [Int]
     /// Of what an earlier process has finished, what the delegate has not heard yet.
     private let untold = Mutex<Set<Int>>([])
+    /// Of what has ended in this process, what nobody has heard.
+    private let unheard = Mutex<Set<Int>>([])
     /// Of uploads under way: the answer's content so far.
     private let answers = Mutex<[Int: KeptAnswer]>([:])
 
@@ -218,6 +220,24 @@ final class BackgroundSession: Sendable {
 
     /// The session is invalid: whoever makes another with its identifier has it from here on. Waits for what is to be written.
     func close() { journal?.close() }
+
+    /// The task's end was told to nobody: it is told again, to this process or another.
+    func keep(_ task: URLSessionTask) {
+        let number = task.taskIdentifier
+        unheard.withLock { _ = $0.insert(number) }
+    }
+
+    /// Tasks that have ended without being heard, to be told of once more.
+    func unheardTasks(for session: URLSession) -> [(task: URLSessionTask, record: BackgroundRecord)] {
+        let numbers = unheard.withLock { numbers in
+            defer { numbers = [] }
+            return numbers
+        }
+        return numbers.sorted().compactMap { number in
+            guard let record = journal?.record(number), record.state == .finished else { return nil }
+            return (BackgroundRestoration.task(record, session), record)
+        }
+    }
 
     /// Everything about the task has been told. True if all that an earlier process had left has been.
     func told(_ task: URLSessionTask) -> Bool {

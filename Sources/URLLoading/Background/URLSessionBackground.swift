@@ -25,6 +25,16 @@ extension URLSession {
         for (task, failure) in damaged { BackgroundRestoration.tell(failure, of: task, self) }
     }
 
+    /// The ends of a background session's tasks that nobody has heard in this process are told once more: somebody listens by now.
+    package func tellUnheard() {
+        guard let background, state.withLock({ $0.life }) == .open else { return }
+        let tasks = background.unheardTasks(for: self)
+        state.withLock { state in
+            for (task, record) in tasks { state.takeIn(task, as: record.number) }
+        }
+        for (task, record) in tasks { BackgroundRestoration.tell(record, task, self) }
+    }
+
     func tellFinishedEvents() {
         guard let delegate else { return }
         delegateQueue.addOperation { delegate.urlSessionDidFinishEvents(forBackgroundURLSession: self) }

@@ -115,14 +115,7 @@ struct TaskEnding: Sendable {
 
     private func tellDelegate() {
         let delegate = task.delegate ?? session.delegates.task
-        if let file, let download = task as? URLSessionDownloadTask {
-            (delegate as? any URLSessionDownloadDelegate)?.urlSession(
-                session,
-                downloadTask: download,
-                didFinishDownloadingTo: file.url
-            )
-            if delegate != nil || session.background == nil { file.remove() }
-        }
+        let hearing = offer(to: delegate)
         // By the time the end is told, the task says so itself.
         mark()
         (task as? URLSessionWebSocketTask)?.channel.end(urlError)
@@ -138,7 +131,53 @@ struct TaskEnding: Sendable {
             return release()
         }
         delegate?.urlSession(session, task: task, didCompleteWithError: failure)
-        release(wasHeard: delegate != nil)
+        guard session.background != nil, urlError?.code != .cancelled else { return release() }
+        release(wasHeard: hearing == .heard)
+        // A hook that was set meanwhile has looked for what nobody had heard before this was among it.
+        if hearing == .nobody, let delegate, listens(delegate) { session.tellUnheard() }
+    }
+
+    /// What became of an end: a background session keeps what was not heard, and tells it again.
+    private enum Hearing {
+        case heard
+        /// Nobody listens yet.
+        case nobody
+        /// The file could not go to its place.
+        case stranded
+    }
+
+    /// A finished download goes to the delegate, and is removed when that has returned. What nobody has asked for stays.
+    private func offer(to delegate: (any URLSessionTaskDelegate)?) -> Hearing {
+        guard session.background != nil else {
+            tellFile(to: delegate)
+            return .heard
+        }
+        guard let delegate, listens(delegate) else { return .nobody }
+        guard let selective = delegate as? any SelectiveDelegate else {
+            tellFile(to: delegate)
+            return .heard
+        }
+        guard let file, let download = task as? URLSessionDownloadTask else { return .heard }
+        guard selective.take(file.url, of: download, session) else { return .stranded }
+        file.remove()
+        return .heard
+    }
+
+    private func tellFile(to delegate: (any URLSessionTaskDelegate)?) {
+        guard let file, let download = task as? URLSessionDownloadTask else { return }
+        (delegate as? any URLSessionDownloadDelegate)?.urlSession(
+            session,
+            downloadTask: download,
+            didFinishDownloadingTo: file.url
+        )
+        file.remove()
+    }
+
+    private func listens(_ delegate: any URLSessionTaskDelegate) -> Bool {
+        if let selective = delegate as? any SelectiveDelegate {
+            return file == nil ? selective.hearsEnds : selective.takesDownloads
+        }
+        return file == nil || delegate is any URLSessionDownloadDelegate
     }
 
     /// The task says that it is over. True if whoever waits for that does so on the session's own loop.
@@ -158,8 +197,7 @@ struct TaskEnding: Sendable {
 
     /// Task and session let go of each other.
     private func release(wasHeard: Bool = true) {
-        let isCancelled = (failure as? URLError)?.code == .cancelled
-        task.letGo { session.finished(task, wasHeard: wasHeard || isCancelled) }
+        task.letGo { session.finished(task, wasHeard: wasHeard) }
     }
 }
 

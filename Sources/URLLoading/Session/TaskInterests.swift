@@ -42,6 +42,15 @@ package protocol SelectiveDelegate: URLSessionTaskDelegate {
 
     /// Content of the answer, decoded: all there is so far, and all there will be, or −1. For `.received`.
     func urlSession(_ session: URLSession, task: URLSessionTask, didReceive total: Int64, of expected: Int64)
+
+    /// Whether ends of a background session's tasks are heard. Those that are not are kept, and told again.
+    var hearsEnds: Bool { get }
+
+    /// Whether finished downloads of a background session are ``take(_:of:_:)``n.
+    var takesDownloads: Bool { get }
+
+    /// A finished download of a background session, which deletes the file on return. False: it stays, to be told again.
+    func take(_ file: URL, of task: URLSessionDownloadTask, _ session: URLSession) -> Bool
 }
 
 /// A delegate, and whether it says what it hears of: looked up once, since that takes as long as a small request's parsing, and every

@@ -138,6 +138,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     /// - Parameter wasHeard: by a delegate.
     func finished(_ task: URLSessionTask, wasHeard: Bool = true) {
         let identifier = task.taskIdentifier
+        if !wasHeard { background?.keep(task) }
         let isCaughtUp = wasHeard && background?.told(task) == true
         let (calls, isEnd) = state.withLock { state -> ([@Sendable () -> Void], Bool) in
             guard let place = state.tasks.index(forKey: identifier), state.tasks[place].value === task else {

@@ -41,7 +41,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
         return configuration
     }
 
-    var isBackground = false
+    package internal(set) var isBackground = false
     /// For tests: instead of the program's folder of states.
     var stateDirectory: String?
 

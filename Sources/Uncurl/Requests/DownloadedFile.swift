@@ -8,4 +8,8 @@ enum DownloadedFile: Sendable {
     case stranded(UncurlError)
     /// The answer is not acceptable and goes to no place. The failure has its content, or names the file where no place was given.
     case refused(ValidationFailure)
+
+    var isPlaced: Bool {
+        if case .placed = self { true } else { false }
+    }
 }

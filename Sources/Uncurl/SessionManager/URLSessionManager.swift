@@ -22,6 +22,8 @@ open class URLSessionManager: @unchecked Sendable {
     public init(configuration: URLSessionConfiguration = .default) {
         configured = configuration.copied
         core = ManagerCore(ManagerCore.Settings())
+        // What an earlier process has left goes on from here.
+        if configured.isBackground { _ = session }
     }
 
     /// The same configuration, serializers and policy; not the hooks, as they may be about the original.
@@ -39,7 +41,7 @@ open class URLSessionManager: @unchecked Sendable {
 
     // MARK: The session
 
-    /// Made when it is first needed, and anew after ``invalidate(cancellingTasks:resettingSession:)`` with a reset. After one without, the
+    /// Made when it is first needed, with a background configuration at once, and anew after ``invalidate(cancellingTasks:resettingSession:)`` with a reset. After one without, the
     /// session that is invalid: its tasks fail.
     public var session: URLSession {
         // What has to be done with a new one; nil for one that was there.
@@ -123,9 +125,16 @@ open class URLSessionManager: @unchecked Sendable {
     // MARK: Settings
 
     /// Called and asked while tasks go on; those set late count.
+    ///
+    /// With a background configuration, tasks of an earlier process may end before any hook is set. What has ended unheard is told once a hook
+    /// for it is there, in this process or a later one: a finished download is kept until ``TaskHooks/didFinishDownloading`` has had it, and
+    /// any other end until that or ``TaskHooks/didComplete`` is set. A download's end may so be told twice, without its file and with it.
     public var hooks: TaskHooks {
         get { core.hooks }
-        set { core.hooks = newValue }
+        set {
+            core.hooks = newValue
+            if configured.isBackground, case .open(let session) = life.withLock({ $0 }) { session.tellUnheard() }
+        }
     }
 
     public var sessionHooks: SessionHooks {

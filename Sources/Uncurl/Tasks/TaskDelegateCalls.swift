@@ -7,6 +7,10 @@ extension TaskDelegate: URLSessionDelegate {
         core.post(URLSessionManager.sessionDidInvalidate, session)
     }
 
+    public func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {
+        core.sessionHooks.didFinishBackgroundEvents?(session)
+    }
+
     public func urlSession(
         _ session: URLSession,
         didReceive challenge: URLAuthenticationChallenge
@@ -208,12 +212,19 @@ extension TaskDelegate: URLSessionDownloadDelegate {
         downloadTask: URLSessionDownloadTask,
         didFinishDownloadingTo location: URL
     ) {
-        guard let place = core.hooks.didFinishDownloading?(session, downloadTask, location) else { return }
-        _ = DownloadMove(core: core, session: session, task: downloadTask, destination: nil).move(
-            location,
-            to: place,
-            []
-        )
+        _ = take(location, of: downloadTask, session)
+    }
+
+    package var hearsEnds: Bool { core.settings.didComplete != nil || didComplete != nil || takesDownloads }
+
+    package var takesDownloads: Bool { core.hooks.didFinishDownloading != nil }
+
+    package func take(_ file: URL, of task: URLSessionDownloadTask, _ session: URLSession) -> Bool {
+        guard let ask = core.hooks.didFinishDownloading else { return false }
+        // Whoever names no place has had the file where it lies.
+        guard let place = ask(session, task, file) else { return true }
+        let move = DownloadMove(core: core, session: session, task: task, destination: nil)
+        return move.move(file, to: place, []).isPlaced
     }
 
     public func urlSession(

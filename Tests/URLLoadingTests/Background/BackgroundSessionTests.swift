@@ -451,6 +451,27 @@ struct BackgroundSessionTests {
         session.invalidateAndCancel()
     }
 
+    @Test("a download's file stays until a delegate that takes downloads has had it")
+    func nobodysFile() async throws {
+        final class Deaf: NSObject, URLSessionTaskDelegate {}
+        let server = try RawServer.start([RawScript(Self.whole())])
+        do {
+            let deaf = try await session(Deaf())
+            let task = deaf.downloadTask(with: try url(server.url("/file")))
+            task.resume()
+            await until { task.state == .completed }
+            deaf.finishTasksAndInvalidate()
+        }
+        await until { (try? BackgroundFolder(for: "test", in: base.path)) != nil }
+        #expect(names.count { $0.hasSuffix(".part") } == 1)
+        let recorder = BackgroundRecorder()
+        let session = try await session(recorder)
+        await recorder.events(1)
+        #expect(recorder.files == [Self.content] && server.connections.count == 1)
+        await isEmpty()
+        session.invalidateAndCancel()
+    }
+
     @Test("an upload begins anew, and its answer is told")
     func upload() async throws {
         let body = [UInt8](repeating: 0x61, count: 50_000)

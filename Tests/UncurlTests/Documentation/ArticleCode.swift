@@ -67,9 +67,10 @@ enum ArticleCode {
         manager.interceptors = [RetryPolicy(limit: 5)]
     }
 
-    static func background() {
+    static func background(_ folder: URL) {
         let configuration = URLSessionConfiguration.background(withIdentifier: "com.example.downloads")
         let background = HTTPSessionManager(configuration: configuration)
+        background.hooks.didFinishDownloading = { _, task, _ in folder.appendingPathComponent("\(task.taskIdentifier).iso") }
         background.hooks.didComplete = { _, task, error in print(task.taskIdentifier, error ?? "done") }
     }
 
