@@ -30,20 +30,16 @@ final class IntervalBoard: Sendable {
     /// Parts a worker that nobody has fetched; beyond it the interval gets longer instead. A part is 2 MB.
     private static let backlog = 8
 
-    private let isScheduled: Bool
+    private let shape: TallyShape
 
-    /// - Parameter isScheduled: tallies count by a schedule too.
-    init(length: UInt64, workers: Int, isScheduled: Bool = false) {
-        (self.length, self.workers, self.isScheduled) = (max(length, 1), workers, isScheduled)
+    /// - Parameter shape: what tallies count besides.
+    init(length: UInt64, workers: Int, shape: TallyShape = TallyShape()) {
+        (self.length, self.workers, self.shape) = (max(length, 1), workers, shape)
         state = Mutex(State(spares: []))
         state.withLock { $0.spares = (0..<workers).map { _ in makeSpare() } }
     }
 
-    func makeSpare() -> Tally {
-        var tally = Tally()
-        if isScheduled { tally.schedule = ScheduleTally() }
-        return tally
-    }
+    func makeSpare() -> Tally { shape.make() }
 
     /// An empty tally to go on with; nil while whoever fetches parts is behind.
     func takeSpare() -> Tally? {

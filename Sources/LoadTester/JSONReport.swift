@@ -27,6 +27,7 @@ enum JSONReport {
                 ])
             ),
             ("schedule", SchedulePart.json(result)),
+            ("names", NamedReport.json(result)),
             ("errors", .array(tally.failures.sorted.map(failure))),
             ("threads", .array(result.threads.map { thread($0, result) })),
             ("intervals", .array(result.course.points.map(interval))),

@@ -13,6 +13,8 @@ final class Lane: ExchangeDelegate {
     var lag: UInt64 = 0
     /// Of what is under way: its number among the requests of all threads and parts; 0 where nobody asks for one.
     var sequence: UInt64 = 0
+    /// By which name what is under way is counted; nil: by none.
+    var name: Int?
     /// Its next request will need a connection of its own making.
     var needsConnection = true
     /// What is under way, or comes after a pause.

@@ -239,7 +239,8 @@ final class LaneDriver: AlarmHandler {
         lane.hops = 0
         if lane.script != nil { return ask(lane, nil) }
         guard let list = worker.requests.list else { return }
-        lane.request = list.requests[list.index(lane.sequence, plan.shard, &random)]
+        let planned = list.requests[list.index(lane.sequence, plan.shard, &random)]
+        (lane.request, lane.name) = (planned, planned.name)
         spend()
         start(lane)
     }

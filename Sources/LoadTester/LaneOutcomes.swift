@@ -37,7 +37,11 @@ extension LaneDriver {
         case .success, .httpError:
             if case .success = verdict { isSuccess = true }
             worker.tally.completed(status: status, latency: latency, firstByte: firstByte, isSuccess: isSuccess)
-            worker.logAnswer(report, sent: sent, latency: latency, firstByte: firstByte, due: due(lane))
+            if let name = lane.name {
+                worker.tally.completed(name: name, isSuccess: isSuccess)
+                if isSuccess, plan.profile == nil { worker.tally.took(latency, name: name) }
+            }
+            worker.logAnswer(report, lane, sent: sent, latency: latency, firstByte: firstByte)
             if worker.isDraining { worker.tally.drained(isSuccess: isSuccess) }
         case .unwanted(let failure):
             let isLate = failure.kind == .timeout
@@ -45,7 +49,8 @@ extension LaneDriver {
             let words = refused?.words(report, latency) ?? "status \(status)"
             let time = worker.sinceBegin(worker.loop.now)
             worker.tally.failed(failure, latency: latency, at: time, example: "\(label(request)): \(words)")
-            worker.logFailure(failure, report, sent: sent, latency: latency, due: due(lane))
+            if let name = lane.name { worker.tally.failed(name: name) }
+            worker.logFailure(failure, report, lane, sent: sent, latency: latency)
             if isLate { noteCorrected(lane, until: end) }
             if refused != nil { lane.findings.response.error = words }
         }
@@ -118,11 +123,12 @@ extension LaneDriver {
         let now = worker.loop.now
         let time = worker.sinceBegin(now)
         if failure.kind == .timeout { noteCorrected(lane, until: now) }
+        if let name = lane.name { worker.tally.failed(name: name) }
         guard let sent = report.timings.requestStart else {
             worker.tally.connectionFailed(failure, at: time, example: "\(label(request)): \(error)")
             if isOfSchedule(lane) { worker.tally.refused() }
             let waited = worker.nanoseconds(from: report.timings.start, to: now)
-            worker.logFailure(failure, report, sent: nil, latency: waited, due: due(lane))
+            worker.logFailure(failure, report, lane, sent: nil, latency: waited)
             // By a schedule no more are tried than are due; others would try as fast as they are refused.
             if plan.profile == nil { worker.pacer.failed(at: time) }
             return
@@ -135,11 +141,8 @@ extension LaneDriver {
         let isWhole = report.retried || failure.kind == .timeout
         let latency = worker.nanoseconds(from: isWhole ? report.timings.start : sent, to: now)
         worker.tally.failed(failure, latency: latency, at: time, example: "\(label(request)): \(error)")
-        worker.logFailure(failure, report, sent: sent, latency: latency, due: due(lane))
+        worker.logFailure(failure, report, lane, sent: sent, latency: latency)
     }
-
-    /// For the log of requests; nil without a schedule.
-    private func due(_ lane: Lane) -> Instant? { plan.profile == nil ? nil : lane.due }
 
     /// The run is over: a request that was sent is in flight, one that got no connection never began.
     func noteUnfinished(_ lane: Lane, _ report: ExchangeReport) {
@@ -165,6 +168,8 @@ extension LaneDriver {
 
     private func noteCorrected(_ lane: Lane, until end: Instant) {
         guard lane.isFirstOfVisit, lane.due >= since else { return }
-        worker.tally.corrected(worker.nanoseconds(from: lane.due, to: end), lag: lane.lag)
+        let latency = worker.nanoseconds(from: lane.due, to: end)
+        worker.tally.corrected(latency, lag: lane.lag)
+        if let name = lane.name, plan.profile != nil { worker.tally.took(latency, name: name) }
     }
 }

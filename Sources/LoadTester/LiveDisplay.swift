@@ -12,9 +12,16 @@ struct LiveDisplay {
 
     var isShown: Bool { line.isShown }
 
-    mutating func draw(_ snapshot: RunSnapshot, _ series: IntervalSeries, elapsed: UInt64, of plan: RunPlan) {
+    mutating func draw(
+        _ snapshot: RunSnapshot,
+        _ named: [NamedTally],
+        _ series: IntervalSeries,
+        elapsed: UInt64,
+        of plan: RunPlan
+    ) {
         if view != nil {
-            view?.draw(series, line.next(snapshot, elapsed: elapsed, of: plan))
+            let names = Array(zip(plan.requestNames.all, named))
+            view?.draw(series, names, line.next(snapshot, elapsed: elapsed, of: plan))
         } else {
             line.draw(snapshot, elapsed: elapsed, of: plan)
         }

@@ -13,7 +13,7 @@ final class MetricsServer: Sendable {
         do throws(Errno) {
             let group = try EventLoopGroup(count: 1, name: "metrics")
             let loop = group.loops[0]
-            let page = MetricsPage(MetricsText.text(Tally(), of: plan.work, url: plan.url))
+            let page = MetricsPage(MetricsText.text(plan.tallyShape.make(), of: plan))
             let answer = Monitor<Result<LoopBound<Listener>, Errno>?>(nil)
             loop.post {
                 let made: Result<LoopBound<Listener>, Errno>
@@ -43,7 +43,7 @@ final class MetricsServer: Sendable {
     }
 
     func publish(_ tally: Tally, of plan: RunPlan) {
-        page.set(MetricsText.text(tally, of: plan.work, url: plan.url))
+        page.set(MetricsText.text(tally, of: plan))
     }
 
     /// Without IPv6 in the kernel, by IPv4 alone.

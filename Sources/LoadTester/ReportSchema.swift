@@ -21,6 +21,7 @@ package enum ReportSchema {
             "tls",
             "latency",
             "schedule",
+            "names",
             "errors",
             "threads",
             "intervals",
@@ -262,6 +263,7 @@ package enum ReportSchema {
               }
             },
             "schedule": {"$ref": "#/$defs/schedule"},
+            "names": {"$ref": "#/$defs/names"},
             "errors": {
               "type": "array",
               "items": {

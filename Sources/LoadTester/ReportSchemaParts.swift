@@ -111,6 +111,23 @@ enum ReportSchemaParts {
                 }
               }
             },
+            "names": {
+              "description": "Where requests are told apart by name: each name's, as often as the names were first met.",
+              "type": "array",
+              "items": {
+                "type": "object",
+                "additionalProperties": false,
+                "required": ["name", "completed", "succeeded", "http_errors", "failed", "latency"],
+                "properties": {
+                  "name": {"type": "string"},
+                  "completed": {"type": "integer", "minimum": 0},
+                  "succeeded": {"type": "integer", "minimum": 0},
+                  "http_errors": {"type": "integer", "minimum": 0},
+                  "failed": {"description": "Those that got no connection are in here.", "type": "integer", "minimum": 0},
+                  "latency": {"description": "corrected by a schedule, otherwise raw.", "$ref": "#/$defs/histogram"}
+                }
+              }
+            },
             "limits": {
               "description": "The conditions of --fail-if, in their order.",
               "type": "array",

@@ -13,6 +13,7 @@ struct RequestFactory: Sendable {
     private let security: SecurityOptions
     private let defaults: [String]
     private let slots: TemplateSlots
+    private let names: RequestNames
 
     init(_ plan: RunPlan, embedded: SocketAddress?) throws(EngineError) {
         origin = if let known = plan.origin { known } else { try Origin(host: "localhost") }
@@ -22,6 +23,7 @@ struct RequestFactory: Sendable {
         endpoint = isProxied && plan.leadsToOrigin ? .origin : Self.endpoint(plan.destination, embedded)
         isFixedEndpoint = if case .unix = plan.destination { true } else { false }
         (connectTo, security, slots) = (plan.connectTo, plan.security, plan.users.slots)
+        names = plan.requestNames
         defaults = plan.request.fields.map { "\($0.name): \($0.value)" }
     }
 
@@ -88,16 +90,18 @@ struct RequestFactory: Sendable {
             defaults: defaults
         )
         let place = url.parts.origin == origin ? endpoint : endpoint(for: url)
-        return try planned(description, url.parts.origin, options(host: description.host, endpoint: place))
+        let options = options(host: description.host, endpoint: place)
+        return try planned(description, url.parts.origin, options, name: names.place(of: draft))
     }
 
     private func planned(
         _ description: RequestDescription,
         _ origin: Origin,
-        _ options: EngineRequest.Options
+        _ options: EngineRequest.Options,
+        name: Int? = nil
     ) throws(UsageError) -> PlannedRequest {
         do throws(EngineError) {
-            return try PlannedRequest(description, origin: origin, options: options, slots: slots)
+            return try PlannedRequest(description, origin: origin, options: options, slots: slots, name: name)
         } catch {
             throw UsageError("the request cannot be sent: \(error)")
         }

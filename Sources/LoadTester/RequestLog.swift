@@ -14,6 +14,8 @@ struct RequestRecord: Sendable {
     var isNewConnection = true
     /// A second time: the connection of the first attempt ended before any byte of the answer.
     var isSentAgain = false
+    /// Among the names of the run.
+    var name: Int?
     var failure: Failure?
 }
 

@@ -58,6 +58,8 @@ package struct RunPlan: Sendable {
     /// For requests to other places than the run's own.
     let connectTo: [ConnectToRule]
     let inputs: [RequestDraft]
+    /// What requests are told apart by in the figures.
+    let requestNames: RequestNames
     let order: RequestOrder
     let users: UserOptions
     /// The part of a run of several processes that this one is; its connections and requests are shared out already.
@@ -111,6 +113,7 @@ package struct RunPlan: Sendable {
         (gates, search) = (options.gates, options.search)
         connectTo = options.connectTo
         (inputs, order, users) = (options.inputs.drafts, options.order, options.users)
+        requestNames = RequestNames(inputs)
         showsDistribution = options.showsDistribution
         notes = preflight.notes + options.inputs.notes
     }
@@ -136,6 +139,8 @@ package struct RunPlan: Sendable {
     var usesLanes: Bool {
         work == .requests && (profile != nil || think != nil || !inputs.isEmpty || !users.isPlain)
     }
+
+    var tallyShape: TallyShape { TallyShape(isScheduled: profile != nil, names: requestNames.all.count) }
 
     /// https.
     var isSecure: Bool { security.target != nil }

@@ -14,7 +14,7 @@ struct RunWatch {
     private var hasBegun = false
     private var display: LiveDisplay
     private let metrics: MetricsServer?
-    private var text = RequestLogText()
+    private var text: RequestLogText
     /// The first report that could not be written; the run goes on, and says so at its end.
     private(set) var trouble: UsageError?
 
@@ -22,6 +22,7 @@ struct RunWatch {
         (self.plan, self.metrics) = (plan, metrics)
         streams = files.filter(\.format.isStream)
         display = LiveDisplay(options.chatter)
+        text = RequestLogText(plan.requestNames.all)
         let isWatched = display.isShown || metrics != nil || files.contains { $0.format.showsCourse }
         intervals =
             !isWatched
@@ -29,7 +30,7 @@ struct RunWatch {
             : IntervalBoard(
                 length: options.interval,
                 workers: plan.threads,
-                isScheduled: plan.profile != nil
+                shape: plan.tallyShape
             )
         log = files.contains { $0.format == .requests } ? RequestLogBoard() : nil
         collector = intervals.map { IntervalCollector($0, workers: plan.threads, work: plan.work) }
@@ -58,7 +59,7 @@ struct RunWatch {
     mutating func renew(after measured: UInt64) {
         offset = measured
         guard let old = intervals else { return }
-        let board = IntervalBoard(length: old.length, workers: plan.threads, isScheduled: plan.profile != nil)
+        let board = IntervalBoard(length: old.length, workers: plan.threads, shape: plan.tallyShape)
         intervals = board
         collector = IntervalCollector(board, workers: plan.threads, work: plan.work)
     }
@@ -71,7 +72,7 @@ struct RunWatch {
         self.collector = collector
         guard display.isShown || metrics != nil else { return }
         let total = collector.total
-        display.draw(RunSnapshot(total, of: plan.work), series, elapsed: elapsed, of: plan)
+        display.draw(RunSnapshot(total, of: plan.work), total.names, series, elapsed: elapsed, of: plan)
         metrics?.publish(total, of: plan)
     }
 
@@ -100,8 +101,8 @@ struct RunWatch {
             for stream in streams {
                 let lines =
                     switch stream.format {
-                    case .csv: IntervalCSV.line(interval, of: plan.work)
-                    case .hlog: HistogramLog.lines(interval, of: plan.work)
+                    case .csv: IntervalCSV.lines(interval, of: plan)
+                    case .hlog: HistogramLog.lines(interval, of: plan)
                     case .requests, .text, .json, .wrk, .html, .hgrm: ""
                     }
                 if !lines.isEmpty { attempt { () throws(UsageError) in try stream.append(lines) } }

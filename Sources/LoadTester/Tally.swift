@@ -56,6 +56,9 @@ struct Tally: Sendable {
     /// The part of ``drained`` that was a success.
     var drainedSuccesses: UInt64 = 0
 
+    /// By the name of the request; the names are ``RunPlan/requestNames``.
+    var names: [NamedTally] = []
+
     /// What only a run with a schedule has.
     var schedule: ScheduleTally?
 
@@ -123,18 +126,24 @@ struct Tally: Sendable {
         redirects &+= other.redirects
         drained &+= other.drained
         drainedSuccesses &+= other.drainedSuccesses
+        if names.isEmpty {
+            names = other.names
+        } else {
+            for (index, theirs) in other.names.enumerated() where names.indices.contains(index) {
+                names[index].merge(theirs)
+            }
+        }
         if let theirs = other.schedule { schedule = schedule.map { $0.merged(with: theirs) } ?? theirs }
     }
 
     /// What of a warm-up's counts belongs to the measured part: its connections, with what kept others from coming about, and the requests
     /// under way, carried over as sent. Where connections are what is measured, nothing.
     func afterWarmUp(_ work: Options.Work) -> Tally {
-        var fresh = Tally()
+        var fresh = TallyShape(isScheduled: schedule != nil, names: names.count).make()
         switch work {
         case .handshakes: return fresh
         case .requests: break
         }
-        if schedule != nil { fresh.schedule = ScheduleTally() }
         (fresh.sent, fresh.inFlight) = (inFlight, inFlight)
         fresh.connectionsOpened = connectionsOpened
         fresh.connectionsFailed = connectionsFailed

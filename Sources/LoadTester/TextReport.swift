@@ -7,6 +7,8 @@ enum TextReport {
         switch result.plan.work {
         case .requests:
             sections += [counts(result), latencies(result)]
+            // What was just encoded can be read.
+            sections.append((try? NamedReport.table(NamedReport.json(result).items, "")) ?? [])
             if result.plan.showsDistribution { sections.append(distribution(of: "successes", result.tally.success)) }
             sections.append(connections(result))
         case .handshakes:

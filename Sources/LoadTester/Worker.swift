@@ -67,7 +67,7 @@ final class Worker: TimerHandler {
         limits = AnswerLimits(job.plan)
         engine = Engine(on: loop, configuration: Self.configuration(plan, share), resolver: job.resolver)
         pacer = ConnectPacer(plan, share)
-        tally = WorkerTally(start: 0, isScheduled: job.plan.profile != nil)
+        tally = WorkerTally(start: 0, shape: job.plan.tallyShape)
         if plan.isSwarm {
             wanted = 0
             pacer.want(0)

@@ -3,38 +3,51 @@ import Reactor
 
 /// The log of single requests, where one is kept.
 extension Worker {
-    /// - Parameter due: when the schedule wanted it.
-    func logAnswer(_ report: ExchangeReport, sent: Instant, latency: UInt64, firstByte: UInt64, due: Instant? = nil) {
+    /// - Parameter lane: whose request it was; nil where all send the same.
+    func logAnswer(_ report: ExchangeReport, _ lane: Lane? = nil, sent: Instant, latency: UInt64, firstByte: UInt64) {
         guard let log else { return }
         log.add(
             RequestRecord(
-                due: due.map { sinceBegin($0) },
+                due: due(lane),
                 start: sinceBegin(sent),
                 latency: latency,
                 firstByte: firstByte,
                 status: report.status ?? 0,
                 bytesIn: report.bytesReceived,
                 isNewConnection: !report.reusedConnection,
-                isSentAgain: report.retried
+                isSentAgain: report.retried,
+                name: lane?.name
             )
         )
     }
 
     /// - Parameter sent: nil where no connection came about.
-    func logFailure(_ failure: Failure, _ report: ExchangeReport, sent: Instant?, latency: UInt64, due: Instant? = nil)
-    {
+    func logFailure(
+        _ failure: Failure,
+        _ report: ExchangeReport,
+        _ lane: Lane? = nil,
+        sent: Instant?,
+        latency: UInt64
+    ) {
         guard let log else { return }
         log.add(
             RequestRecord(
-                due: due.map { sinceBegin($0) },
+                due: due(lane),
                 start: sinceBegin(sent ?? report.timings.start),
                 latency: latency,
                 status: 0,
                 bytesIn: report.bytesReceived,
                 isNewConnection: !report.reusedConnection,
                 isSentAgain: report.retried,
+                name: lane?.name,
                 failure: failure
             )
         )
+    }
+
+    /// When the schedule wanted it.
+    private func due(_ lane: Lane?) -> UInt64? {
+        guard plan.profile != nil, let lane else { return nil }
+        return sinceBegin(lane.due)
     }
 }

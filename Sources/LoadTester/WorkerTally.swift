@@ -16,11 +16,10 @@ import TLS
 
     /// `start` is the instant that failure times and rates count from, in nanoseconds of the monotonic clock.
     ///
-    /// - Parameter isScheduled: requests are due by a schedule, and counted by it.
-    init(start: UInt64, isScheduled: Bool = false) {
+    /// - Parameter shape: what is counted besides.
+    init(start: UInt64, shape: TallyShape = TallyShape()) {
         unsafe tally = .allocate(capacity: 1)
-        unsafe tally.initialize(to: Tally())
-        if isScheduled { unsafe tally.pointee.schedule = ScheduleTally() }
+        unsafe tally.initialize(to: shape.make())
         unsafe rate = .allocate(capacity: 1)
         unsafe rate.initialize(to: RateMark(since: start, completed: 0))
     }
@@ -125,6 +124,19 @@ import TLS
 
     /// The engine sent a request again, on a fresh connection.
     func repeated() { unsafe tally.pointee.sentAgain &+= 1 }
+
+    // MARK: By name
+
+    /// A request of that name was answered.
+    func completed(name: Int, isSuccess: Bool) {
+        unsafe tally.pointee.names[name].completed &+= 1
+        if isSuccess { unsafe tally.pointee.names[name].succeeded &+= 1 }
+    }
+
+    func failed(name: Int) { unsafe tally.pointee.names[name].failed &+= 1 }
+
+    /// The time that the run is about, of a request of that name.
+    func took(_ latency: UInt64, name: Int) { unsafe tally.pointee.names[name].latency.record(latency) }
 
     // MARK: By the schedule
 

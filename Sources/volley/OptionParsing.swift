@@ -48,6 +48,7 @@ extension Options {
         startAt = try command.startAt.map { text throws(UsageError) in try Self.instant(text) }
         try setPace(command.pace, isTimed: command.duration != nil, isScheduled: command.isScheduled)
         try setInputs(command.what, command, slots: slots)
+        try Gate.check(gates, inputs)
         try checkCombinations(method: request.method)
         if work == .handshakes { try checkHandshakes(command) }
         if command.live, command.quiet || command.noProgress {

@@ -35,7 +35,7 @@ package struct CompareJob {
         var isWorse = gates.isEmpty && comparison.isWorse
         var hasMoreErrors = gates.isEmpty && comparison.hasMoreErrors
         for gate in gates {
-            guard let change = comparison.change(gate.metric) else {
+            guard let change = try comparison.change(gate.metric) else {
                 throw UsageError(
                     "--fail-if \(quoted(gate.text)): compare has \(comparison.rows.map(\.name).joined(separator: ", "))"
                 )

@@ -34,6 +34,7 @@ struct Comparison: Sendable {
     /// In one of the runs volley was the limit.
     let isLimited: Bool
     private let failures: FailureComparison
+    private let names: [String: (old: JSONValue, new: JSONValue)]
 
     /// Chance is blamed below it.
     static let significance = 0.05
@@ -48,6 +49,7 @@ struct Comparison: Sendable {
         remarks = old.differences(to: new) + old.remarks("before") + new.remarks("after")
         isLimited = old.isLimited || new.isLimited
         failures = FailureComparison(old, new)
+        names = Self.names(old, new)
         // The first and the last are a start and a rest.
         let (before, after) = (Self.inner(try old.intervals()), Self.inner(try new.intervals()))
         if let (left, right) = Self.pair(try old.headline(), try new.headline()) {
@@ -74,6 +76,17 @@ struct Comparison: Sendable {
 
     private static func inner<Value>(_ values: [Value]) -> [Value] {
         values.count > 6 ? Array(values.dropFirst().dropLast()) : values
+    }
+
+    /// What both reports say of each name that both have.
+    private static func names(_ old: SavedReport, _ new: SavedReport) -> [String: (JSONValue, JSONValue)] {
+        var found: [String: (JSONValue, JSONValue)] = [:]
+        for row in old.document["names"]?.items ?? [] {
+            guard let name = row["name"]?.string else { continue }
+            let other = new.document["names"]?.items.first { $0["name"]?.string == name }
+            if let other { found[name] = (row, other) }
+        }
+        return found
     }
 
     static func change(_ old: Double, _ new: Double) -> Double {
@@ -163,7 +176,13 @@ struct Comparison: Sendable {
     var hasMoreErrors: Bool { rows.contains { $0.finding == .worse && $0.countsErrors } }
 
     /// The change of a figure that a condition names; nil where the reports do not have it.
-    func change(_ metric: GateMetric) -> Double? {
+    func change(_ metric: GateMetric) throws(UsageError) -> Double? {
+        if let name = metric.requestName {
+            guard let (old, new) = names[name], let left = try SavedReport.value(metric, old),
+                let right = try SavedReport.value(metric, new)
+            else { return nil }
+            return Self.change(left, right)
+        }
         if case .failures(let kind) = metric.figure { return failures.change(kind) }
         return rows.first { $0.name == metric.name }?.change
     }

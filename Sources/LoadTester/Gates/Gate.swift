@@ -41,6 +41,11 @@ package struct Gate: Hashable, Sendable {
         {
             position += 1
         }
+        if position > nameStart, position < characters.count, characters[position] == "{",
+            let close = characters[position...].firstIndex(of: "}")
+        {
+            position = close + 1
+        }
         let name = String(characters[nameStart..<position])
         guard !name.isEmpty else {
             throw UsageError("\(flag) names no figure \(place(nameStart)): begin with one such as p99, errors or rps")
@@ -102,5 +107,18 @@ package struct Gate: Hashable, Sendable {
     func finding(_ figures: GateFigures) -> String {
         guard let value = figures.value(metric) else { return "\(metric.name) was not measured" }
         return "\(metric.name) is \(metric.kind.text(value))"
+    }
+
+    /// A condition on a name that no request has would never say anything.
+    package static func check(_ gates: [Gate], _ inputs: RequestInput) throws(UsageError) {
+        let names = RequestNames(inputs.drafts).all
+        for gate in gates {
+            guard let name = gate.metric.requestName, !names.contains(name) else { continue }
+            let known =
+                names.isEmpty
+                ? "the input tells none apart"
+                : "use one of " + names.prefix(20).map { quoted($0) }.joined(separator: ", ")
+            throw UsageError("--fail-if \(quoted(gate.text)) is about a name that no request has: \(known)")
+        }
     }
 }

@@ -54,41 +54,58 @@ struct GateMetric: Hashable, Sendable {
         /// One class of failures.
         case failures(FailureClass)
         case completed, failed, httpErrors, sentAgain, unsent
+
+        /// It is counted of each name.
+        var isOfNames: Bool {
+            switch self {
+            case .time(series: nil, _), .errors, .completed, .failed, .httpErrors: true
+            case .time, .successRate, .completedRate, .rateRatio, .failures, .sentAgain, .unsent: false
+            }
+        }
     }
 
     let name: String
     let figure: Figure
+    /// Of the requests of this name alone.
+    let requestName: String?
 
     static let series = ["raw", "corrected", "ttfb", "connect", "tls", "lag", "wait"]
     static let names =
         "p50, p99.9 and the like, mean, max, min or stdev, each also as raw_p99 (\(series.joined(separator: ", "))); errors, rps, "
         + "completed_rps, rate_ratio, completed, failed, http_errors, sent_again, unsent, or a class of failures such as timeout or "
-        + "closed_before_answer"
+        + "closed_before_answer; of the requests of one name p99{NAME}, errors{NAME} and the like"
 
-    /// nil for a name that is none.
-    init?(_ name: String) {
-        self.name = name
+    /// `p99`, `errors`; `p99{checkout}` of the requests of one name. nil for a name that is none.
+    init?(_ text: String) {
+        var name = text
+        var request: String?
+        if text.hasSuffix("}"), let brace = text.firstIndex(of: "{") {
+            name = String(text[..<brace])
+            request = String(text[text.index(after: brace)...].dropLast())
+        }
+        guard let figure = Self.figure(name), request == nil || figure.isOfNames else { return nil }
+        (self.name, self.figure, requestName) = (text, figure, request)
+    }
+
+    private static func figure(_ name: String) -> Figure? {
         switch name {
-        case "errors": figure = .errors
-        case "rps": figure = .successRate
-        case "completed_rps": figure = .completedRate
-        case "rate_ratio": figure = .rateRatio
-        case "completed": figure = .completed
-        case "failed": figure = .failed
-        case "http_errors": figure = .httpErrors
-        case "sent_again": figure = .sentAgain
-        case "unsent": figure = .unsent
+        case "errors": return .errors
+        case "rps": return .successRate
+        case "completed_rps": return .completedRate
+        case "rate_ratio": return .rateRatio
+        case "completed": return .completed
+        case "failed": return .failed
+        case "http_errors": return .httpErrors
+        case "sent_again": return .sentAgain
+        case "unsent": return .unsent
         default:
-            if let kind = FailureClass(rawValue: name.replacing("_", with: "-")) {
-                figure = .failures(kind)
-                return
-            }
+            if let kind = FailureClass(rawValue: name.replacing("_", with: "-")) { return .failures(kind) }
             let parts = name.split(separator: "_", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             let series = parts.count == 2 ? parts[0] : nil
             guard series.map({ Self.series.contains($0) }) ?? true,
                 let statistic = Self.statistic(parts[parts.count - 1])
             else { return nil }
-            figure = .time(series: series, statistic)
+            return .time(series: series, statistic)
         }
     }
 
@@ -108,7 +125,8 @@ struct GateMetric: Hashable, Sendable {
 
     /// The percentile of the time since requests were due that it is; nil for other figures.
     var correctedPercentile: Double? {
-        switch figure {
+        guard requestName == nil else { return nil }
+        return switch figure {
         case .time(series: nil, .percentile(let percentile)), .time(series: "corrected"?, .percentile(let percentile)):
             percentile
         case .time, .errors, .successRate, .completedRate, .rateRatio, .failures, .completed, .failed, .httpErrors,
@@ -127,9 +145,10 @@ struct GateMetric: Hashable, Sendable {
         }
     }
 
-    /// The errors that it counts.
+    /// The errors that it counts. Of one name alone it says nothing of the others'.
     var counted: ToleratedErrors {
-        switch figure {
+        guard requestName == nil else { return ToleratedErrors() }
+        return switch figure {
         case .errors: ToleratedErrors(failed: true, httpErrors: true)
         case .failed: ToleratedErrors(failed: true)
         case .failures(let kind): ToleratedErrors(kinds: [kind])
@@ -145,10 +164,15 @@ struct GateFigures: Sendable {
     let tally: Tally
     private let work: Options.Work
     private let measured: UInt64
+    private let names: [String]
 
-    init(_ result: RunResult) { (tally, work, measured) = (result.tally, result.plan.work, result.measured) }
+    init(_ result: RunResult) {
+        (tally, work, measured) = (result.tally, result.plan.work, result.measured)
+        names = result.plan.requestNames.all
+    }
 
     func value(_ metric: GateMetric) -> Double? {
+        if let name = metric.requestName { return value(metric, of: name) }
         switch metric.figure {
         case .time(let series, let statistic): return time(series, statistic)
         case .errors:
@@ -167,6 +191,19 @@ struct GateFigures: Sendable {
         case .httpErrors: return Double(tally.httpErrors)
         case .sentAgain: return Double(tally.sentAgain)
         case .unsent: return Double(tally.schedule?.unsent ?? 0)
+        }
+    }
+
+    private func value(_ metric: GateMetric, of name: String) -> Double? {
+        guard let place = names.firstIndex(of: name), tally.names.indices.contains(place) else { return nil }
+        let tally = tally.names[place]
+        switch metric.figure {
+        case .time(_, let statistic): return Self.time(tally.latency, statistic)
+        case .errors: return tally.ended == 0 ? nil : Double(tally.errors) / Double(tally.ended)
+        case .completed: return Double(tally.completed)
+        case .failed: return Double(tally.failed)
+        case .httpErrors: return Double(tally.httpErrors)
+        case .successRate, .completedRate, .rateRatio, .failures, .sentAgain, .unsent: return nil
         }
     }
 

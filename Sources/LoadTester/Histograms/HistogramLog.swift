@@ -86,10 +86,15 @@ enum HistogramLog {
 }
 
 extension HistogramLog {
-    /// An interval's lines. The series that a run is about has one even where it is empty.
-    static func lines(_ interval: Interval, of work: Options.Work) -> String {
-        interval.tally.series(work).reduce(into: "") { text, series in
-            guard series.isMain || !series.histogram.isEmpty else { return }
+    /// An interval's lines. The series that a run is about has one even where it is empty, as have names.
+    static func lines(_ interval: Interval, of plan: RunPlan) -> String {
+        let (tally, work) = (interval.tally, plan.work)
+        let series = tally.series(work).filter { $0.isMain || !$0.histogram.isEmpty }
+        let about = tally.schedule == nil ? "raw" : "corrected"
+        let named = zip(plan.requestNames.all, tally.names).map { name, tally in
+            Tally.Series(tag: NamedReport.tag(about, name), histogram: tally.latency)
+        }
+        return (series + named).reduce(into: "") { text, series in
             text += line(tag: series.tag, start: interval.start, length: interval.length, series.histogram)
         }
     }

@@ -42,6 +42,8 @@ enum HARInput {
                 draft.headers.append("\(name): \(value)")
             }
             draft.body = try body(request, place)
+            // HAR 1.2: what the user says of an entry.
+            draft.name = entry["comment"]?.string.flatMap { $0.isEmpty ? nil : $0 }
             try input.add(draft)
             starts.append(entry["startedDateTime"]?.string.flatMap { Timestamp.iso8601($0) })
         }

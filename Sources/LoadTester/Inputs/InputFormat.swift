@@ -1,6 +1,6 @@
 /// In which form a file has its requests: `--input FORMAT=FILE`.
 package enum InputFormat: String, Hashable, Sendable, CaseIterable {
-    /// A URL or path a line, with a method before it and a weight after it if wanted.
+    /// A URL or path a line, with a method before it, and a weight and a name after it if wanted.
     case urls
     /// vegeta's text form: a request line, header lines, `@FILE` for the body.
     case vegeta
@@ -25,7 +25,11 @@ package enum InputFormat: String, Hashable, Sendable, CaseIterable {
             if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
             let input = try format.parse(bytes, file: parts[1])
             guard !input.drafts.isEmpty else { throw UsageError("\(quoted(parts[1])) has no request in it") }
-            all.drafts += input.drafts
+            all.drafts += input.drafts.map { draft in
+                var draft = draft
+                draft.written = draft.url
+                return draft
+            }
             all.notes += input.notes
             guard all.drafts.count <= RequestInput.limit else {
                 throw UsageError("--input: more than \(RequestInput.limit) requests: use a part of them")

@@ -13,14 +13,17 @@ final class PlannedRequest: Sendable {
     private let body: Template?
     /// What an error's example names.
     let label: String
+    /// Among the names that are told apart; nil: none.
+    let name: Int?
 
     init(
         _ description: RequestDescription,
         origin: Origin,
         options: EngineRequest.Options,
-        slots: TemplateSlots
+        slots: TemplateSlots,
+        name: Int? = nil
     ) throws(EngineError) {
-        (self.description, self.origin, self.options) = (description, origin, options)
+        (self.description, self.origin, self.options, self.name) = (description, origin, options, name)
         target = slots.template(description.target)
         fields = description.fields.map { ($0.name, slots.template($0.value)) }
         body = description.body.map { slots.template($0) }

@@ -12,6 +12,10 @@ package struct RequestDraft: Hashable, Sendable {
     package var offset: UInt64?
     /// For complaints.
     package var place: InputPlace
+    /// What the figures are to call it; nil: its method and path.
+    package var name: String?
+    /// The URL as it was written, before its places were marked.
+    package var written: String
 
     init(
         method: String = "GET",
@@ -20,10 +24,12 @@ package struct RequestDraft: Hashable, Sendable {
         body: [UInt8]? = nil,
         weight: UInt64 = 1,
         offset: UInt64? = nil,
-        place: InputPlace
+        place: InputPlace,
+        name: String? = nil
     ) {
         (self.method, self.url, self.headers, self.body) = (method, url, headers, body)
         (self.weight, self.offset, self.place) = (weight, offset, place)
+        (self.name, written) = (name, url)
     }
 }
 

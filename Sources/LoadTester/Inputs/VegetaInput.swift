@@ -6,20 +6,28 @@ import TestServer
 /// Content-Type: application/json
 /// @body.json
 /// ```
-/// A request ends at an empty line, at the next request line, or with the file; `#` begins a comment.
+/// A request ends at an empty line, at the next request line, or with the file; `#` begins a comment, and `# @name NAME` names the
+/// request that it stands before or in.
 enum VegetaInput {
     static func parse(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
         var input = RequestInput()
         var draft: RequestDraft?
+        var name: String?
         for (raw, place) in InputLines(bytes, file) {
             let text = raw.trimmed
-            if text.hasPrefix("#") { continue }
+            if text.hasPrefix("#") {
+                let words = text.dropFirst().split(separator: " ", maxSplits: 1)
+                guard words.count == 2, words[0] == "@name" else { continue }
+                if draft == nil { name = words[1].trimmed } else { draft?.name = words[1].trimmed }
+                continue
+            }
             if text.isEmpty || isRequestLine(text) {
                 if let draft { try input.add(draft) }
                 draft = nil
                 if text.isEmpty { continue }
                 let words = text.split(separator: " ", maxSplits: 1)
-                draft = RequestDraft(method: String(words[0]), url: words[1].trimmed, place: place)
+                draft = RequestDraft(method: String(words[0]), url: words[1].trimmed, place: place, name: name)
+                name = nil
             } else if draft == nil {
                 throw place.problem("\(quoted(text)) is no request line: write METHOD URL")
             } else if text.hasPrefix("@") {
@@ -46,8 +54,8 @@ enum VegetaInput {
     }
 }
 
-/// vegeta's JSON form: an object a line, with `method` and `url`, and if wanted `header`, names with lists of values, and
-/// `body` in Base64.
+/// vegeta's JSON form: an object a line, with `method` and `url`, and if wanted `header`, names with lists of values,
+/// `body` in Base64, and `name`.
 enum VegetaJSONInput {
     static func parse(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
         var input = RequestInput()
@@ -62,6 +70,7 @@ enum VegetaJSONInput {
                 throw place.problem("a target needs the strings method and url")
             }
             var draft = RequestDraft(method: method, url: url, place: place)
+            draft.name = json["name"]?.string
             for (name, values) in json["header"]?.members ?? [] {
                 for value in values.elements ?? [values] {
                     guard let value = value.string else { throw place.problem("the header \(quoted(name)) is no text") }

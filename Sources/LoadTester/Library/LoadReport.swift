@@ -61,6 +61,11 @@ public struct LoadReport: Sendable {
     public var corrected: Latency? { Latency(result.tally.schedule?.corrected) }
     /// With a rate: how late the load tester itself was.
     public var sendLag: Latency? { Latency(result.tally.schedule?.lag) }
+    /// What was counted of each name, where the requests have names.
+    public var names: [(name: String, completed: UInt64, errors: UInt64, latency: Latency?)] {
+        NamedReport.rows(result).map { ($0.name, $0.tally.completed, $0.tally.errors, Latency($0.tally.latency)) }
+    }
+
     /// Why the load tester, and not the server, set these figures; empty: it kept up.
     public var generatorLimits: [String] { result.generatorLimits }
     /// As volley's exit status: 0 if all was well.

@@ -4,11 +4,13 @@ struct LocustStats: Sendable {
     var method: String
     /// How finely response times are counted.
     var grain: LocustGrain
+    /// The names that requests are told apart by, if any: each has an entry of its own then.
+    var names: [String] = []
     /// The tally of each whole second since 1970.
     private(set) var seconds: [(unix: UInt64, tally: Tally)] = []
 
-    init(name: String, method: String, grain: LocustGrain) {
-        (self.name, self.method, self.grain) = (name, method, grain)
+    init(name: String, method: String, grain: LocustGrain, names: [String] = []) {
+        (self.name, self.method, self.grain, self.names) = (name, method, grain, names)
     }
 
     var isEmpty: Bool { seconds.isEmpty }
@@ -18,48 +20,78 @@ struct LocustStats: Sendable {
     /// - Parameter users: those this worker has at the moment.
     func data(of order: LocustOrder, users: Int) -> MessagePack {
         let tally = seconds.reduce(into: Tally()) { $0.merge($1.tally) }
-        let entry = { (name: String, method: String) in self.entry(tally, name: name, method: method) }
+        let all = Figures(tally)
+        let own = all.requests == 0 ? [] : [entry(all, name: name, method: method) { Figures($0) }]
         return .map([
-            MessagePack.Pair("stats", .array(Self.requests(tally) == 0 ? [] : [entry(name, method)])),
-            MessagePack.Pair("stats_total", entry("Aggregated", "")),
+            MessagePack.Pair("stats", .array(names.isEmpty ? own : named(tally))),
+            MessagePack.Pair("stats_total", entry(all, name: "Aggregated", method: "") { Figures($0) }),
             MessagePack.Pair("errors", .map(errors(tally))),
             MessagePack.Pair("user_classes_count", users == 0 ? .map([]) : order.classCounts),
             MessagePack.Pair("user_count", .integer(Int64(users))),
         ])
     }
 
-    /// Failures are requests too, with Locust; so is an attempt that got no connection.
-    private static func requests(_ tally: Tally) -> UInt64 {
-        tally.completed &+ tally.failed &+ tally.connectionsFailed
+    /// What an entry is made of. Failures are requests too, with Locust; so is an attempt that got no connection.
+    private struct Figures {
+        var requests: UInt64
+        var failures: UInt64
+        /// Without a connection there was no time to take.
+        var timeless: UInt64 = 0
+        var content: UInt64 = 0
+        var times: LatencyHistogram
+
+        init(_ tally: Tally) {
+            requests = tally.completed &+ tally.failed &+ tally.connectionsFailed
+            failures = tally.failed &+ tally.connectionsFailed &+ tally.httpErrors
+            (timeless, content) = (tally.connectionsFailed, tally.bodyBytesIn)
+            times = tally.success
+            times.merge(tally.httpError)
+            times.merge(tally.failure)
+        }
+
+        /// Of one name only the successes are timed.
+        init(_ tally: NamedTally) {
+            (requests, failures, times) = (tally.ended, tally.errors, tally.latency)
+            timeless = requests &- min(requests, times.count)
+        }
     }
 
-    private static func failures(_ tally: Tally) -> UInt64 {
-        tally.failed &+ tally.connectionsFailed &+ tally.httpErrors
+    /// An entry each name that something was heard of.
+    private func named(_ tally: Tally) -> [MessagePack] {
+        zip(names, tally.names).enumerated().compactMap { place, pair in
+            guard pair.1.ended > 0 else { return nil }
+            return entry(Figures(pair.1), name: pair.0, method: "") {
+                Figures($0.names.indices.contains(place) ? $0.names[place] : NamedTally())
+            }
+        }
     }
 
-    private func entry(_ tally: Tally, name: String, method: String) -> MessagePack {
-        var times = tally.success
-        times.merge(tally.httpError)
-        times.merge(tally.failure)
+    /// - Parameter part: the same of a second's tally.
+    private func entry(
+        _ figures: Figures,
+        name: String,
+        method: String,
+        _ part: (Tally) -> Figures
+    ) -> MessagePack {
         let latest = seconds.last.map { Double($0.unix) }
         let earliest = seconds.first.map { Double($0.unix) }
+        let parts = seconds.map { (unix: $0.unix, figures: part($0.tally)) }
         return .map([
             MessagePack.Pair("name", .string(name)),
             MessagePack.Pair("method", .string(method)),
-            MessagePack.Pair("last_request_timestamp", Self.requests(tally) == 0 ? .null : Self.optional(latest)),
+            MessagePack.Pair("last_request_timestamp", figures.requests == 0 ? .null : Self.optional(latest)),
             MessagePack.Pair("start_time", .number(earliest ?? 0)),
-            MessagePack.Pair("num_requests", Self.integer(Self.requests(tally))),
-            // Without a connection there was no time to take.
-            MessagePack.Pair("num_none_requests", Self.integer(tally.connectionsFailed)),
-            MessagePack.Pair("num_failures", Self.integer(Self.failures(tally))),
-            MessagePack.Pair("total_response_time", .number(Double(times.sum) / 1e6)),
-            MessagePack.Pair("max_response_time", .number(Double(times.maximum ?? 0) / 1e6)),
+            MessagePack.Pair("num_requests", Self.integer(figures.requests)),
+            MessagePack.Pair("num_none_requests", Self.integer(figures.timeless)),
+            MessagePack.Pair("num_failures", Self.integer(figures.failures)),
+            MessagePack.Pair("total_response_time", .number(Double(figures.times.sum) / 1e6)),
+            MessagePack.Pair("max_response_time", .number(Double(figures.times.maximum ?? 0) / 1e6)),
             // Null, not 0: the master keeps the least of all it hears.
-            MessagePack.Pair("min_response_time", Self.optional(times.minimum.map { Double($0) / 1e6 })),
-            MessagePack.Pair("total_content_length", Self.integer(tally.bodyBytesIn)),
-            MessagePack.Pair("response_times", .map(buckets(times))),
-            MessagePack.Pair("num_reqs_per_sec", .map(perSecond(Self.requests))),
-            MessagePack.Pair("num_fail_per_sec", .map(perSecond(Self.failures))),
+            MessagePack.Pair("min_response_time", Self.optional(figures.times.minimum.map { Double($0) / 1e6 })),
+            MessagePack.Pair("total_content_length", Self.integer(figures.content)),
+            MessagePack.Pair("response_times", .map(buckets(figures.times))),
+            MessagePack.Pair("num_reqs_per_sec", .map(Self.perSecond(parts.map { ($0.unix, $0.figures.requests) }))),
+            MessagePack.Pair("num_fail_per_sec", .map(Self.perSecond(parts.map { ($0.unix, $0.figures.failures) }))),
         ])
     }
 
@@ -73,10 +105,10 @@ struct LocustStats: Sendable {
         }
     }
 
-    private func perSecond(_ count: (Tally) -> UInt64) -> [MessagePack.Pair] {
+    private static func perSecond(_ parts: [(unix: UInt64, count: UInt64)]) -> [MessagePack.Pair] {
         var counts: [UInt64: UInt64] = [:]
-        for second in seconds where count(second.tally) > 0 { counts[second.unix, default: 0] &+= count(second.tally) }
-        return counts.sorted { $0.key < $1.key }.map { MessagePack.Pair(Self.integer($0.key), Self.integer($0.value)) }
+        for part in parts where part.count > 0 { counts[part.unix, default: 0] &+= part.count }
+        return counts.sorted { $0.key < $1.key }.map { MessagePack.Pair(integer($0.key), integer($0.value)) }
     }
 
     /// One row a kind of failure, as on Locust's page.

@@ -36,7 +36,7 @@ final class LocustSwarm {
             group.shutdown()
             throw error
         }
-        let board = IntervalBoard(length: Self.interval, workers: plan.threads, isScheduled: plan.profile != nil)
+        let board = IntervalBoard(length: Self.interval, workers: plan.threads, shape: plan.tallyShape)
         crew = CrewBoard(workers: plan.threads, intervals: board) { SignalWait.wake() }
         collector = IntervalCollector(board, workers: plan.threads, work: plan.work)
         let job = Job(plan: plan, requests: requests, resolver: resolver, crew: crew)
@@ -70,16 +70,26 @@ final class LocustSwarm {
 
     var isOver: Bool { crew.finished != nil }
 
+    /// An empty report.
+    private var stats: LocustStats {
+        LocustStats(
+            name: target.name(plan),
+            method: plan.request.method,
+            grain: target.grain,
+            names: plan.requestNames.all
+        )
+    }
+
     /// What has happened since the last report; nil if no interval has ended.
     func report() -> LocustStats? {
-        var stats = LocustStats(name: target.name(plan), method: plan.request.method, grain: target.grain)
+        var stats = stats
         for interval in collector.collect() { stats.add(interval.tally, unix: second(interval.end)) }
         return stats.isEmpty ? nil : stats
     }
 
     /// The rest, after which the swarm is gone. To be called when ``isOver``.
     func end() -> LocustStats {
-        var stats = LocustStats(name: target.name(plan), method: plan.request.method, grain: target.grain)
+        var stats = stats
         var results = crew.finished ?? []
         let measured = RunResult.measured(results)
         for interval in collector.finish(&results, measured: measured) {

@@ -36,6 +36,7 @@ enum HTMLReport {
             <h2>Latency</h2>
             \(try latencies(report))
             </section>
+            \(try names(report))
             <section class="columns">
             <div>
             <h2>Requests</h2>
@@ -137,6 +138,27 @@ enum HTMLReport {
             .joined()
         return
             "<div class=\"scroll\"><table class=\"numbers\"><tr><th></th>\(heads)</tr>\n\(rows.joined(separator: "\n"))</table></div>"
+    }
+
+    private static func names(_ report: SavedReport) throws(UsageError) -> String {
+        let rows = report.document["names"]?.items ?? []
+        guard !rows.isEmpty else { return "" }
+        var lines: [String] = []
+        for row in rows {
+            let count = { (name: String) in row[name]?.integer ?? 0 }
+            let times = try row["latency"].flatMap { value throws(UsageError) in
+                try SavedReport.histogram(value, report.path)
+            }?.summary(percentiles: [50, 90, 99, 99.9])
+            let cells =
+                [grouped(count("completed")), grouped(count("failed") &+ count("http_errors"))]
+                + [50, 90, 99, 99.9].map { percentile in times?[percentile].map { Units.time($0) } ?? "–" }
+                + [times.map { Units.time($0.maximum) } ?? "–"]
+            let name = escaped(oneLine(row["name"]?.string ?? "", limit: 200))
+            lines.append("<tr><th>\(name)</th>\(cells.map { "<td>\(escaped($0))</td>" }.joined())</tr>")
+        }
+        let heads = ["completed", "errors", "p50", "p90", "p99", "p99.9", "max"].map { "<th>\($0)</th>" }.joined()
+        return "<section><h2>Names</h2><div class=\"scroll\"><table class=\"numbers\"><tr><th></th>\(heads)</tr>\n"
+            + lines.joined(separator: "\n") + "</table></div></section>"
     }
 
     private static func requests(_ document: JSONValue) -> [(String, String)] {

@@ -2,7 +2,13 @@
 enum IntervalCSV {
     static let head =
         "start_s,length_s,completed,successes,http_errors,failed,connects_failed,sent_again,per_second,bytes_in,bytes_out,"
-        + "connections_opened,p50_ms,p90_ms,p99_ms,p99_9_ms,max_ms,mean_ms\n"
+        + "connections_opened,p50_ms,p90_ms,p99_ms,p99_9_ms,max_ms,mean_ms,name\n"
+
+    /// A line for all requests, and one for each name that is told apart: what is counted of it alone has a place there, the rest is empty.
+    static func lines(_ interval: Interval, of plan: RunPlan) -> String {
+        let names = zip(plan.requestNames.all, interval.tally.names).map { line(interval, name: $0, $1) }
+        return line(interval, of: plan.work) + names.joined()
+    }
 
     static func line(_ interval: Interval, of work: Options.Work) -> String {
         let tally = interval.tally
@@ -10,18 +16,30 @@ enum IntervalCSV {
             tally.done(work), tally.succeeded, tally.httpErrors, tally.failed, tally.connectionsFailed,
             tally.sentAgain,
         ]
-        let summary = tally.headline(work).summary(percentiles: [50, 90, 99, 99.9])
-        let times = (summary?.percentiles.map { milliseconds(Double($0.value)) } ?? ["", "", "", ""])
-        let cells =
-            [fixed(Double(interval.start) / 1e9, 3), fixed(Double(interval.length) / 1e9, 3)]
-            + counts.map { String($0) }
-            + [fixed(interval.perSecond(tally.done(work)), 2)]
-            + [tally.wireBytesIn, tally.wireBytesOut, tally.connectionsOpened].map { String($0) }
-            + times
-            + [
-                summary.map { milliseconds(Double($0.maximum)) } ?? "", summary.map { milliseconds($0.mean) } ?? "",
-            ]
-        return cells.joined(separator: ",") + "\n"
+        let bytes = [tally.wireBytesIn, tally.wireBytesOut, tally.connectionsOpened].map { String($0) }
+        let rate = fixed(interval.perSecond(tally.done(work)), 2)
+        return line(interval, counts.map { String($0) } + [rate] + bytes, tally.headline(work), name: "")
+    }
+
+    private static func line(_ interval: Interval, name: String, _ tally: NamedTally) -> String {
+        let counts = [tally.completed, tally.succeeded, tally.httpErrors, tally.failed].map { String($0) }
+        let rate = fixed(interval.perSecond(tally.completed), 2)
+        return line(interval, counts + ["", "", rate, "", "", ""], tally.latency, name: NamedReport.cell(name))
+    }
+
+    private static func line(
+        _ interval: Interval,
+        _ counts: [String],
+        _ times: LatencyHistogram,
+        name: String
+    ) -> String {
+        let summary = times.summary(percentiles: [50, 90, 99, 99.9])
+        let percentiles = summary?.percentiles.map { milliseconds(Double($0.value)) } ?? ["", "", "", ""]
+        let span = [fixed(Double(interval.start) / 1e9, 3), fixed(Double(interval.length) / 1e9, 3)]
+        let rest = [
+            summary.map { milliseconds(Double($0.maximum)) } ?? "", summary.map { milliseconds($0.mean) } ?? "", name,
+        ]
+        return (span + counts + percentiles + rest).joined(separator: ",") + "\n"
     }
 
     private static func milliseconds(_ nanoseconds: Double) -> String { fixed(nanoseconds / 1e6, 6) }

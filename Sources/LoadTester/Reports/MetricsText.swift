@@ -8,7 +8,11 @@ enum MetricsText {
         250_000_000, 500_000_000, 1_000_000_000, 2_500_000_000, 5_000_000_000, 10_000_000_000,
     ]
 
-    static func text(_ tally: Tally, of work: Options.Work, url: String) -> String {
+    static func text(_ tally: Tally, of plan: RunPlan) -> String {
+        text(tally, of: plan.work, url: plan.url, names: plan.requestNames.all)
+    }
+
+    static func text(_ tally: Tally, of work: Options.Work, url: String, names: [String] = []) -> String {
         var text = ""
         metric(
             "volley_requests_total",
@@ -71,8 +75,27 @@ enum MetricsText {
         case .handshakes:
             histogram("volley_handshake_duration_seconds", "Time of TLS handshakes.", tally.headline(work), to: &text)
         }
+        named(Array(zip(names, tally.names)), to: &text)
         metric("volley_run_info", "gauge", "What is being tested.", [(label("url", url), 1)], to: &text)
         return text
+    }
+
+    private static func named(_ rows: [(name: String, tally: NamedTally)], to text: inout String) {
+        guard !rows.isEmpty else { return }
+        metric(
+            "volley_named_requests_total",
+            "counter",
+            "Requests by name and by what became of them.",
+            rows.flatMap { name, tally in
+                [("success", tally.succeeded), ("http_error", tally.httpErrors), ("failed", tally.failed)].map {
+                    (label("name", name) + "," + label("outcome", $0.0), $0.1)
+                }
+            },
+            to: &text
+        )
+        let metric = "volley_named_request_duration_seconds"
+        text += "# HELP \(metric) Time of requests by name.\n# TYPE \(metric) histogram\n"
+        for (name, tally) in rows { samples(metric, label("name", name), tally.latency, to: &text) }
     }
 
     /// Kinds that differ in no label are one line: a name with the same labels twice is an error.
@@ -102,15 +125,20 @@ enum MetricsText {
 
     private static func histogram(_ name: String, _ help: String, _ values: LatencyHistogram, to text: inout String) {
         text += "# HELP \(name) \(help)\n# TYPE \(name) histogram\n"
+        samples(name, "", values, to: &text)
+    }
+
+    private static func samples(_ name: String, _ labels: String, _ values: LatencyHistogram, to text: inout String) {
+        let (before, all) = labels.isEmpty ? ("", "") : (labels + ",", "{\(labels)}")
         var counts = [UInt64](repeating: 0, count: bounds.count)
         values.forEachRecorded { value, count in
             for index in bounds.indices where value <= bounds[index] { counts[index] &+= count }
         }
         for (bound, count) in zip(bounds, counts) {
-            text += "\(name)_bucket{le=\"\(Double(bound) / 1e9)\"} \(count)\n"
+            text += "\(name)_bucket{\(before)le=\"\(Double(bound) / 1e9)\"} \(count)\n"
         }
-        text += "\(name)_bucket{le=\"+Inf\"} \(values.count)\n"
-        text += "\(name)_sum \(Double(values.sum) / 1e9)\n\(name)_count \(values.count)\n"
+        text += "\(name)_bucket{\(before)le=\"+Inf\"} \(values.count)\n"
+        text += "\(name)_sum\(all) \(Double(values.sum) / 1e9)\n\(name)_count\(all) \(values.count)\n"
     }
 
     private static func label(_ name: String, _ value: String) -> String {

@@ -1,9 +1,12 @@
 /// The log of single requests: comma-separated, a line each, in the order of each thread's outcomes.
 struct RequestLogText {
     static let head =
-        "due_ns,start_ns,latency_ns,first_byte_ns,status,bytes_in,thread,new_connection,sent_again,error\n"
+        "due_ns,start_ns,latency_ns,first_byte_ns,status,bytes_in,thread,new_connection,sent_again,name,error\n"
 
+    private let names: [[UInt8]]
     private var buffer: [UInt8] = []
+
+    init(_ names: [String] = []) { self.names = names.map { Array(NamedReport.cell($0).utf8) } }
 
     /// The lines of a chunk; the memory is used again, once the last are written.
     mutating func lines(_ chunk: RequestLogBoard.Chunk) -> [UInt8] {
@@ -31,6 +34,8 @@ struct RequestLogText {
         buffer.append(UInt8(ascii: record.isNewConnection ? "1" : "0"))
         buffer.append(UInt8(ascii: ","))
         buffer.append(UInt8(ascii: record.isSentAgain ? "1" : "0"))
+        buffer.append(UInt8(ascii: ","))
+        if let name = record.name, names.indices.contains(name) { buffer += names[name] }
         buffer.append(UInt8(ascii: ","))
         if let failure = record.failure {
             buffer += "\(failure.phase.rawValue) \(failure.kind.rawValue)".utf8

@@ -57,7 +57,7 @@ enum ReportMerge {
         "schema", "volley", "url", "method", "mode", "work", "timeout_ns", "warmup_ns", "duration_ns", "drain_ns",
         "max_lag_ns",
         "connect_timeout_ns", "first_byte_timeout_ns", "idle_timeout_ns", "requests_per_connection",
-        "pipeline",
+        "pipeline", "name",
         "body_bytes", "stages", "errno", "percentiles",
     ]
 
@@ -100,6 +100,7 @@ enum ReportMerge {
                 }
             case "agreements":
                 { row, _ in ["version", "cipher_suite"].map { row[$0]?.string ?? "" }.joined(separator: "\u{0}") }
+            case "names": { row, _ in row["name"]?.string ?? "" }
             case "intervals": { _, place in "\(place)" }
             case "notes", "generator_limits": { row, _ in row.string ?? "" }
             default: nil

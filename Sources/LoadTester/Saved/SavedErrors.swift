@@ -55,6 +55,22 @@ extension SavedReport {
         ]
     }
 
+    /// A figure of one name's row.
+    static func value(_ metric: GateMetric, _ row: JSONValue) throws(UsageError) -> Double? {
+        let count = { (name: String) in row[name]?.number ?? 0 }
+        let ended = count("completed") + count("failed")
+        switch metric.figure {
+        case .time(_, let statistic):
+            let times = try row["latency"].flatMap { value throws(UsageError) in try histogram(value, "the report") }
+            return times.flatMap { GateFigures.time($0, statistic) }
+        case .errors: return ended == 0 ? nil : (count("failed") + count("http_errors")) / ended
+        case .completed: return count("completed")
+        case .failed: return count("failed")
+        case .httpErrors: return count("http_errors")
+        case .successRate, .completedRate, .rateRatio, .failures, .sentAgain, .unsent: return nil
+        }
+    }
+
     /// Why volley was the limit; empty if it was not.
     var generatorLimits: [String] { (document["schedule"]?["generator_limits"]?.items ?? []).compactMap(\.string) }
 

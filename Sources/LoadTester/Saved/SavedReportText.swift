@@ -38,6 +38,8 @@ enum SavedReportText {
             lines.append(TextReport.row("Status", text))
         }
         lines += try latencies(report)
+        let names = try NamedReport.table(document["names"]?.items ?? [], report.path)
+        if !names.isEmpty { lines += [""] + names }
         lines += errors(document["errors"]?.items ?? [])
         let failed = (document["failed_limits"]?.items ?? []).compactMap(\.string)
         if !failed.isEmpty { lines += [""] + failed.map { "FAILED: \(oneLine($0, limit: 400))" } }
