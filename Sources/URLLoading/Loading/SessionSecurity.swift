@@ -69,7 +69,9 @@ final class SessionSecurity: TrustEvaluator {
     ) {
         guard let choice = choice.withLock({ $0 }) else { return answer(.configured) }
         choice(request, origin) { [self] chosen in
-            if case .show(let identity) = chosen { shown.withLock { $0[origin] = identity.digest } }
+            // What was shown before is over with this connection, be it that nothing is shown.
+            let digest: [UInt8]? = if case .show(let identity) = chosen { identity.digest } else { nil }
+            shown.withLock { $0[origin] = digest }
             answer(chosen)
         }
     }

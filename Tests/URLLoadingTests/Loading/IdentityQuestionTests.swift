@@ -116,6 +116,21 @@ struct IdentityQuestionTests {
         #expect(isShown == hasStore)
     }
 
+    @Test("what a session has last shown to a server is forgotten once it shows it nothing")
+    func lastShown() throws {
+        let security = SessionSecurity(SessionSettings(.isolated), hasDelegate: false)
+        let identity = try ClientIdentity(pem: Array((client.chainPEM + client.keyPEM).utf8))
+        let origin = try Origin(scheme: .https, host: "localhost", port: 443)
+        let request = IdentityRequest(name: try ServerName("localhost"), authorities: [])
+        for answer in [IdentityAnswer.show(identity), .configured, .show(identity), .refuse(reason: "not today")] {
+            security.setChoice { _, _, then in then(answer) }
+            security.chooseIdentity(for: request, of: origin) { #expect($0 == answer) }
+            let isShown = answer == .show(identity)
+            #expect(security.identity(shownTo: origin) == (isShown ? identity.digest : nil))
+            #expect(security.hasShownIdentities == isShown)
+        }
+    }
+
     @Test("nothing to show, what cannot be shown, and a cancel are errors about the certificate", arguments: 0..<3)
     func nothing(which: Int) async throws {
         let server = try server(.v1_2)
