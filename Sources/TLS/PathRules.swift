@@ -10,7 +10,7 @@ enum PathRules {
             guard let certificate = unsafe path[depth] else { continue }
             let reason =
                 unsafe keyFault(certificate) ?? nameFault(certificate, depth, constraints)
-                ?? constraintFault(certificate, &constraints, isStrict)
+                ?? constraintFault(certificate, depth, &constraints, isStrict)
             guard let reason else { continue }
             return unsafe TrustFailure(
                 reason: reason,
@@ -53,11 +53,13 @@ enum PathRules {
     /// Takes the certificate's constraints in. RFC 5280 §4.2.1.10: only authorities have any, and they are not empty.
     private static func constraintFault(
         _ certificate: OpaquePointer,
+        _ depth: Int,
         _ constraints: inout DNSConstraints,
         _ isStrict: Bool
     ) -> TrustFailure.Reason? {
         guard unsafe X509_get_ext_by_NID(certificate, NID_name_constraints, -1) >= 0 else { return nil }
-        guard unsafe X509_check_ca(certificate) != 0 else { return .misplacedNameConstraints }
+        // Those above the first have proven to be authorities. 1: by basicConstraints; other numbers are guesses from what else it says.
+        guard unsafe depth > 0 || X509_check_ca(certificate) == 1 else { return .misplacedNameConstraints }
         guard
             let found = unsafe X509_get_ext_d2i(certificate, NID_name_constraints, nil, nil)?
                 .assumingMemoryBound(to: NAME_CONSTRAINTS.self)

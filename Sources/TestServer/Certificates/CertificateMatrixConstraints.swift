@@ -121,6 +121,26 @@ extension CertificateMatrix {
                 )
             )
         }
+        var own = CertificateBuilder.authority("a.test")
+        own.alternativeNames = names
+        own.keyUsage = "critical,keyCertSign,digitalSignature"
+        own.nameConstraints = "critical,permitted;DNS:a.test"
+        let authority = try own.issued(by: world.intermediate)
+        own.authority = .unstated
+        let half = try own.issued(by: world.intermediate)
+        cases += [
+            CertificateCase(
+                "name constraints in a server's authority",
+                [authority, world.intermediate],
+                roots: [world.root]
+            ),
+            CertificateCase(
+                "name constraints in a server's certificate that may sign others and is no authority",
+                [half, world.intermediate],
+                roots: [world.root],
+                .misplacedNameConstraints
+            ),
+        ]
         var dotted = CertificateBuilder.authority("Constrained")
         dotted.nameConstraints = "critical,permitted;DNS:.test"
         let issuer = try dotted.issued(by: world.root)
