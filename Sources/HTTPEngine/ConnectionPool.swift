@@ -41,6 +41,8 @@ struct ConnectionPool {
     var idleCount: Int { idle.count }
     var dialling: Int { queueDials + retryDials }
     var total: Int { dialling + busy + idle.count }
+    /// More dials are under way than waiters are left.
+    var hasSurplusDials: Bool { queueDials > waiting }
     var isEmpty: Bool { total == 0 && waiting == 0 }
 
     /// The connection to try first. It counts as busy from here on; a dead one goes by ``discardBusy()``, and the

@@ -5,8 +5,9 @@ internal import TLS
 ///
 /// ```
 ///   start ──▶ connecting (Connector) ──▶ opening (Opening) ──▶ the engine has a connection
-///                    └──────────────┬────────────┘
-///                            failed, timed out, cancelled
+///                 ▲  │└──────────────┬────────────┘
+///                 │  ▼       failed, timed out, cancelled
+///                waiting (no descriptor)
 /// ```
 final class Dial: ConnectorDelegate, TimerHandler {
     /// Whom the connection is for: the first waiter, an exchange that had its turn and retries, or nobody. A probe's limit
@@ -16,6 +17,8 @@ final class Dial: ConnectorDelegate, TimerHandler {
     private enum State {
         case fresh
         case connecting(Connector)
+        /// No descriptor was left; what it fails with if none comes free before its limit.
+        case waiting(ConnectError)
         case opening(Opening)
         case over
     }
@@ -85,7 +88,7 @@ final class Dial: ConnectorDelegate, TimerHandler {
 
     func cancel() {
         switch state {
-        case .fresh, .over: break
+        case .fresh, .waiting, .over: break
         case .connecting(let connector): connector.cancel()
         case .opening(let opening): opening.cancel()
         }
@@ -94,8 +97,24 @@ final class Dial: ConnectorDelegate, TimerHandler {
 
     func timerFired(_ id: TimerID) {
         timer = nil
+        if case .waiting = state {
+            engine.leaveLine(self)
+            return giveUpWaiting()
+        }
         cancel()
         engine.dialFailed(self, .timedOut(phase))
+    }
+
+    // MARK: Without a descriptor
+
+    /// The waiters that it would serve have been served by others.
+    var isSurplus: Bool {
+        if case .pool = purpose { host.pool.hasSurplusDials } else { false }
+    }
+
+    /// No descriptor has come free.
+    func giveUpWaiting() {
+        if case .waiting(let error) = state { failed(unreachable(error)) }
     }
 
     // MARK: Connecting
@@ -109,7 +128,13 @@ final class Dial: ConnectorDelegate, TimerHandler {
     }
 
     func connector(_ connector: Connector, didFail error: ConnectError) {
-        failed(host.route.proxy == nil ? .connect(error) : .proxy(.unreachable(error)))
+        guard error.isResourceExhaustion else { return failed(unreachable(error)) }
+        state = .waiting(error)
+        if !engine.awaitDescriptor(self) { failed(unreachable(error)) }
+    }
+
+    private func unreachable(_ error: ConnectError) -> EngineError {
+        host.route.proxy == nil ? .connect(error) : .proxy(.unreachable(error))
     }
 
     // MARK: Opening

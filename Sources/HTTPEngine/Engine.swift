@@ -29,6 +29,9 @@ internal import TLS
     var connections = SlotTable<Connection>()
     var dials: [ObjectIdentifier: Dial] = [:]
     var starved: [Host] = []
+    /// Dials that found no descriptor, the eldest first, and when they try again.
+    var descriptorLine: [Dial] = []
+    var descriptorTimer: TimerID?
     /// The connection whose exchange is just being told to have ended: one started meanwhile goes on with it.
     var warm: Connection?
     /// Outcomes whose exchange has been given back already, but whose delegate's turn is yet to come.
@@ -266,6 +269,8 @@ internal import TLS
         life = .ended
         for timer in limits { loop.cancel(timer) }
         for exchange in exchanges { exchange.disarm() }
+        if let descriptorTimer { loop.cancel(descriptorTimer) }
+        descriptorTimer = nil
         hosts = [:]
         lastHost = nil
         starved = []

@@ -8,6 +8,9 @@ public struct EngineConfiguration: Sendable {
     public var connectionsPerHost = 6
     /// Connections in all. At the limit the one idle longest makes room.
     public var connections = 256
+    /// What the connections of all engines of this budget may take of the process's descriptors; nil: no engine but this one counts, and up
+    /// to ``connections`` are kept.
+    public var budget: ConnectionBudget? = .process
     /// How long a connection is parked. A server's `Keep-Alive: timeout` counts if it is shorter, less a second
     /// for our request to travel.
     public var idleTimeout = Duration.seconds(60)

@@ -40,7 +40,7 @@ extension Engine {
             if connection.isAlive { return connection }
             countIfStray(connection)
             host.pool.discardBusy()
-            connections.remove(id)
+            forget(connection)
             connection.close(.peer, abruptly: false)
         }
         return nil
@@ -81,7 +81,10 @@ extension Engine {
         case .park(let id):
             guard let connection = connections[id] else { return }
             connection.park()
-            if isDraining || !starved.isEmpty { closeIdle(connection, isDraining ? .shutDown : .room) }
+            if isDraining { return closeIdle(connection, .shutDown) }
+            if !starved.isEmpty || !descriptorLine.isEmpty || configuration.budget?.isExceeded == true {
+                closeIdle(connection, .room)
+            }
         case .nothing:
             break
         }
@@ -92,8 +95,15 @@ extension Engine {
         return try ContentDecoder.make(for: encoding, limits: limits)
     }
 
-    /// A place may be free: the host that waits longest for one may dial, unless its waiters have left.
+    /// It is in the engine's table no more: about to be closed, or another protocol's.
+    func forget(_ connection: Connection) {
+        connections.remove(connection.id)
+        configuration.budget?.closed(by: self)
+    }
+
+    /// A place may be free, or a descriptor: the host that waits longest for one may dial, unless its waiters have left.
     func feedStarved() {
+        feedDials()
         while !starved.isEmpty, hasRoom {
             let host = starved.removeFirst()
             host.isStarved = false
@@ -111,7 +121,7 @@ extension Engine {
             .min { $0.idleSince < $1.idleSince }
         guard let eldest else { return false }
         eldest.host.pool.closedIdle(eldest.id)
-        connections.remove(eldest.id)
+        forget(eldest)
         eldest.close(.room, abruptly: false)
         tidy(eldest.host)
         return true

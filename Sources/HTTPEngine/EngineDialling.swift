@@ -54,6 +54,8 @@ extension Engine {
         case .pool:
             perform(dial.host.pool.dialled(connection.id), dial.host)
         }
+        // Where this one found a descriptor, the next may.
+        feedDials()
         endIfDrained()
     }
 
@@ -75,6 +77,7 @@ extension Engine {
             engine: self
         )
         connections.fill(id, with: connection)
+        configuration.budget?.opened(by: self)
         if let info = record.security { observe(.secured(host.destination.origin, info)) }
         observe(.opened(connectionsOpened, host.destination.origin, record))
         return connection
@@ -84,10 +87,6 @@ extension Engine {
         dials[ObjectIdentifier(dial)] = nil
         let host = dial.host
         observe(.dialFailed(host.destination.origin, error))
-        // Out of descriptors while some lie parked: give one back and try once more.
-        if error.connectError?.isResourceExhaustion == true, closeEldestIdle() {
-            return startDial(host, dial.purpose)
-        }
         switch dial.purpose {
         case .pool:
             if let waiter = host.pool.dialFailed(), let exchange = exchange(waiter) { fail(exchange, error) }
@@ -110,6 +109,7 @@ extension Engine {
 
     func abandon(_ dial: Dial) {
         dials[ObjectIdentifier(dial)] = nil
+        leaveLine(dial)
         dial.cancel()
         switch dial.purpose {
         case .pool: dial.host.pool.dialAbandoned()

@@ -41,7 +41,7 @@ extension Engine {
         connection.endReading()
         connection.state = .upgraded(upgraded)
         connection.updateInterest(reading: false, writing: false)
-        connections.remove(connection.id)
+        forget(connection)
         let farewell = exchange.takeFarewell()
         observe(.ended(exchange.id, nil))
         giveBack(exchange)
@@ -166,7 +166,7 @@ extension Engine {
     func retry(_ exchange: Exchange, instead connection: Connection, _ reason: EngineEvent.Closing) {
         observe(.retrying(exchange.id))
         let host = connection.host
-        connections.remove(connection.id)
+        forget(connection)
         connection.close(reason, abruptly: true)
         host.pool.redial()
         exchange.restart(waitingFor: host, at: loop.now)
@@ -176,7 +176,7 @@ extension Engine {
     func closeIdle(_ connection: Connection, _ reason: EngineEvent.Closing) {
         guard case .idle = connection.state else { return }
         connection.host.pool.closedIdle(connection.id)
-        connections.remove(connection.id)
+        forget(connection)
         connection.close(reason, abruptly: false)
         tidy(connection.host)
         feedStarved()
@@ -184,7 +184,7 @@ extension Engine {
     }
 
     func retire(_ connection: Connection, _ reason: EngineEvent.Closing, abruptly: Bool) {
-        connections.remove(connection.id)
+        forget(connection)
         connection.close(reason, abruptly: abruptly)
         feedStarved()
         perform(connection.host.pool.closedBusy(), connection.host)

@@ -79,6 +79,8 @@ final class Worker: TimerHandler {
         var configuration = EngineConfiguration()
         configuration.connectionsPerHost = share.connections
         configuration.connections = share.connections
+        // Preflight has seen to the descriptors.
+        configuration.budget = nil
         configuration.resendsRequests = plan.retries
         // Connections last as long as the server lets them: neither age nor rest ends one.
         let forever = Duration.seconds(366 * 86_400)

@@ -28,7 +28,10 @@ public struct ConnectError: Error, Hashable, Sendable {
     }
 
     /// This process or machine has run out of descriptors or socket memory; the peer was not even asked.
-    public var isResourceExhaustion: Bool { errno?.isResourceExhaustion ?? false }
+    public var isResourceExhaustion: Bool {
+        if case .system(let error)? = resolution, attempts.isEmpty { return error.isResourceExhaustion }
+        return errno?.isResourceExhaustion ?? false
+    }
 
     /// No local port was free towards that address (EADDRNOTAVAIL): too many connections in TIME_WAIT, as a
     /// rule; or the local address asked for is not this machine's.

@@ -28,6 +28,8 @@ final class EngineHarness: Sendable {
         if clock == nil, configuration.timeouts.connect == Timeouts().connect {
             configuration.timeouts.connect = .seconds(60)
         }
+        // What one test does to the process's budget is no other's concern.
+        if configuration.budget === ConnectionBudget.process { configuration.budget = ConnectionBudget() }
         group = try EventLoopGroup(count: 1, name: "engine-test", clock: clock.map { .manual($0) } ?? .monotonic)
         let loop = group.loops[0]
         let made = Mutex<EngineHandle?>(nil)

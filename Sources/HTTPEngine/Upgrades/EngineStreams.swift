@@ -75,7 +75,7 @@ extension Engine {
         let given = UpgradedConnection(connection, unread: [])
         connection.state = .upgraded(given)
         connection.updateInterest(reading: false, writing: false)
-        connections.remove(connection.id)
+        forget(connection)
         return given
     }
 }

@@ -1,0 +1,74 @@
+internal import Reactor
+
+/// What an engine does where descriptors, or the memory for sockets, have run out.
+extension Engine {
+    /// How often a dial that waits for a descriptor tries again: other parts of the process may have let go of one.
+    private static let descriptorPause = Duration.milliseconds(50)
+
+    /// Closes an idle connection, so that a descriptor comes free: this engine's eldest, or else one of an engine that shares its budget. Waits
+    /// for other loops, for `limit` at most. False: there was none. Loop thread only.
+    public func makeRoom(within limit: Duration = .milliseconds(100)) -> Bool {
+        if closeEldestIdle() { return true }
+        return configuration.budget?.relieve(within: limit) ?? false
+    }
+
+    /// A dial has found no descriptor. It waits until one may have come free, up to its own limit: an idle connection is given up for it, or
+    /// one of the busy ones ends. False: no connection holds any, and the dial has failed.
+    func awaitDescriptor(_ dial: Dial) -> Bool {
+        // A probe is there to find out.
+        if case .probe = dial.purpose { return false }
+        if closeEldestIdle() || connections.count > 0 {
+            line(up: dial)
+            return true
+        }
+        guard let budget = configuration.budget, budget.open > 0 else { return false }
+        line(up: dial)
+        let handle = handle
+        budget.relieve { found in
+            handle.post { found ? $0.feedDials() : $0.failDials() }
+        }
+        return true
+    }
+
+    /// A descriptor may have come free: the dial that waits longest tries again. Those whose waiters have been served meanwhile end.
+    func feedDials() {
+        while !descriptorLine.isEmpty {
+            let dial = descriptorLine.removeFirst()
+            guard dial.isSurplus else { return dial.connect() }
+            abandon(dial)
+        }
+    }
+
+    /// It waits no more.
+    func leaveLine(_ dial: Dial) { descriptorLine.removeAll { $0 === dial } }
+
+    private func line(up dial: Dial) {
+        descriptorLine.append(dial)
+        if descriptorTimer == nil { armDescriptorTimer() }
+    }
+
+    /// Nothing of ours holds a descriptor, here or in other engines.
+    private func failDials() {
+        guard connections.count == 0 else { return }
+        let waiting = descriptorLine
+        descriptorLine = []
+        for dial in waiting { dial.giveUpWaiting() }
+    }
+
+    private func armDescriptorTimer() {
+        let timer = DescriptorTimer(self)
+        descriptorTimer = loop.arm(at: loop.now.advanced(by: Engine.descriptorPause), timer)
+    }
+
+    fileprivate func descriptorTimerFired() {
+        descriptorTimer = nil
+        feedDials()
+        if !descriptorLine.isEmpty { armDescriptorTimer() }
+    }
+}
+
+private final class DescriptorTimer: TimerHandler {
+    let engine: Engine
+    init(_ engine: Engine) { self.engine = engine }
+    func timerFired(_ id: TimerID) { engine.descriptorTimerFired() }
+}
