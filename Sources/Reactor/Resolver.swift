@@ -4,7 +4,7 @@ internal import Synchronization
 ///
 /// `getaddrinfo` runs on a pool of its own, IPv6 and IPv4 as two look-ups that are answered apart, so that
 /// a slow AAAA cannot hold back A. Equal look-ups that are under way share one call. Numeric hosts,
-/// overrides and `localhost` are answered on the spot. There is no cache: `getaddrinfo` tells no lifetime,
+/// overrides and `localhost` are answered on the spot, and names of the hosts file ahead of all that wait for servers. There is no cache: `getaddrinfo` tells no lifetime,
 /// and the machine's own resolver keeps one.
 public final class Resolver: Sendable {
     /// One look-up of one family. It may block: it runs on the resolver's pool.
@@ -12,8 +12,12 @@ public final class Resolver: Sendable {
         @Sendable (_ host: String, _ family: IPAddress.Family) throws(ResolveError) -> [IPAddress]
 
     public struct Options: Sendable {
-        /// Look-ups that run at once. Eight: two names that hang in both families leave room for two more.
-        public var threads = 8
+        /// Look-ups that run at once, each on a thread that ends when there is no more work. A look-up whose servers are silent holds its
+        /// thread for ten seconds and more, and cannot be cancelled: 128 are 64 such names in both families, all other names go on
+        /// beside them.
+        public var threads = 128
+        /// Names that need no server (hosts(5)); nil: `lookup` alone is asked.
+        public var hostsFile: String? = "/etc/hosts"
         /// Look-ups that wait; more are refused with ``ResolveError/tooManyLookups``.
         public var maximumWaiting = 512
         /// Addresses kept of one answer. A name with thousands (DNS over TCP carries 64 KiB) is a mistake or
@@ -52,7 +56,10 @@ public final class Resolver: Sendable {
 
     private let options: Options
     private let overrides: [String: [IPAddress]]
+    private let hostsFile: HostsFile?
     private let pool: BlockingPool
+    /// Reads the hosts file, and never waits for a server.
+    private let filePool: BlockingPool
     private let state = Mutex(State())
     /// Which family won the last race to a host.
     let familyMemory = FamilyMemory()
@@ -63,7 +70,9 @@ public final class Resolver: Sendable {
             options.overrides.map { ($0.key.lowercased(), $0.value) },
             uniquingKeysWith: { first, _ in first }
         )
+        hostsFile = options.hostsFile.map { HostsFile(path: $0) }
         pool = BlockingPool(name: "uncurl-dns", threads: options.threads, queue: options.maximumWaiting)
+        filePool = BlockingPool(name: "uncurl-hosts", threads: 1, queue: options.maximumWaiting)
     }
 
     /// Asks for the addresses of `host`, in the families wanted. Loop thread only.
@@ -98,6 +107,7 @@ public final class Resolver: Sendable {
             defer { state.waiters = [:] }
             return state.waiters
         }
+        filePool.shutdown()
         pool.shutdown()
         for (question, waiters) in waiting { Resolver.tell(waiters, question.family, .failure(.shutDown)) }
     }
@@ -127,11 +137,22 @@ public final class Resolver: Sendable {
         case .joined: return
         case .closed: Resolver.tell([waiter], question.family, .failure(.shutDown))
         case .first:
-            do throws(BlockingPool.Refusal) {
-                try pool.run { self.answer(question) }
-            } catch {
-                finish(question, .failure(Resolver.error(error)))
+            guard let hostsFile else { return lookUp(question) }
+            run(question, on: filePool) {
+                let found = hostsFile.addresses(of: question.host, question.family)
+                guard found.isEmpty else { return self.finish(question, .success(found)) }
+                self.lookUp(question)
             }
+        }
+    }
+
+    private func lookUp(_ question: Question) { run(question, on: pool) { self.answer(question) } }
+
+    private func run(_ question: Question, on pool: BlockingPool, _ work: @escaping @Sendable () -> Void) {
+        do throws(BlockingPool.Refusal) {
+            try pool.run(work)
+        } catch {
+            finish(question, .failure(Resolver.error(error)))
         }
     }
 
@@ -150,7 +171,7 @@ public final class Resolver: Sendable {
         do throws(ResolveError) {
             let found = try options.lookup(question.host.text, question.family)
                 .filter { $0.family == question.family }
-            result = found.isEmpty ? .failure(.noAddress) : .success(Array(found.prefix(options.maximumAddresses)))
+            result = found.isEmpty ? .failure(.noAddress) : .success(found)
         } catch {
             result = .failure(error)
         }
@@ -168,7 +189,8 @@ public final class Resolver: Sendable {
 
     private func finish(_ question: Question, _ result: Result<[IPAddress], ResolveError>) {
         let waiters = state.withLock { $0.waiters.removeValue(forKey: question) }
-        Resolver.tell(waiters ?? [], question.family, result)
+        let most = options.maximumAddresses
+        Resolver.tell(waiters ?? [], question.family, result.map { Array($0.prefix(most)) })
     }
 
     private static func tell(

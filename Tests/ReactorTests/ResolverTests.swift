@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Reactor
@@ -44,6 +45,64 @@ struct ResolverTests {
         guard case .known(let addresses) = try resolver.resolve(host, families: families, on: loop, answer: { _, _ in })
         else { return [] }
         return addresses
+    }
+
+    @Test("names of the hosts file are answered while every thread waits for a silent server")
+    func hostsFile() throws {
+        let bench = try LoopBench()
+        let table = "# ours\n192.0.2.1\tBox.test  alias.test # no.test\r\n2001:db8::1 box.test\n"
+        let file = TemporaryFile(Array(table.utf8))
+        let silence = Gate()
+        var options = Resolver.Options()
+        options.threads = 1
+        options.hostsFile = file.path
+        options.lookup = { _, _ in
+            silence.wait()
+            return []
+        }
+        let resolver = Resolver(options: options)
+        defer { silence.open() }
+        let silent = Answers(bench.loop, expecting: .max)
+        let answers = Answers(bench.loop, expecting: 3)
+        bench.after(turns: 1) {
+            do {
+                for host in ["silent.test", "no.test"] {
+                    _ = try resolver.resolve(host, on: bench.loop, answer: silent.take)
+                }
+                _ = try resolver.resolve("box.TEST.", on: bench.loop, answer: answers.take)
+                _ = try resolver.resolve("alias.test", families: [.v4], on: bench.loop, answer: answers.take)
+            } catch {
+                Issue.record(error)
+            }
+        }
+        bench.run()
+        #expect(try answers.all[.v4]?.get() == [Self.address4])
+        #expect(try answers.all[.v6]?.get() == [Self.address6])
+        #expect(silent.count == 0)
+    }
+
+    @Test("eight silent names leave room for a ninth")
+    func manySilent() throws {
+        let bench = try LoopBench()
+        let silence = Gate()
+        defer { silence.open() }
+        let resolver = resolver { host, family in
+            if host.hasPrefix("silent") { silence.wait() }
+            return family == .v4 ? [Self.address4] : [Self.address6]
+        }
+        let answers = Answers(bench.loop, expecting: 2)
+        bench.after(turns: 1) {
+            do {
+                for number in 0..<8 {
+                    _ = try resolver.resolve("silent\(number).test", on: bench.loop) { _, _ in }
+                }
+                _ = try resolver.resolve("box.test", on: bench.loop, answer: answers.take)
+            } catch {
+                Issue.record(error)
+            }
+        }
+        bench.run()
+        #expect(answers.count == 2)
     }
 
     @Test("numeric hosts and localhost are answered without a look-up")

@@ -17,7 +17,7 @@ extension TaskLoad {
     /// A file in the session's folder, known to the record before the process can end.
     func makeFile() throws(URLError) -> DownloadFile {
         let path = background?.freshPart(of: task)
-        let file = try DownloadFile(for: request.url, at: path)
+        let file = try DownloadFile(for: request.url, at: path, makingRoom: { engine.engine.makeRoom() })
         file.total = response?.expectedContentLength ?? -1
         guard let background, let path else { return file }
         let part = BackgroundRecord.Part(

@@ -14,14 +14,21 @@ final class DownloadFile: @unchecked Sendable {
     var total: Int64 = -1
     private var isKept = false
 
-    /// - Parameter path: nil for a name of its own in the temporary folder.
-    init(for source: URL?, at path: String? = nil) throws(URLError) {
+    /// - Parameters:
+    ///   - path: nil for a name of its own in the temporary folder.
+    ///   - makeRoom: asked once where no descriptor is left: whether there is one now.
+    init(for source: URL?, at path: String? = nil, makingRoom makeRoom: () -> Bool = { false }) throws(URLError) {
         self.source = source
         let name = "URLLoading_\(UUID().uuidString).tmp"
         let usual = URL(fileURLWithPath: NSTemporaryDirectory()).appendingPathComponent(name)
         url = path.map { URL(fileURLWithPath: $0) } ?? usual
         do throws(Errno) {
-            file = try WritableFile(creating: url.path)
+            do throws(Errno) {
+                file = try WritableFile(creating: url.path)
+            } catch {
+                guard error.isResourceExhaustion, makeRoom() else { throw error }
+                file = try WritableFile(creating: url.path)
+            }
         } catch {
             throw ErrorTranslation.urlError(.cannotCreateFile, source, "the download's file: \(error)")
         }

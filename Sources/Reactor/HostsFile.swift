@@ -1,0 +1,32 @@
+/// The machine's own table of names (hosts(5)), read anew for each look-up, as `getaddrinfo` does: a change counts at once.
+///
+/// What stands there needs no server. Read apart from `getaddrinfo`, it is answered however many look-ups wait for silent servers.
+struct HostsFile: Sendable {
+    /// Blocklists have some 300,000 lines; what is larger is left to `getaddrinfo`.
+    private static let largest: UInt64 = 16 << 20
+
+    let path: String
+
+    /// In the file's order; empty where the name does not stand there, or the file cannot be read. Waits for the disk.
+    func addresses(of name: HostName, _ family: IPAddress.Family) -> [IPAddress] {
+        guard let file = try? OpenFile(path: path), file.status.size <= HostsFile.largest,
+            let content = try? file.read(at: 0, atMost: Int(file.status.size))
+        else { return [] }
+        let wanted = Array(name.bare.utf8)
+        return content.split(separator: UInt8(ascii: "\n")).compactMap { line in
+            HostsFile.address(of: wanted, in: line).flatMap { $0.family == family ? $0 : nil }
+        }
+    }
+
+    /// `address name alias … # comment`
+    private static func address(of name: [UInt8], in line: ArraySlice<UInt8>) -> IPAddress? {
+        let words = line.prefix { $0 != UInt8(ascii: "#") }.split { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
+        guard let first = words.first, words.dropFirst().contains(where: { isEqual($0, name) }) else { return nil }
+        return IPAddress(String(decoding: first, as: UTF8.self))
+    }
+
+    /// - Parameter name: in lower case.
+    private static func isEqual(_ word: ArraySlice<UInt8>, _ name: [UInt8]) -> Bool {
+        word.elementsEqual(name) { byte, wanted in ((65...90).contains(byte) ? byte | 0x20 : byte) == wanted }
+    }
+}
