@@ -19,7 +19,9 @@ final class DownloadFile: @unchecked Sendable {
     ///   - makeRoom: asked once where no descriptor is left: whether there is one now.
     init(for source: URL?, at path: String? = nil, makingRoom makeRoom: () -> Bool = { false }) throws(URLError) {
         self.source = source
-        let name = "URLLoading_\(UUID().uuidString).tmp"
+        // No UUID: Foundation reads /dev/urandom for one, and where no descriptor is left all of them are the same.
+        let number = UInt128.random(in: 0 ... .max)
+        let name = "URLLoading_\(String(number, radix: 16)).tmp"
         let usual = URL(fileURLWithPath: NSTemporaryDirectory()).appendingPathComponent(name)
         url = path.map { URL(fileURLWithPath: $0) } ?? usual
         do throws(Errno) {

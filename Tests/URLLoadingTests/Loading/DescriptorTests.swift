@@ -10,18 +10,17 @@ struct DescriptorTests {
         // In another process: its descriptors are not counted.
         let server = try TestServer.start()
         defer { server.stop() }
-        let address = server.url("/bytes/1000")
-        await #expect(processExitsWith: .success) { [address = address as String] in
+        // Two hosts, and so two connections: the second is idle while the first one brings the download.
+        let addresses = [server.url("/bytes/1000"), server.url("/bytes/1000", host: "localhost")]
+        await #expect(processExitsWith: .success) { [addresses = addresses as [String]] in
             let session = URLSession(configuration: .ephemeral)
-            let url = URL(string: address)!
-            async let first = session.data(from: url)
-            async let second = session.data(from: url)
-            _ = try await (first, second)
+            let urls = addresses.map { URL(string: $0)! }
+            for url in urls { _ = try await session.data(from: url) }
             var limit = rlimit(rlim_cur: 256, rlim_max: 256)
             guard setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { _exit(2) }
             while dup(0) >= 0 {}
             // Not thrown on: telling of it would want descriptors.
-            guard let (file, _) = try? await session.download(from: url) else { _exit(3) }
+            guard let (file, _) = try? await session.download(from: urls[0]) else { _exit(3) }
             _exit((try? Data(contentsOf: file))?.count == 1000 ? 0 : 4)
         }
     }
