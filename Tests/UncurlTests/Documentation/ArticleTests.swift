@@ -1,50 +1,100 @@
 import Foundation
+import TestSupport
 import Testing
 
-@Suite("Articles")
+@Suite("Articles", .timeLimit(.minutes(5)))
 struct ArticleTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    private static let articles = ["Sources/Uncurl/Uncurl.docc"].flatMap { folder in
-        (try? FileManager.default.contentsOfDirectory(atPath: root.appendingPathComponent(folder).path))?
-            .filter { $0.hasSuffix(".md") }.map { "\(folder)/\($0)" } ?? []
+    /// Every article of every catalogue, and the pages at the top.
+    private static let documents: [String] = {
+        let sources = FileManager.default.enumerator(atPath: root.path + "/Sources")?.allObjects as? [String] ?? []
+        let top = (try? FileManager.default.contentsOfDirectory(atPath: root.path)) ?? []
+        return (sources.filter { $0.contains(".docc/") }.map { "Sources/" + $0 } + top).filter { $0.hasSuffix(".md") }
+            .sorted()
+    }()
+
+    private static func text(_ document: String) throws -> String {
+        try String(contentsOf: root.appendingPathComponent(document), encoding: .utf8)
     }
 
-    /// Lines without their indentation.
-    private func lines(_ text: some StringProtocol) -> [String] {
-        text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+    private func folder() throws -> URL {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("uncurl-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        return folder
     }
 
-    @Test("the code of every article is compiled: it stands in ArticleCode, line by line", arguments: articles)
-    func compiled(article: String) throws {
-        let text = try String(contentsOf: Self.root.appendingPathComponent(article), encoding: .utf8)
-        let code = lines(
-            try String(
-                contentsOf: Self.root.appendingPathComponent("Tests/UncurlTests/Documentation/ArticleCode.swift"),
-                encoding: .utf8
-            )
-        )
-        for block in text.components(separatedBy: "```swift\n").dropFirst() {
-            let wanted = lines(block.components(separatedBy: "```")[0])
-            let isThere = code.indices.contains { code[$0...].starts(with: wanted) }
-            #expect(isThere, "\(article): \(wanted.first ?? "")")
-        }
+    /// Objects of the address sanitizer's are linked with other flags.
+    private static var isSanitized: Bool {
+        ["ASAN_OPTIONS", "TSAN_OPTIONS"].contains { ProcessInfo.processInfo.environment[$0] != nil }
     }
 
-    @Test("there are articles, and every one that another names exists")
-    func links() throws {
-        #expect(Self.articles.count >= 9)
-        let folder = Self.root.appendingPathComponent("Sources/Uncurl/Uncurl.docc")
-        let files = Set(
-            (FileManager.default.enumerator(atPath: folder.path)?.allObjects as? [String] ?? []).map {
-                URL(fileURLWithPath: $0).deletingPathExtension().lastPathComponent
+    @Test(
+        "every block of code in an article, in README.md and in MIGRATION.md compiles as it stands there, and runs against a server of this machine",
+        .disabled(if: isSanitized)
+    )
+    func compiledAndRun() throws {
+        let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var program = try ArticleProgram(in: folder, of: Self.root)
+        var count = 0
+        for document in Self.documents {
+            for group in ArticleBlocks(of: document, try Self.text(document)).groups where !group.isManifest {
+                try program.add(group)
+                count += group.blocks.count
             }
+        }
+        #expect(count >= 20)
+        let built = try program.build()
+        try #require(built.status == 0, "\(built.err)")
+        let ended = try program.run()
+        #expect(ended.status == 0, "\(ended.out)\(ended.err)")
+    }
+
+    @Test("every manifest in them is one that the package manager reads")
+    func manifests() throws {
+        let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var count = 0
+        for document in Self.documents {
+            for group in ArticleBlocks(of: document, try Self.text(document)).groups where group.isManifest {
+                let file = folder.appendingPathComponent("Package.swift")
+                let text = (group.imports + group.blocks.map(\.text)).joined(separator: "\n")
+                try Data(text.utf8).write(to: file)
+                let line = """
+                    tools=$(dirname "$(dirname "$(readlink -f "$(command -v swiftc)")")")
+                    swiftc -typecheck -package-description-version 6.2 -I "$tools/lib/swift/pm/ManifestAPI" \(file.path)
+                    """
+                let ended = try EndedProgram(shell: line)
+                #expect(ended.status == 0, "\(document): \(ended.err)")
+                count += 1
+            }
+        }
+        #expect(count >= 1)
+    }
+
+    @Test("a block that does not compile, and one that fails when it runs, are told by their article and their line")
+    func failing() throws {
+        let text = "# A\n\n```swift\nlet a = 1\n```\n\n```swift\nlet b = a +\n    missing\n```\n"
+        let groups = ArticleBlocks(of: "A.md", text).groups
+        #expect(groups.count == 1 && groups[0].blocks.map(\.line) == [4, 8])
+        #expect(
+            groups[0].function("f").contains("#sourceLocation(file: \"A.md\", line: 8)\nlet b = a +\n    missing\n")
         )
-        for article in Self.articles {
-            let text = try String(contentsOf: Self.root.appendingPathComponent(article), encoding: .utf8)
-            for name in text.components(separatedBy: "<doc:").dropFirst() {
-                #expect(files.contains(String(name.prefix { $0 != ">" })), "\(article)")
+        let two = ArticleBlocks(of: "B.md", "```swift\nimport Uncurl\nf()\n```\n```swift\nimport Reactor\ng()\n```\n")
+            .groups
+        #expect(two.map(\.imports) == [["import Uncurl"], ["import Reactor"]])
+        #expect(two[1].blocks[0].text == "\ng()\n")
+    }
+
+    @Test("every article that another names exists")
+    func links() throws {
+        let files = Set(Self.documents.map { URL(fileURLWithPath: $0).deletingPathExtension().lastPathComponent })
+        #expect(files.count >= 9)
+        for document in Self.documents {
+            for name in try Self.text(document).components(separatedBy: "<doc:").dropFirst() {
+                #expect(files.contains(String(name.prefix { $0 != ">" })), "\(document)")
             }
         }
     }
