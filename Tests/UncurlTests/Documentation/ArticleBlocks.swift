@@ -51,7 +51,8 @@ extension ArticleBlocks.Group {
     func function(_ name: String) -> String {
         var text = (imports.isEmpty ? ["import Uncurl"] : imports).joined(separator: "\n") + "\n"
         text += "func \(name)() async throws {\n"
-        text += "let (manager, folder, photo, place, url) = (given.manager(), given.folder, given.photo, given.place, given.url)\n"
+        text +=
+            "let (manager, folder, photo, place, url) = (given.manager(), given.folder, given.photo, given.place, given.url)\n"
         // Each in a scope of its own within the one before: names may be declared again.
         for block in blocks {
             text += "do {\n#sourceLocation(file: \"\(document)\", line: \(block.line))\n"
