@@ -238,7 +238,14 @@ final class Connection: ReadinessHandler, TimerHandler {
     private var idleLimit: Int64 { min(hintedIdle, engine.idleLimit) }
 
     private var isTooOld: Bool {
-        hintedIdle <= 0 || loop.sinceBoot.nanoseconds(since: opened) > engine.maximumAge
+        hintedIdle <= 0 || loop.sinceBoot.nanoseconds(since: opened) > engine.maximumAge - ageDiscount
+    }
+
+    /// This connection's part of the spread: multiples of the golden ratio are nowhere dense.
+    private var ageDiscount: Int64 {
+        guard engine.maximumAgeSpread > 0 else { return 0 }
+        let part = UInt64(truncatingIfNeeded: number) &* 0x9E37_79B9_7F4A_7C15
+        return Int64(part.multipliedFullWidth(by: UInt64(engine.maximumAgeSpread)).high)
     }
 
     // MARK: The socket

@@ -17,6 +17,7 @@ internal import TLS
     /// The configuration's limits, in the clock's unit.
     let spans: Timeouts.Spans
     let maximumAge: Int64
+    let maximumAgeSpread: Int64
     let idleLimit: Int64
     /// Storage for the head being parsed; one for all connections, as the loop parses one at a time.
     var head = ResponseHead()
@@ -83,6 +84,7 @@ internal import TLS
         spans = Timeouts.Spans(configuration.timeouts)
         idleLimit = configuration.idleTimeout.wholeNanoseconds
         maximumAge = configuration.maximumAge.wholeNanoseconds
+        maximumAgeSpread = max(0, configuration.maximumAgeSpread.wholeNanoseconds)
         unsafe decoded = .allocate(capacity: ContentDecoder.bufferSize)
     }
 

@@ -16,6 +16,8 @@ public struct EngineConfiguration: Sendable {
     public var idleTimeout = Duration.seconds(60)
     /// After so long a connection is not used again, or a busy one would never see its name's new address.
     public var maximumAge = Duration.seconds(600)
+    /// By how much less at most, each connection by its own part of it: what was opened at once does not end at once.
+    public var maximumAgeSpread = Duration.zero
     /// Exchanges a connection serves before it is closed; 1 turns re-use off.
     public var exchangesPerConnection = Int.max
     /// How a connection that is done with ends.

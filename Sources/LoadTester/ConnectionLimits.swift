@@ -6,6 +6,11 @@ package struct ConnectionLimits: Hashable, Sendable {
     package var firstByte: UInt64?
     /// Without a byte moving either way.
     package var idle: UInt64?
+    /// How old a connection may become before it is ended, and replaced by another: each between the two, so that not all end at once.
+    package var age: ClosedRange<UInt64>?
+    /// How fast requests are sent and answers read on a connection, in bytes a second.
+    package var sending: Int?
+    package var receiving: Int?
     /// After so many a connection is ended, and replaced by another.
     package var requests: Int?
     /// It is ended by RST, not FIN.
@@ -15,7 +20,10 @@ package struct ConnectionLimits: Hashable, Sendable {
 
     /// `connect 500 ms, first byte 1 s`.
     var description: String {
-        [("connect", connect), ("first byte", firstByte), ("idle", idle)]
-            .compactMap { name, limit in limit.map { "\(name) \(Units.time($0))" } }.joined(separator: ", ")
+        let times = [("connect", connect), ("first byte", firstByte), ("idle", idle)]
+            .compactMap { name, limit in limit.map { "\(name) \(Units.time($0))" } }
+        let rates = [("sending at", sending), ("receiving at", receiving)]
+            .compactMap { name, rate in rate.map { "\(name) \(Units.bytes(Double($0)))/s" } }
+        return (times + rates).joined(separator: ", ")
     }
 }

@@ -69,6 +69,9 @@ final class LaneDriver: AlarmHandler {
         setAlarm()
     }
 
+    /// Lanes that are under way, or have a pause.
+    var active: Int { share.connections - resting.count }
+
     /// Nothing is under way, and nobody sleeps with a request in mind.
     var isIdle: Bool { worker.running == 0 && (promised == 0 || worker.isDraining) }
 
@@ -114,14 +117,16 @@ final class LaneDriver: AlarmHandler {
 
     /// This thread's part: of all threads of all shards it has one number, and they take turns.
     private func arrivals(_ profile: LoadProfile, from start: Instant, limit: UInt64? = nil) -> Arrivals {
-        Arrivals(
+        let thread = plan.shard.index * plan.threads + share.index
+        return Arrivals(
             profile,
             from: start,
-            thread: plan.shard.index * plan.threads + share.index,
+            thread: thread,
             of: plan.shard.count * plan.threads,
             limit: limit,
             // Who pays for polling wants each request at its instant.
-            grain: plan.spin > 0 ? 0 : Arrivals.grain
+            grain: plan.spin > 0 ? 0 : Arrivals.grain,
+            random: plan.arrivals == .poisson ? RandomStream(seed: plan.seed &+ 1, stream: thread) : nil
         )
     }
 
@@ -158,7 +163,7 @@ final class LaneDriver: AlarmHandler {
     }
 
     private func notice(by now: Instant) {
-        var count = 0
+        var count: UInt64 = 0
         while count < Arrivals.crowd, let due = arrivals?.notice(by: now) {
             worker.tally.due(noticedAfter: worker.nanoseconds(from: due, to: now))
             count += 1
@@ -220,7 +225,8 @@ final class LaneDriver: AlarmHandler {
             resting.append(lane)
             return worker.finishIfDone()
         }
-        guard worker.running < worker.wanted else { return resting.append(lane) }
+        // It is among those that are active already.
+        guard active <= worker.wanted else { return resting.append(lane) }
         if lane.needsConnection, lane.due != .never {
             // Not its first: the pacer says when.
             lane.due = .never

@@ -141,6 +141,15 @@ package struct LoadProfile: Hashable, Sendable {
         return marks[stage].time + stages[stage].time(reaching: wanted - marks[stage].position)
     }
 
+    /// The same where the integral of the rate reaches `position`, in requests: for arrivals by chance.
+    func due(position: Double, from stage: inout Int) -> UInt64? {
+        guard position < 1e27, recorded.isEmpty else { return nil }
+        let wanted = UInt128(position * Double(Self.request))
+        guard wanted < end.position else { return nil }
+        while stage + 1 < stages.count, marks[stage + 1].position <= wanted { stage += 1 }
+        return marks[stage].time + stages[stage].time(reaching: wanted - marks[stage].position)
+    }
+
     /// The rate that a warm-up runs at: the first that is not zero.
     package var firstRate: Rate {
         stages.lazy.flatMap { [$0.from, $0.to] }.first { $0 > .zero } ?? .zero

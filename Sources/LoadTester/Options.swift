@@ -16,6 +16,13 @@ package struct Options: Sendable {
         case handshakes
     }
 
+    package enum Arrival: String, Hashable, Sendable {
+        /// Each a whole number of requests after the last, by the rate.
+        case even
+        /// By chance, as those of many users who know nothing of each other.
+        case poisson
+    }
+
     /// How a connection ends after each response, or when it is open and nothing is requested.
     package enum Reuse: String, Hashable, Sendable {
         case keepAlive = "keep-alive"
@@ -81,6 +88,10 @@ package struct Options: Sendable {
     package var linger: UInt64 = 0
     /// Open loop: when requests are due; nil: each connection sends its next as soon as it has an answer.
     package var profile: LoadProfile?
+    /// How requests come due by their rate.
+    package var arrivals = Arrival.even
+    /// Closed loop: how many connections are busy at which time; nil: all.
+    package var crowd: CrowdProfile?
     /// Closed loop: how long a connection rests after an answer.
     package var think: Pause?
     /// How long answers are waited for after the end, in nanoseconds.

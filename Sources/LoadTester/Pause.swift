@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// How long a virtual user waits between a response and its next request.
 package enum Pause: Hashable, Sendable {
     /// All in nanoseconds.
@@ -29,8 +27,7 @@ package enum Pause: Hashable, Sendable {
         switch self {
         case .fixed(let span): span
         case .uniform(let low, let high): UInt64.random(in: low...high, using: &random)
-        // More than 40 means come once in 10^17 pauses.
-        case .exponential(let mean): UInt64(min(-log(1 - random.fraction()), 40) * Double(mean))
+        case .exponential(let mean): UInt64(random.exponential() * Double(mean))
         }
     }
 

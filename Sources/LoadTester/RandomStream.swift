@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// SplitMix64: small, quick, and the same again for the same seed.
 struct RandomStream: RandomNumberGenerator, Sendable {
     private var state: UInt64
@@ -16,6 +18,9 @@ struct RandomStream: RandomNumberGenerator, Sendable {
         mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
         return mixed ^ (mixed >> 31)
     }
+
+    /// Of mean 1, as the gaps of what happens by chance are. More than 40 comes once in 10^17 times.
+    mutating func exponential() -> Double { min(-log(1 - fraction()), 40) }
 
     /// From 0 to below 1.
     mutating func fraction() -> Double { Double(next() >> 11) / Double(1 << 53) }

@@ -12,6 +12,8 @@ struct RequestFactory: Sendable {
     private let connectTo: [ConnectToRule]
     private let security: SecurityOptions
     private let defaults: [String]
+    private let sending: TransferRate?
+    private let receiving: TransferRate?
     private let slots: TemplateSlots
     private let names: RequestNames
 
@@ -24,6 +26,8 @@ struct RequestFactory: Sendable {
         isFixedEndpoint = if case .unix = plan.destination { true } else { false }
         (connectTo, security, slots) = (plan.connectTo, plan.security, plan.users.slots)
         names = plan.requestNames
+        sending = plan.limits.sending.map { TransferRate(bytesPerSecond: $0) }
+        receiving = plan.limits.receiving.map { TransferRate(bytesPerSecond: $0) }
         defaults = plan.request.fields.map { "\($0.name): \($0.value)" }
     }
 
@@ -38,6 +42,8 @@ struct RequestFactory: Sendable {
         options.endpoint = endpoint
         options.tls = security.target
         options.serverName = security.serverName
+        options.sendingRate = sending
+        options.receivingRate = receiving
         return options
     }
 

@@ -49,6 +49,8 @@ package struct RunPlan: Sendable {
     let sources: [SocketAddress]
     /// Open loop: when the requests of all threads are due, in the measured part.
     let profile: LoadProfile?
+    let arrivals: Options.Arrival
+    let crowd: CrowdProfile?
     let think: Pause?
     /// After the measured part, for the answers to what was sent, and for what was due and is not sent yet.
     let drain: UInt64
@@ -108,6 +110,7 @@ package struct RunPlan: Sendable {
         (pipeline, reuse, retries) = (options.pipeline, options.reuse, options.retries)
         (connectRate, sources) = (options.connectRate, options.sources)
         (profile, think, drain) = (options.profile, options.think, options.drain)
+        (arrivals, crowd) = (options.arrivals, options.crowd)
         (spin, maxLag, seed) = (options.spin, options.maxLag, options.seed)
         (shard, isSwarm) = (options.shard, options.isSwarm)
         (gates, search) = (options.gates, options.search)
@@ -141,6 +144,11 @@ package struct RunPlan: Sendable {
     }
 
     var tallyShape: TallyShape { TallyShape(isScheduled: profile != nil, names: requestNames.all.count) }
+
+    /// A thread's part of so many connections of all threads and parts.
+    func part(ofCrowd count: UInt64, _ share: Share) -> Int {
+        Int(clamping: Self.part(shard.part(of: count), UInt64(share.index), of: UInt64(threads)))
+    }
 
     /// https.
     var isSecure: Bool { security.target != nil }

@@ -2,11 +2,13 @@
 enum SchedulePart {
     static func title(_ plan: RunPlan) -> [String] {
         if let profile = plan.profile {
-            var line = "  open loop: \(profile.description)"
+            var line =
+                "  open loop: \(profile.description)" + (plan.arrivals == .poisson ? ", by chance (Poisson)" : "")
             if plan.drain > 0 { line += ", then up to \(Units.time(plan.drain)) for what is late" }
             return [line]
         }
-        return plan.think.map { ["  each connection rests for \($0.description) after an answer"] } ?? []
+        let crowd = plan.crowd.map { ["  \($0.description)"] } ?? []
+        return crowd + (plan.think.map { ["  each connection rests for \($0.description) after an answer"] } ?? [])
     }
 
     static func counts(_ schedule: ScheduleTally, _ result: RunResult) -> [String] {

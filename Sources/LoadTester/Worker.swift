@@ -68,7 +68,7 @@ final class Worker: TimerHandler {
         engine = Engine(on: loop, configuration: Self.configuration(plan, share), resolver: job.resolver)
         pacer = ConnectPacer(plan, share)
         tally = WorkerTally(start: 0, shape: job.plan.tallyShape)
-        if plan.isSwarm {
+        if plan.isSwarm || plan.crowd != nil {
             wanted = 0
             pacer.want(0)
         }
@@ -85,8 +85,10 @@ final class Worker: TimerHandler {
         // Connections last as long as the server lets them: neither age nor rest ends one.
         let forever = Duration.seconds(366 * 86_400)
         // A swarm that shrank has connections that nobody uses any more.
-        configuration.idleTimeout = plan.isSwarm ? .seconds(5) : forever
-        configuration.maximumAge = forever
+        configuration.idleTimeout = plan.isSwarm || plan.crowd != nil ? .seconds(5) : forever
+        configuration.maximumAge = plan.limits.age.map { .nanoseconds(Int64(clamping: $0.upperBound)) } ?? forever
+        let spread = plan.limits.age.map { $0.upperBound - $0.lowerBound } ?? 0
+        configuration.maximumAgeSpread = .nanoseconds(Int64(clamping: spread))
         switch plan.reuse {
         case .keepAlive:
             configuration.exchangesPerConnection = plan.limits.requests ?? .max
@@ -123,7 +125,19 @@ final class Worker: TimerHandler {
             measure(from: begun)
         }
         tick = loop.arm(at: loop.now.advanced(byNanoseconds: Self.tickSpan), self)
+        followCrowd()
         if plan.profile == nil { connect() }
+    }
+
+    /// As many connections are kept busy as their profile says by now.
+    private func followCrowd() {
+        guard let crowd = plan.crowd else { return }
+        switch phase {
+        case .ready, .draining, .stopped: break
+        case .warmingUp: setConnections(plan.part(ofCrowd: crowd.first, share))
+        case .measuring(let since, _, _):
+            setConnections(plan.part(ofCrowd: crowd.count(at: nanoseconds(from: since, to: loop.now)), share))
+        }
     }
 
     private func measure(from now: Instant) {
@@ -223,6 +237,7 @@ final class Worker: TimerHandler {
             }
             tally.markRate(at: UInt64(clamping: loop.now.nanoseconds))
             endInterval()
+            followCrowd()
             tick = loop.arm(at: nextTick(), self)
         }
     }

@@ -6,7 +6,7 @@ extension Worker {
     func setConnections(_ count: Int) {
         loop.stamp()
         wanted = count
-        pacer.want(max(0, count - running))
+        pacer.want(max(0, count - (driver?.active ?? running)))
         connect()
     }
 

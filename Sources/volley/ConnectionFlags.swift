@@ -24,6 +24,22 @@ struct ConnectionFlags: ParsableArguments {
     )
     var requestsPerConnection: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "A new connection when one is so old, once its answer has come; 20s-40s: each at its own age between.",
+            valueName: "TIME[-TIME]"
+        )
+    )
+    var connectionAge: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Send and read no faster on each connection, in bytes a second: 10k; up:1k or down:10k for one way; repeatable.",
+            valueName: "[up:|down:]N"
+        )
+    )
+    var limitRate: [String] = []
+
     @Flag(
         help: ArgumentHelp(
             "Send a request once more whose kept connection ends before any byte of the answer, if its method may be repeated. Without it "
@@ -37,6 +53,8 @@ extension Options {
     /// Reads the flags; ``timeout``, ``pipeline``, ``work`` and ``connectRate`` are known.
     mutating func setConnections(_ flags: ConnectionFlags) throws(UsageError) {
         retries = flags.retry
+        limits.age = try flags.connectionAge.map { text throws(UsageError) in try Self.age(text) }
+        for text in flags.limitRate { try setRate(text) }
         limits.connect = try part(flags.connectTimeout, "--connect-timeout")
         limits.firstByte = try part(flags.firstByteTimeout, "--first-byte-timeout")
         limits.idle = try part(flags.idleTimeout, "--idle-timeout")
@@ -49,6 +67,7 @@ extension Options {
         let ofRequests = [
             ("--first-byte-timeout", limits.firstByte != nil), ("--idle-timeout", limits.idle != nil),
             ("--requests-per-connection", flags.requestsPerConnection != nil),
+            ("--connection-age", limits.age != nil), ("--limit-rate", !flags.limitRate.isEmpty),
         ]
         if work == .handshakes, retries {
             throw UsageError("--retry is about requests, and --handshake-only sends none: leave one of them out")
@@ -76,6 +95,26 @@ extension Options {
         limits.requests = count
         limits.resets = reuse == .rst
         reuse = .keepAlive
+    }
+
+    private static func age(_ text: String) throws(UsageError) -> ClosedRange<UInt64> {
+        let ends = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let low = try Quantity.time(ends[0], for: "--connection-age")
+        let high = ends.count == 2 ? try Quantity.time(ends[1], for: "--connection-age") : low
+        guard low <= high else {
+            throw UsageError("--connection-age \(quoted(text)) ends before it begins: put the less first")
+        }
+        return low...high
+    }
+
+    private mutating func setRate(_ text: String) throws(UsageError) {
+        let isUp = text.hasPrefix("up:")
+        let isDown = text.hasPrefix("down:")
+        var number = String(isUp ? text.dropFirst(3) : isDown ? text.dropFirst(5) : text[...])
+        if number.hasSuffix("/s") { number.removeLast(2) }
+        let rate = try Self.count(number, for: "--limit-rate", limit: 1_000_000_000_000)
+        if !isDown { limits.sending = rate }
+        if !isUp { limits.receiving = rate }
     }
 
     private func part(_ text: String?, _ flag: String) throws(UsageError) -> UInt64? {

@@ -136,6 +136,9 @@ extension Options {
         guard command.what.order == nil else {
             throw UsageError("--replay and --order exclude each other: a replay has its order")
         }
+        guard arrivals == .even else {
+            throw UsageError("--replay and --arrivals poisson exclude each other: a replay has its own times")
+        }
         guard warmup == 0 else {
             throw UsageError("--replay and --warmup exclude each other: a replay has no steady rate")
         }

@@ -72,7 +72,10 @@ extension Options {
         }
         // By a schedule this is the most that a slow server makes it open, and few are opened for a fast one.
         let usual: UInt64 = command.isScheduled ? 256 : 10
-        let connections = asked ?? Int(min(usual, requests ?? usual))
+        if let peak = command.pace.crowdPeak, let asked, UInt64(asked) != peak {
+            throw UsageError("-c \(asked) and --stage with connections exclude each other: the stages say how many")
+        }
+        let connections = asked ?? Int(command.pace.crowdPeak ?? min(usual, requests ?? usual))
         if let requests, requests < connections {
             throw UsageError(
                 "-n \(requests) is less than -c \(connections): each connection sends at least one, use -c \(requests)"

@@ -14,11 +14,20 @@ struct PaceFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Rates in a row, such as 30s@1k,1m@5k,linear: linear is a ramp from the rate before; repeatable.",
+            "Rates in a row, such as 30s@1k,1m@5k,linear: linear is a ramp from the rate before. Or, in a closed loop, connections: "
+                + "30s@100c,1m@500c,linear; repeatable.",
             valueName: "TIME@RATE[,…]"
         )
     )
     var stage: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "With a rate: requests come due even, or by chance as in a Poisson process. (default: even)",
+            valueName: "even|poisson"
+        )
+    )
+    var arrivals: String?
 
     @Option(
         help: ArgumentHelp(
@@ -66,7 +75,17 @@ struct PaceFlags: ParsableArguments {
     var seed: String?
 
     /// Whether the requests have a schedule.
-    var isScheduled: Bool { rate != nil || !stage.isEmpty || searchMax != nil }
+    var isScheduled: Bool { rate != nil || searchMax != nil || !stage.isEmpty && !isCrowd }
+
+    /// The stages are of connections; what is wrong with them is said later.
+    private var isCrowd: Bool {
+        if case .connections? = try? StagePlan(stage) { true } else { false }
+    }
+
+    /// The most connections of all stages.
+    var crowdPeak: UInt64? {
+        if case .connections(let crowd)? = try? StagePlan(stage) { crowd.peak } else { nil }
+    }
 
     /// The search that is wanted, if one is, and its first rate.
     func search() throws(UsageError) -> (SearchGoal, Rate)? {
@@ -94,8 +113,26 @@ extension Options {
             guard let count = profile?.count, count > 0 else { throw UsageError("--rate: no request comes due") }
         } else if !flags.stage.isEmpty {
             guard !isTimed else { throw UsageError("-d and --stage exclude each other: the stages say how long") }
-            profile = try LoadProfile(stages: flags.stage)
-            duration = profile?.duration
+            switch try StagePlan(flags.stage) {
+            case .rates(let profile): (self.profile, duration) = (profile, profile.duration)
+            case .connections(let crowd):
+                (self.crowd, duration) = (crowd, crowd.duration)
+                guard requests == nil else {
+                    throw UsageError("-n and --stage with connections exclude each other: the stages say how long")
+                }
+                guard pipeline == 1, work == .requests else {
+                    throw UsageError(
+                        "--stage with connections is for plain requests: leave --pipeline and --handshake-only out"
+                    )
+                }
+            }
+        }
+        switch flags.arrivals {
+        case nil: break
+        case "even"? where isScheduled: arrivals = .even
+        case "poisson"? where isScheduled: arrivals = .poisson
+        case "even"?, "poisson"?: throw UsageError("--arrivals is about a rate: use it with --rate or --stage")
+        case let other?: throw UsageError("--arrivals \(quoted(other)) is unknown: use even or poisson")
         }
         think = try flags.think.map { text throws(UsageError) in try Pause(text, for: "--think") }
         guard think == nil || profile == nil else {

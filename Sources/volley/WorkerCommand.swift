@@ -48,6 +48,7 @@ extension LoadCommand {
             ("--rate", pace.rate != nil), ("--stage", !pace.stage.isEmpty), ("--search-max", pace.searchMax != nil),
             ("--think", pace.think != nil), ("--drain", pace.drain != nil), ("--spin", pace.spin != nil),
             ("--max-lag", pace.maxLag != nil),
+            ("--arrivals", pace.arrivals != nil),
             ("--replay", what.replay != nil),
             ("--handshake-only", security.handshakeOnly), ("--shard", shard != nil), ("--start-at", startAt != nil),
         ]

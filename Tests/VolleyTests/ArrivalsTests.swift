@@ -1,3 +1,4 @@
+import Glibc
 import Reactor
 import Testing
 
@@ -55,6 +56,48 @@ struct ArrivalsTests {
         }
         #expect(looks.reduce(0, +) == Int(rate / 20))
         #expect(looks.dropFirst().dropLast().allSatisfy { $0 == together }, "\(looks)")
+    }
+
+    @Test("by chance gaps are those of a Poisson process, the same for the same seed, and as many as the rate says")
+    func chance() {
+        let profile = LoadProfile(rate: Rate(perSecond: 1_000), duration: 20_000_000_000)
+        let times = { (seed: UInt64, thread: Int) in
+            var arrivals = Arrivals(
+                profile,
+                from: Instant(nanoseconds: 5),
+                thread: thread,
+                of: 2,
+                random: RandomStream(seed: seed, stream: thread)
+            )
+            var all: [Int64] = []
+            while let due = arrivals.notice(by: Instant(nanoseconds: 30_000_000_000)) { all.append(due.nanoseconds) }
+            // What is taken is what was noticed.
+            var taken: [Int64] = []
+            while let (due, _) = arrivals.take() { taken.append(due.nanoseconds) }
+            #expect(all == taken && arrivals.isOver)
+            return all
+        }
+        let (one, other) = (times(1, 0), times(1, 1))
+        #expect(one == times(1, 0) && one != times(2, 0) && one != other)
+        let all = (one + other).sorted()
+        // Twenty thousand, and its root is 141.
+        #expect(abs(all.count - 20_000) < 600, "\(all.count)")
+        let gaps = zip(all, all.dropFirst()).map { Double($1 - $0) / 1e6 }
+        for limit in [0.1, 0.5, 1, 2, 3] {
+            let share = Double(gaps.count { $0 > limit }) / Double(gaps.count)
+            #expect(abs(share - exp(-limit)) < 0.02, "\(limit) \(share)")
+        }
+        var crowd = Arrivals(
+            profile,
+            from: Instant(nanoseconds: 5),
+            thread: 0,
+            of: 2,
+            random: RandomStream(seed: 1, stream: 0)
+        )
+        var (noticed, dropped): (UInt64, UInt64) = (0, 0)
+        crowd.noticeCrowd(by: Instant(nanoseconds: 30_000_000_000)) { noticed += $1 }
+        crowd.takeCrowd { dropped += $1 }
+        #expect(noticed == UInt64(one.count) && dropped == noticed && crowd.backlog == 0)
     }
 
     @Test("of requests that wait it is known when they were noticed, and of very many nearly")

@@ -4,6 +4,11 @@ import Testing
 
 @Suite("Load profile")
 struct LoadProfileTests {
+    private func profile(_ stages: [String]) throws -> LoadProfile {
+        guard case .rates(let profile) = try StagePlan(stages) else { throw UsageError("no rates") }
+        return profile
+    }
+
     private func dues(_ profile: LoadProfile) -> [UInt64] {
         var stage = 0
         var all: [UInt64] = []
@@ -18,7 +23,7 @@ struct LoadProfileTests {
         arguments: ["1s@10", "1s@10,2s@0,1s@5", "1s@0,1s@7", "2s@9,linear,1s@0,linear,1s@3"]
     )
     func counts(stages: String) throws {
-        let profile = try LoadProfile(stages: [stages])
+        let profile = try profile([stages])
         let all = dues(profile)
         for time in stride(from: 0, through: profile.duration + 7, by: 10_000_019) {
             #expect(profile.count(by: time) == UInt64(all.count { $0 <= time }), "\(time)")
@@ -57,7 +62,7 @@ struct LoadProfileTests {
     @Test("a ramp's requests lie where the integral of the rate reaches their number")
     func ramp() throws {
         // From 0 to 100/s in 2 s: the integral is 25 t², so request i is due at the root of i / 25.
-        let profile = try LoadProfile(stages: ["2s@100,linear"])
+        let profile = try profile(["2s@100,linear"])
         let all = dues(profile)
         #expect(all.count == 100)
         for (index, due) in all.enumerated() {
@@ -68,7 +73,7 @@ struct LoadProfileTests {
 
     @Test("stages join without a gap, a double or a drift")
     func stages() throws {
-        let profile = try LoadProfile(stages: ["1s@1.5", "2s@10,linear,1s@0", "1s@10,1s@0,linear"])
+        let profile = try profile(["1s@1.5", "2s@10,linear,1s@0", "1s@10,1s@0,linear"])
         #expect(profile.duration == 6 * second)
         let all = dues(profile)
         // 1.5 + 11.5 + 0 + 10 + 5 requests by the integral, the last one only reached at the end.
@@ -83,7 +88,7 @@ struct LoadProfileTests {
 
     @Test("looking up with a stage kept from before is looking up from the start")
     func cursor() throws {
-        let profile = try LoadProfile(stages: ["100ms@1k,200ms@3k,linear,100ms@500,linear,100ms@70"])
+        let profile = try profile(["100ms@1k,200ms@3k,linear,100ms@500,linear,100ms@70"])
         for (index, due) in dues(profile).enumerated() {
             var fresh = 0
             #expect(profile.due(UInt64(index), from: &fresh) == due)
@@ -95,6 +100,6 @@ struct LoadProfileTests {
         arguments: [["30s"], ["linear"], ["1s@1k,linear,linear"], ["1s@x"], ["@1k"], ["1s@0"], ["700h@1,700h@1"], [""]]
     )
     func refused(texts: [String]) {
-        #expect(throws: UsageError.self) { try LoadProfile(stages: texts) }
+        #expect(throws: UsageError.self) { try profile(texts) }
     }
 }

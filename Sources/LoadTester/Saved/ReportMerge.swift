@@ -57,6 +57,7 @@ enum ReportMerge {
         "schema", "volley", "url", "method", "mode", "work", "timeout_ns", "warmup_ns", "duration_ns", "drain_ns",
         "max_lag_ns",
         "connect_timeout_ns", "first_byte_timeout_ns", "idle_timeout_ns", "requests_per_connection",
+        "connection_age_ns", "sending_bytes_per_second", "receiving_bytes_per_second",
         "pipeline", "name",
         "body_bytes", "stages", "errno", "percentiles",
     ]

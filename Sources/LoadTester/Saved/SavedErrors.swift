@@ -90,7 +90,8 @@ extension SavedReport {
 
     /// Settings of a run that two runs should have in common to be compared.
     private static let settings = [
-        "url", "method", "body_bytes", "schedule", "think", "connections", "pipeline", "reuse", "retry", "proxy",
+        "url", "method", "body_bytes", "schedule", "arrivals", "crowd", "think", "connections", "pipeline", "reuse",
+        "retry", "proxy",
         "timeout_ns", "requests_per_connection", "warmup_ns",
     ]
 

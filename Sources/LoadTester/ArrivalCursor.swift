@@ -1,0 +1,85 @@
+import Reactor
+
+/// Goes through one thread's arrivals by a schedule, from the first on. Threads take turns: the j-th request of thread k out of n is the schedule's
+/// number j · n + k. By chance (Poisson), each thread has arrivals of its own at an n-th of the rate, which together are again by chance.
+struct ArrivalCursor: Sendable {
+    private let profile: LoadProfile
+    private let origin: Instant
+    private let step: UInt64
+    private let offset: UInt64
+    private let limit: UInt64
+    private var stage = 0
+    /// The arrival that ``time`` is of.
+    private(set) var index: UInt64 = 0
+    /// nil: evenly.
+    private var random: RandomStream?
+    /// By chance: the integral of the rate up to the arrival, in requests of all threads.
+    private var reached = 0.0
+
+    init(
+        _ profile: LoadProfile,
+        from origin: Instant,
+        thread: Int,
+        of threads: Int,
+        limit: UInt64,
+        random: RandomStream?
+    ) {
+        (self.profile, self.origin, self.limit, self.random) = (profile, origin, limit, random)
+        (step, offset) = (UInt64(threads), UInt64(thread))
+        advanceByChance()
+    }
+
+    /// When the present arrival is due; never beyond the last.
+    var time: Instant {
+        mutating get {
+            guard index < limit else { return .never }
+            let time =
+                random == nil
+                ? profile.due(index &* step &+ offset, from: &stage) : profile.due(position: reached, from: &stage)
+            return time.map { origin.advanced(byNanoseconds: Int64(clamping: $0)) } ?? .never
+        }
+    }
+
+    /// The schedule's number of the arrival before the present one.
+    var lastNumber: UInt64 { (index &- 1) &* step &+ offset }
+
+    mutating func advance() {
+        index += 1
+        advanceByChance()
+    }
+
+    /// The arrivals from the present one to `end`, in a thousand parts of about as many where they are many: when each part's middle is due.
+    mutating func parts(until end: UInt64, _ body: (_ due: Instant, _ count: UInt64) -> Void) {
+        let length = end - index < Arrivals.crowd ? 1 : (end - index) / 1_000
+        while index < end {
+            let count = min(length, end - index)
+            skip(count / 2)
+            body(time, count)
+            skip(count - count / 2)
+        }
+    }
+
+    /// How many of them are due by `now`, in all.
+    func count(by now: Instant) -> UInt64 {
+        guard random == nil else {
+            var cursor = self
+            while cursor.time <= now, cursor.time != .never { cursor.advance() }
+            return cursor.index
+        }
+        let all = profile.count(by: UInt64(clamping: now.nanoseconds(since: origin)))
+        return min(limit, all > offset ? (all - offset - 1) / step + 1 : 0)
+    }
+
+    private mutating func skip(_ count: UInt64) {
+        guard random != nil else {
+            index += count
+            return
+        }
+        for _ in 0..<count { advance() }
+    }
+
+    private mutating func advanceByChance() {
+        guard let gap = random?.exponential() else { return }
+        reached += gap * Double(step)
+    }
+}

@@ -1,0 +1,42 @@
+/// How many connections are kept busy in a closed loop, as time goes on: stages in a row, each with one number or with one that grows or falls evenly.
+package struct CrowdProfile: Hashable, Sendable {
+    struct Stage: Hashable, Sendable {
+        /// Nanoseconds.
+        let duration: UInt64
+        let from: UInt64
+        let to: UInt64
+    }
+
+    private let stages: [Stage]
+
+    init(_ stages: [Stage]) { self.stages = stages }
+
+    package var duration: UInt64 { stages.reduce(0) { $0 &+ $1.duration } }
+    /// The most at any time.
+    package var peak: UInt64 { stages.map { max($0.from, $0.to) }.max() ?? 0 }
+    /// With how many a warm-up runs: the first number that is not zero.
+    var first: UInt64 { stages.lazy.flatMap { [$0.from, $0.to] }.first { $0 > 0 } ?? 0 }
+
+    /// So many at `time`, in nanoseconds after the start; those of the end beyond it.
+    func count(at time: UInt64) -> UInt64 {
+        var start: UInt64 = 0
+        for stage in stages where stage.duration > 0 {
+            if time - start < stage.duration {
+                let rise = Double(stage.to) - Double(stage.from)
+                return UInt64(Double(stage.from) + rise * Double(time - start) / Double(stage.duration))
+            }
+            start += stage.duration
+        }
+        return stages.last?.to ?? 0
+    }
+
+    /// `100 connections for 30 s, from 100 to 500 connections within 1 min`.
+    var description: String {
+        stages.map { stage in
+            let span = Units.time(stage.duration)
+            return stage.from == stage.to
+                ? "\(grouped(stage.to)) connections for \(span)"
+                : "from \(grouped(stage.from)) to \(grouped(stage.to)) connections within \(span)"
+        }.joined(separator: ", ")
+    }
+}
