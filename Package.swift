@@ -53,6 +53,7 @@ let package = Package(
     ],
     targets: [
         .target(name: "CLinux"),
+        .target(name: "CPublicSuffixes"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .target(name: "HTTP1", swiftSettings: strict),
@@ -66,7 +67,7 @@ let package = Package(
         ),
         .target(
             name: "URLLoading",
-            dependencies: ["HTTPEngine", "WebSocket", "Reactor", "HTTP1", "TLS"],
+            dependencies: ["HTTPEngine", "WebSocket", "Reactor", "HTTP1", "TLS", "CZlib", "CPublicSuffixes"],
             swiftSettings: strict
         ),
         .target(

@@ -46,6 +46,16 @@ public final class WritableFile {
         }
     }
 
+    /// Over what stands there; where the next byte goes does not change.
+    public func write(_ bytes: Span<UInt8>, at place: UInt64) throws(Errno) {
+        let number = descriptor.number
+        guard let position = off_t(exactly: place) else { throw .invalidArgument }
+        let written = try retryingInterrupts(.writeFile) {
+            unsafe bytes.withUnsafeBytes { unsafe pwrite(number, $0.baseAddress, $0.count, position) }
+        }
+        guard written == bytes.count else { throw .noSpace }
+    }
+
     /// What was written survives the machine's fall.
     public func sync() throws(Errno) {
         let number = descriptor.number

@@ -112,7 +112,11 @@ final class BackgroundFolder: Sendable {
 
     private func remove(_ names: [String], but found: Contents) {
         let wanted = Set(
-            found.records.flatMap { [$0.part?.path, $0.outcome?.path, $0.outcome?.contentPath] }.compactMap { $0 }
+            found.records.flatMap { record in
+                let part = record.part?.path
+                return [part, part.map(SumLedger.path), record.outcome?.path, record.outcome?.contentPath]
+            }
+            .compactMap { $0 }
         )
         let now = Int64(Date().timeIntervalSince1970)
         for name in names where !wanted.contains("\(path)/\(name)") {
@@ -140,6 +144,11 @@ final class BackgroundFolder: Sendable {
             moves.append(("\(path)/\(name)", "\(path)/\(name)\(BackgroundFolder.keptSuffix)"))
         }
         for (old, new) in moves where unsafe rename(old, new) == 0 { StoreFile.touch(new) }
+    }
+
+    /// Whether a session of this folder has made the file, and so written its ``SumLedger``.
+    func isOwnPart(_ part: String, of number: Int) -> Bool {
+        StoreFile.parent(of: part) == path && isPart(String(part.dropFirst(path.count + 1)), of: number)
     }
 
     private func isPart(_ name: String, of number: Int) -> Bool {

@@ -60,7 +60,10 @@ final class BackgroundJournal: Sendable {
         guard let record else { return }
         queue.async { [folder] in
             folder.remove(number)
-            if let part = record.part?.path { StoreFile.remove(part) }
+            if let part = record.part?.path {
+                StoreFile.remove(part)
+                SumLedger.remove(beside: part)
+            }
             if let path = record.outcome?.path { StoreFile.remove(path) }
             if let path = record.outcome?.contentPath { StoreFile.remove(path) }
         }

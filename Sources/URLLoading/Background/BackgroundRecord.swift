@@ -26,6 +26,8 @@ struct BackgroundRecord: Sendable {
         var resumeData: Data?
         /// Of a download: the whole content.
         var path: String?
+        /// Of the file at ``path`` or ``contentPath``.
+        var sum: ContentSum?
         /// Of an upload: the answer's content, up to ``KeptAnswer/mostInMemory``.
         var content: Data?
         /// The same where there is more of it: a file.
@@ -54,7 +56,7 @@ struct BackgroundRecord: Sendable {
 
 /// A record as a file: a ``StoreSeal`` and the fields in their order.
 extension BackgroundRecord {
-    private static let seal = StoreSeal(kind: 1, format: 1)
+    private static let seal = StoreSeal(kind: 1, format: 2)
 
     /// Nil if it cannot be sealed.
     func encoded() -> [UInt8]? {
@@ -132,6 +134,7 @@ extension OctetWriter {
         put(outcome.path)
         put(optional: outcome.content) { $0.put($1) }
         put(outcome.contentPath)
+        put(optional: outcome.sum) { $0.append($1.encoded) }
     }
 }
 
@@ -152,6 +155,12 @@ extension OctetReader {
         outcome.path = try optionalText()
         outcome.content = try optional { reader throws(Malformed) in Data(try reader.octets()) }
         outcome.contentPath = try optionalText()
+        outcome.sum = try optional { reader throws(Malformed) in
+            guard let sum = ContentSum(encoded: Array(try reader.octets(ContentSum.encodedLength))) else {
+                throw Malformed()
+            }
+            return sum
+        }
         return outcome
     }
 

@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Foundation
 internal import Synchronization
 
@@ -8,7 +9,12 @@ enum BackgroundRestoration {
         let task: URLSessionTask
         switch record.kind {
         case .download:
-            let order = TaskOrder(request, .request, .delegate, resumption: resumption(record, request))
+            let order = TaskOrder(
+                request,
+                .request,
+                .delegate,
+                resumption: resumption(record, request, session.background?.folder)
+            )
             task = URLSessionDownloadTask(session, record.number, order)
         case .upload:
             let source = URL(fileURLWithPath: record.source ?? "/")
@@ -39,20 +45,29 @@ enum BackgroundRestoration {
         return (URLSessionTask(session, number, TaskOrder(nil)), URLError(error.code, userInfo: info))
     }
 
-    /// What is on disk, if it can be gone on from.
-    private static func resumption(_ record: BackgroundRecord, _ request: URLRequest) -> ResumeData? {
-        guard let part = record.part, let validator = part.validator, let url = request.url else { return nil }
-        guard part.boot == BackgroundFolder.boot, let size = StoreFile.state(part.path)?.size, size > 0 else {
+    /// What is on disk, if it can be gone on from: as far as its ledger knows it. What was on disk before, a download's that was
+    /// cancelled, is known by its resume data.
+    private static func resumption(
+        _ record: BackgroundRecord,
+        _ request: URLRequest,
+        _ folder: BackgroundFolder?
+    ) -> ResumeData? {
+        guard let part = record.part, let validator = part.validator, let url = request.url, let folder else {
             return nil
         }
-        guard part.expected < 0 || size <= part.expected else { return nil }
+        guard part.boot == BackgroundFolder.boot, let size = StoreFile.state(part.path)?.size else { return nil }
+        let sum = SumLedger.read(beside: part.path)
+        guard sum != nil || !folder.isOwnPart(part.path, of: record.number) else { return nil }
+        let received = sum?.length ?? size
+        guard received > 0, received <= size, part.expected < 0 || size <= part.expected else { return nil }
         return ResumeData(
             url: url,
             fields: [:],
             validator: validator,
             path: part.path,
-            received: size,
-            expected: part.expected
+            received: received,
+            expected: part.expected,
+            sum: sum.map { .stated($0) } ?? .none
         )
     }
 
@@ -74,11 +89,29 @@ enum BackgroundRestoration {
         TaskEnding(task: task, session: session, failure: failure, response: nil).tell(by: CallbackQueue {})
     }
 
-    /// How a task ended that an earlier process has finished and not told of.
+    /// How a task ended that an earlier process has finished and not told of. Content on disk is read first: where it is not what was
+    /// written, a download begins anew, and an upload, which must not be sent twice, has lost its answer.
     static func tell(_ record: BackgroundRecord, _ task: URLSessionTask, _ session: URLSession) {
         // It has been loaded: whoever resumes it does not begin it again.
         task.stage = .over
         let outcome = record.outcome ?? BackgroundRecord.Outcome()
+        guard let path = outcome.path ?? outcome.contentPath, let sum = outcome.sum,
+            let size = StoreFile.state(path)?.size
+        else { return tell(outcome, task, session) }
+        DispatchQueue.global(qos: .utility).async {
+            if size == sum.length, ContentSum(ofFirst: sum.length, in: path) == sum {
+                tell(outcome, task, session)
+            } else if task is URLSessionDownloadTask {
+                session.reopen(task)
+            } else {
+                var lost = BackgroundRecord.Outcome(code: URLError.Code.cannotOpenFile.rawValue)
+                lost.reason = "the upload was answered, and the answer's content was changed on disk before it was told"
+                tell(lost, task, session)
+            }
+        }
+    }
+
+    private static func tell(_ outcome: BackgroundRecord.Outcome, _ task: URLSessionTask, _ session: URLSession) {
         let callbacks = CallbackQueue()
         let failure = outcome.code.map { code -> URLError in
             let error = ErrorTranslation.urlError(

@@ -171,7 +171,9 @@ final class BackgroundSession: Sendable {
         let old = journal?.record(task.taskIdentifier)?.part?.path
         let leftover = old == part?.path ? nil : old
         let forget: @Sendable () -> Void = {
-            if let leftover { StoreFile.remove(leftover) }
+            guard let leftover else { return }
+            StoreFile.remove(leftover)
+            SumLedger.remove(beside: leftover)
         }
         journal?.change(task.taskIdentifier, then: forget) { record in
             record.response = response
@@ -202,7 +204,9 @@ final class BackgroundSession: Sendable {
         outcome.path = ending.file?.url.path
         let answer = answers.withLock { $0.removeValue(forKey: number) }
         outcome.content = answer?.data
-        outcome.contentPath = answer?.finish()
+        let kept = answer?.finish()
+        outcome.contentPath = kept?.path
+        outcome.sum = kept?.sum ?? ending.file?.sum
         let response = ending.response as? HTTPURLResponse
         let last = outcome
         journal.later {
@@ -210,12 +214,30 @@ final class BackgroundSession: Sendable {
             for path in [last.path, last.contentPath] { if let path { StoreFile.synchronize(path) } }
         }
         let tell: @Sendable () -> Void = { ending.tell(by: callbacks) }
-        journal.change(number, then: tell) { record in
+        let part = journal.record(number)?.part?.path
+        let told: @Sendable () -> Void = {
+            // The record has the sum of the whole.
+            if let part { SumLedger.remove(beside: part) }
+            tell()
+        }
+        journal.change(number, then: told) { record in
             record.state = .finished
             record.outcome = last
             record.response = response ?? record.response
             record.part = nil
         }
+    }
+
+    /// What was finished is not what was written any more: the task is as if it had not been begun, but for its time.
+    func reopen(_ number: Int) {
+        let changed = journal?.record(number)?.outcome?.path
+        let forget: @Sendable () -> Void = {
+            if let changed { StoreFile.remove(changed) }
+        }
+        journal?.change(number, then: forget) { record in
+            (record.state, record.outcome, record.response, record.part) = (.running, nil, nil, nil)
+        }
+        untold.withLock { _ = $0.remove(number) }
     }
 
     /// The session is invalid: whoever makes another with its identifier has it from here on. Waits for what is to be written.

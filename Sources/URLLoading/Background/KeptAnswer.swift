@@ -30,10 +30,10 @@ struct KeptAnswer: Sendable {
         }
     }
 
-    /// The answer is whole. The path of its file, if it has one.
-    func finish() -> String? {
+    /// The answer is whole. Its file, if it has one.
+    func finish() -> (path: String, sum: ContentSum?)? {
         file?.finish(keeping: true)
-        return file?.url.path
+        return file.map { ($0.url.path, $0.sum) }
     }
 
     /// Nobody needs it any more.

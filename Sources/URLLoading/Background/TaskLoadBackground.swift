@@ -20,6 +20,7 @@ extension TaskLoad {
         let file = try DownloadFile(for: request.url, at: path, makingRoom: { engine.engine.makeRoom() })
         file.total = response?.expectedContentLength ?? -1
         guard let background, let path else { return file }
+        file.beginLedger(at: engine.loop.now)
         let part = BackgroundRecord.Part(
             path: path,
             validator: validator,
@@ -52,7 +53,7 @@ extension TaskLoad {
             Alarm { [weak self] in
                 guard let self, case .starting = phase else { return }
                 phase = .starting(nil)
-                start(request)
+                startFromDisk(request)
             }
         )
         phase = .starting(timer)
@@ -76,7 +77,8 @@ extension TaskLoad {
                 validator: validator,
                 path: file.url.path,
                 received: file.written,
-                expected: file.total
+                expected: file.total,
+                sum: file.sum.map { .known($0) } ?? .none
             ).askable
     }
 }

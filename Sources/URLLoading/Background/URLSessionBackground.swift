@@ -35,6 +35,12 @@ extension URLSession {
         for (task, record) in tasks { BackgroundRestoration.tell(record, task, self) }
     }
 
+    /// A download that was finished, and is not on disk as it was, is loaded once more.
+    func reopen(_ task: URLSessionTask) {
+        background?.reopen(task.taskIdentifier)
+        post({ engine, session, task in TaskControl.reopen(task, session, engine) }, for: task)
+    }
+
     func tellFinishedEvents() {
         guard let delegate else { return }
         delegateQueue.addOperation { delegate.urlSessionDidFinishEvents(forBackgroundURLSession: self) }

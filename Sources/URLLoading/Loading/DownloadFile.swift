@@ -13,9 +13,13 @@ final class DownloadFile: @unchecked Sendable {
     /// What will be in it; -1 where nobody knows.
     var total: Int64 = -1
     private var isKept = false
+    /// Of what is in the file; nil where nobody will ask for it.
+    private(set) var sum: ContentSum?
+    private var ledger: SumLedger?
 
     /// - Parameters:
-    ///   - path: nil for a name of its own in the temporary folder.
+    ///   - path: for a file that another process may go on with, whose ``sum`` is kept; nil for a name of its own in the temporary
+    ///     folder.
     ///   - makeRoom: asked once where no descriptor is left: whether there is one now.
     init(for source: URL?, at path: String? = nil, makingRoom makeRoom: () -> Bool = { false }) throws(URLError) {
         self.source = source
@@ -24,6 +28,7 @@ final class DownloadFile: @unchecked Sendable {
         let name = "URLLoading_\(String(number, radix: 16)).tmp"
         let usual = URL(fileURLWithPath: NSTemporaryDirectory()).appendingPathComponent(name)
         url = path.map { URL(fileURLWithPath: $0) } ?? usual
+        sum = path.map { _ in ContentSum() }
         do throws(Errno) {
             do throws(Errno) {
                 file = try WritableFile(creating: url.path)
@@ -43,6 +48,7 @@ final class DownloadFile: @unchecked Sendable {
         url = URL(fileURLWithPath: resumption.path)
         file = try WritableFile(path: resumption.path, continuingAt: UInt64(clamping: resumption.received))
         written = resumption.received
+        if case .known(let sum) = resumption.sum { self.sum = sum }
     }
 
     /// One that another process has written to its end.
@@ -58,10 +64,17 @@ final class DownloadFile: @unchecked Sendable {
         do throws(Errno) {
             try file?.write(bytes)
             written += Int64(bytes.count)
+            sum?.add(bytes)
         } catch {
             throw ErrorTranslation.urlError(.cannotWriteToFile, source, "the download's file: \(error)")
         }
     }
+
+    /// From here on what is in the file is known to a process that comes later, but for the last of it.
+    func beginLedger(at now: Instant) { ledger = SumLedger(beside: url.path, from: written, at: now) }
+
+    /// To be called behind each write of a file with a ledger.
+    func note(at now: Instant) { if let sum { ledger?.note(sum, at: now) } }
 
     func finish(keeping: Bool) {
         file = nil
@@ -69,5 +82,8 @@ final class DownloadFile: @unchecked Sendable {
     }
 
     /// Unless it has been moved.
-    func remove() { WritableFile.remove(url.path) }
+    func remove() {
+        WritableFile.remove(url.path)
+        if ledger != nil { SumLedger.remove(beside: url.path) }
+    }
 }

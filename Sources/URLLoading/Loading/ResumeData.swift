@@ -3,6 +3,15 @@ internal import Foundation
 /// What a download can go on from: where it came from, what is on disk, and by what to know that it is still the same content.
 /// Kept as a property list under the names that URLSession gave its own.
 struct ResumeData: Sendable {
+    /// What is known of the file's octets.
+    enum Sum: Sendable {
+        case none
+        /// What somebody has written down, perhaps of more than is gone on from: to be held against the file.
+        case stated(ContentSum)
+        /// Of the octets that are gone on from, as they are.
+        case known(ContentSum)
+    }
+
     /// After redirects: what is resumed is the content that was being sent, not what the first URL may lead to by now.
     var url: URL
     var fields: [String: String]
@@ -12,6 +21,7 @@ struct ResumeData: Sendable {
     var received: Int64
     /// Of the whole; -1 where nobody knew.
     var expected: Int64
+    var sum = Sum.none
 
     private enum Key {
         static let version = "NSURLSessionResumeInfoVersion"
@@ -21,17 +31,28 @@ struct ResumeData: Sendable {
         static let path = "NSURLSessionResumeInfoLocalPath"
         static let received = "NSURLSessionResumeBytesReceived"
         static let expected = "NSURLSessionResumeBytesExpected"
+        /// Of background downloads: the CRC-32 of what was received.
+        static let checksum = "URLLoadingResumeChecksum"
     }
 
     private static let version = 1
 
-    init(url: URL, fields: [String: String], validator: String, path: String, received: Int64, expected: Int64) {
+    init(
+        url: URL,
+        fields: [String: String],
+        validator: String,
+        path: String,
+        received: Int64,
+        expected: Int64,
+        sum: Sum = .none
+    ) {
         self.url = url
         self.fields = fields
         self.validator = validator
         self.path = path
         self.received = received
         self.expected = expected
+        self.sum = sum
     }
 
     /// Nil for what this has not written, or somebody has changed.
@@ -49,13 +70,17 @@ struct ResumeData: Sendable {
         self.received = Int64(received)
         fields = list[Key.fields] as? [String: String] ?? [:]
         expected = (list[Key.expected] as? Int).map { Int64($0) } ?? -1
+        if let checksum = (list[Key.checksum] as? Int).flatMap({ UInt32(exactly: $0) }) {
+            sum = .stated(ContentSum(length: self.received, checksum: checksum))
+        }
     }
 
     var data: Data? {
-        let list: [String: Any] = [
+        var list: [String: Any] = [
             Key.version: ResumeData.version, Key.url: url.absoluteString, Key.fields: fields, Key.validator: validator,
             Key.path: path, Key.received: Int(received), Key.expected: Int(expected),
         ]
+        if case .known(let sum) = sum { list[Key.checksum] = Int(sum.checksum) }
         return try? PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0)
     }
 
@@ -65,7 +90,35 @@ struct ResumeData: Sendable {
         guard expected < 0 || received >= expected else { return self }
         var asked = self
         asked.received -= 1
+        if case .known(let sum) = sum { asked.sum = .stated(sum) }
         return asked.received > 0 ? asked : nil
+    }
+
+    /// Whether the file must be read before it is gone on with.
+    ///
+    /// - Parameter isSummed: the sum of what is in the file is to be known, and so of what is in it already.
+    func isUnread(isSummed: Bool) -> Bool {
+        switch sum {
+        case .none: isSummed
+        case .stated: true
+        case .known: false
+        }
+    }
+
+    /// Reads the file: nil if it is not as it was written. Blocks for the disk.
+    var read: ResumeData? {
+        var read = self
+        switch sum {
+        case .known: break
+        case .none:
+            guard let sum = ContentSum(ofFirst: received, in: path) else { return nil }
+            read.sum = .known(sum)
+        case .stated(let stated):
+            let sums = ContentSum.sums(ofFirst: [min(received, stated.length), stated.length], in: path)
+            guard stated.length >= received, sums.last == stated, let first = sums.first else { return nil }
+            read.sum = .known(first)
+        }
+        return read
     }
 
     /// A task that goes on; without a request, and so failing, if the data is none.

@@ -36,6 +36,18 @@ struct TaskControl: Sendable {
         return load
     }
 
+    /// A restored task that was taken for one that is over begins.
+    static func reopen(_ task: URLSessionTask, _ session: URLSession, _ engine: SessionEngine) {
+        task.stage = .new
+        let isCancelled = task.snapshot.withLock { snapshot in
+            guard snapshot.fate == .open else { return true }
+            (snapshot.state, snapshot.suspensions, snapshot.response) = (.running, 0, nil)
+            return false
+        }
+        let load = takeUp(task, session, engine)
+        if isCancelled { load.cancel() } else { load.begin() }
+    }
+
     func cancel() { cancel { $0.cancel() } }
 
     /// - Parameters:

@@ -153,7 +153,7 @@ final class TaskLoad {
                 : "there is no request to send"
             return end(ErrorTranslation.urlError(.badURL, nil, reason))
         }
-        guard let date = task.beginDate, date.timeIntervalSinceNow > 0 else { return start(request) }
+        guard let date = task.beginDate, date.timeIntervalSinceNow > 0 else { return startFromDisk(request) }
         let delay = RequestBuilder.duration(min(date.timeIntervalSinceNow, RequestBuilder.longest)) ?? .zero
         phase = .starting(engine.loop.arm(at: engine.loop.now.advanced(by: delay), self))
     }

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import HTTPEngine
+internal import Reactor
 internal import Synchronization
 
 /// The answer: its head, its content, its end. Sources of every kind come together here.
@@ -133,6 +134,7 @@ extension TaskLoad {
     private func write(_ bytes: Span<UInt8>, to file: DownloadFile, _ total: Int64, _ expected: Int64) {
         do throws(URLError) {
             try file.write(bytes)
+            if background != nil { file.note(at: engine.loop.now) }
         } catch {
             return end(error)
         }

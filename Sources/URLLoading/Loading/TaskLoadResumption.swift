@@ -36,8 +36,34 @@ extension TaskLoad {
             validator: validator,
             path: path,
             received: file.written,
-            expected: file.total
+            expected: file.total,
+            sum: file.sum.map { .known($0) } ?? .none
         )
+    }
+
+    /// Begins with what an earlier load has left on disk, once that is known to be what was written: it is read off the loop.
+    func startFromDisk(_ request: URLRequest) {
+        guard let resumption, resumption.isUnread(isSummed: background != nil) else { return start(request) }
+        let question = ask()
+        let home = LoopBound(self, on: engine.loop)
+        do throws(BlockingPool.Refusal) {
+            try SharedLoops.blocking.run(on: engine.loop) {
+                resumption.read
+            } then: { read in
+                home.value.answered(question) { _ in home.value.start(request, from: read) }
+            }
+        } catch {
+            // No thread to read on.
+            start(request, from: nil)
+        }
+    }
+
+    /// - Parameter resumption: nil: what is on disk is of no use, and goes.
+    private func start(_ request: URLRequest, from resumption: ResumeData?) {
+        if resumption == nil, let old = self.resumption { WritableFile.remove(old.path) }
+        self.resumption = resumption
+        phase = .starting(nil)
+        start(request)
     }
 
     /// By what to know the content that is coming in; nil where nothing does, or where it cannot be gone on with.
@@ -93,7 +119,9 @@ extension TaskLoad {
     /// False: the answer's content goes behind what is on disk.
     private func goesOn(_ resumption: ResumeData, _ total: Int64, _ source: Source) -> Bool {
         do throws(Errno) {
-            resumed = try DownloadFile(resumption, total: total, for: request.url)
+            let file = try DownloadFile(resumption, total: total, for: request.url)
+            if background != nil { file.beginLedger(at: engine.loop.now) }
+            resumed = file
             return false
         } catch {
             // It is gone, or shorter than it was: the rest alone is nothing.

@@ -55,4 +55,43 @@ struct BackgroundKillTests {
         }
         #expect(kills >= 10)
     }
+
+    @Test("content that was changed on disk between two processes, anywhere, is never part of what is delivered")
+    func changed() async throws {
+        let server = try TestServer.start()
+        let folder = TemporaryFolder()
+        try folder.make()
+        var random = SplitMix(seed: 0x6368_616e)
+        var changes = 0
+        for round in 0..<40 where changes < 6 {
+            let size = 30_000_000 + round
+            let destination = "\(folder.path)/file-\(round)"
+            let arguments = [
+                "XDG_STATE_HOME=\(folder.path)", EndedProgram.built("OneRequest"), "--background", "change-\(round)",
+                server.url("/range/\(size)"), destination,
+            ]
+            let state = "\(folder.path)/OneRequest/background/id-change-\(round)"
+            let process = try ChildProcess("/usr/bin/env", arguments)
+            // Its second note: there is something to go on from, and more behind it.
+            await until { !process.isRunning || StoreFile.names(in: state).contains { $0.hasSuffix(".sum") } }
+            process.signal(SIGKILL)
+            process.end()
+            for name in StoreFile.names(in: state) where name.hasSuffix(".part") {
+                let handle = try FileHandle(forUpdating: URL(fileURLWithPath: "\(state)/\(name)"))
+                let length = try handle.seekToEnd()
+                let place = random.next() % max(length, 1)
+                try handle.seek(toOffset: place)
+                let octet = try #require(handle.read(upToCount: 1)?.first)
+                try handle.seek(toOffset: place)
+                try handle.write(contentsOf: [octet ^ 1 << UInt8(random.next() % 8)])
+                try handle.close()
+                changes += 1
+            }
+            #expect(try ChildProcess("/usr/bin/env", arguments).waitForEnd() == 0)
+            let data = try Data(contentsOf: URL(fileURLWithPath: destination), options: .alwaysMapped)
+            #expect(data.count == size && isAlphabet(data))
+            StoreFile.remove(destination)
+        }
+        #expect(changes >= 6)
+    }
 }

@@ -64,7 +64,12 @@ struct BackgroundSessionTests {
         boot: String = BackgroundFolder.boot
     ) -> BackgroundRecord.Part {
         let path = folder.freshPart(of: 1)
-        _ = FileManager.default.createFile(atPath: path, contents: Data(bytes))
+        let octets = Array(bytes)
+        _ = FileManager.default.createFile(atPath: path, contents: Data(octets))
+        var sum = ContentSum()
+        sum.add(octets.span)
+        let ledger = FileManager.default.createFile(atPath: SumLedger.path(beside: path), contents: Data(sum.encoded))
+        #expect(ledger)
         return BackgroundRecord.Part(path: path, validator: validator, expected: expected, boot: boot)
     }
 
@@ -367,6 +372,103 @@ struct BackgroundSessionTests {
         await recorder.events(1)
         #expect(recorder.files == [Self.content])
         #expect(sent(server).contains("If-Range") == (why == "changed"))
+        await isEmpty()
+        session.invalidateAndCancel()
+    }
+
+    @Test(
+        "content that is not as it was written begins anew, and so does what was not noted as written",
+        arguments: ["first", "middle", "last", "longer", "shorter", "no sum", "another sum"]
+    )
+    func changedOnDisk(how: String) async throws {
+        let server = try RawServer.start([RawScript(Self.whole())])
+        try leave { record, folder in
+            record.request = try request(server)
+            record.part = part(Self.content.prefix(7_000), folder)
+            let path = try #require(record.part?.path)
+            var octets = try StoreFile.read(path, limit: 1 << 20)
+            switch how {
+            case "first": octets[0] ^= 1
+            case "middle": octets[3_500] ^= 0x80
+            case "last": octets[6_999] ^= 1
+            case "longer": octets.insert(0, at: 10)
+            case "shorter": octets.removeLast()
+            case "no sum": SumLedger.remove(beside: path)
+            default: try StoreFile.replace(SumLedger.path(beside: path), with: ContentSum().encoded, isDurable: false)
+            }
+            try StoreFile.replace(path, with: octets, isDurable: false)
+        }
+        let recorder = BackgroundRecorder()
+        let session = try await session(recorder)
+        await recorder.events(1)
+        #expect(recorder.files == [Self.content] && recorder.told == ["file 20000", "end", "events"])
+        #expect(!sent(server).contains("Range:"))
+        await isEmpty()
+        session.invalidateAndCancel()
+    }
+
+    @Test("what was written behind the last note is not gone on from")
+    func behindTheNote() async throws {
+        let server = try RawServer.start([RawScript(Self.rest(from: 7_000))])
+        try leave { record, folder in
+            record.request = try request(server)
+            record.part = part(Self.content.prefix(7_000), folder)
+            let path = try #require(record.part?.path)
+            let octets = Array(Self.content.prefix(7_000)) + [UInt8](repeating: 0, count: 500)
+            try StoreFile.replace(path, with: octets, isDurable: false)
+        }
+        let recorder = BackgroundRecorder()
+        let session = try await session(recorder)
+        await recorder.events(1)
+        #expect(recorder.files == [Self.content] && sent(server).contains("Range: bytes=7000-\r\n"))
+        await isEmpty()
+        session.invalidateAndCancel()
+    }
+
+    @Test("a download that was finished, and whose file has been changed before it was told, is loaded again")
+    func changedWhenFinished() async throws {
+        let server = try RawServer.start([RawScript(Self.whole())])
+        try leave { record, folder in
+            record.request = try request(server)
+            record.state = .finished
+            let path = folder.freshPart(of: 1)
+            _ = FileManager.default.createFile(atPath: path, contents: Data("whale".utf8))
+            var sum = ContentSum()
+            sum.add(Array("whole".utf8).span)
+            record.outcome = BackgroundRecord.Outcome(path: path, sum: sum)
+        }
+        let recorder = BackgroundRecorder()
+        let session = try await session(recorder)
+        await recorder.events(1)
+        #expect(recorder.files == [Self.content] && recorder.told == ["file 20000", "end", "events"])
+        await isEmpty()
+        session.invalidateAndCancel()
+    }
+
+    @Test("an upload whose kept answer has been changed is not sent again: its end says that the answer is lost")
+    func changedAnswer() async throws {
+        let server = try RawServer.start()
+        try leave { record, folder in
+            record = BackgroundRecord(
+                number: 1,
+                kind: .upload,
+                request: try request(server),
+                priority: 0.5,
+                expectsToSend: -1,
+                expectsToReceive: -1
+            )
+            record.source = base.path + "/source"
+            record.state = .finished
+            let path = folder.freshPart(of: 1)
+            _ = FileManager.default.createFile(atPath: path, contents: Data("whale".utf8))
+            var sum = ContentSum()
+            sum.add(Array("whole".utf8).span)
+            record.outcome = BackgroundRecord.Outcome(sum: sum, contentPath: path)
+        }
+        let recorder = BackgroundRecorder()
+        let session = try await session(recorder)
+        await recorder.events(1)
+        #expect(recorder.told == ["end -3001", "events"] && server.connections.isEmpty)
         await isEmpty()
         session.invalidateAndCancel()
     }
