@@ -61,6 +61,9 @@ struct Cookie: Sendable, Hashable, Codable {
         return ports?.isEmpty != false || ports?.contains(Int(scope.port)) == true
     }
 
+    /// Whether the text, as a part of a cookie, would be read as more than that: what ends it, or the field it is sent in.
+    static func holdsEnd(_ text: String) -> Bool { holdsControls(text) || text.utf8.contains(UInt8(ascii: ";")) }
+
     /// Controls but for the tab: what no cookie may hold (RFC 6265bis §5.6), since it could end the field it is sent in.
     static func holdsControls(_ text: String) -> Bool {
         text.utf8.contains { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7F }

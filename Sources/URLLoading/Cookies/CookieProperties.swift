@@ -8,11 +8,12 @@ struct CookieProperties {
         self.properties = properties
     }
 
-    /// Nil without name, value, path and a domain or an origin, and with controls in one of them.
+    /// Nil without name, value, path and a domain or an origin, with controls or a semicolon in one of them, and with an equals sign in the
+    /// name: sent, it would be another cookie, or several (RFC 6265bis §5.6).
     func cookie(now: Double) -> Cookie? {
         guard let name = string(.name), let value = string(.value), let path = string(.path),
             let domain = (string(.domain).flatMap { $0.isEmpty ? nil : $0 } ?? originURL?.host)?.lowercased(),
-            ![name, value, path, domain].contains(where: Cookie.holdsControls)
+            ![name, value, path, domain].contains(where: Cookie.holdsEnd), !name.utf8.contains(UInt8(ascii: "="))
         else { return nil }
         var cookie = Cookie(
             name: name,

@@ -13,7 +13,8 @@ open class HTTPCookie: NSObject, @unchecked Sendable {
         self.originURL = originURL
     }
 
-    /// Nil without name, value, path and one of domain and origin, and with control characters in one of them. See
+    /// Nil without name, value, path and one of domain and origin, with control characters or a semicolon in one of them, and
+    /// with an equals sign in the name: a server would read such a cookie as another, or as several. See
     /// ``HTTPCookiePropertyKey`` for what each may be; other keys are ignored.
     public init?(properties: [HTTPCookiePropertyKey: Any]) {
         let now = Date().timeIntervalSince1970

@@ -36,16 +36,21 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
     }
 
     /// Says whether a domain is a public suffix, one below which strangers register names (`co.uk`, `github.io`): no one may
-    /// set a cookie for all of those. Asked for domains in lower case, without dots at their ends; on any thread, so
-    /// it must be quick. For every storage of the process. Names of one label, like `com`, always are; nil, the
-    /// default, knows no others. A list is kept at publicsuffix.org, and by Debian's package `publicsuffix`.
+    /// set a cookie for all of those. Nil, the default: by the list of publicsuffix.org, of which a snapshot is built in
+    /// (``publicSuffixVersion``); with a rule set, by that alone.
     ///
-    /// With it set, two hosts are of one site (``HTTPCookie/AcceptPolicy/onlyFromMainDocumentDomain``, `SameSite`) when
-    /// they share the label before the suffix; without it, when one is the other's parent.
+    /// A rule is asked for domains in lower case, without dots at their ends; on any thread, so it must be quick. It is for
+    /// every storage of the process. Names of one label, like `com`, always are public suffixes.
+    ///
+    /// Two hosts are of one site (``HTTPCookie/AcceptPolicy/onlyFromMainDocumentDomain``, `SameSite`) when they share the
+    /// label before the suffix.
     public static var isPublicSuffix: (@Sendable (_ domain: String) -> Bool)? {
         get { PublicSuffixes.rule }
         set { PublicSuffixes.rule = newValue }
     }
+
+    /// When the list of public suffixes was made that is built in, as the list says itself: "2026-10-22_08-36-41_UTC".
+    public static var publicSuffixVersion: String { PublicSuffixList.version }
 
     /// Which cookies are taken: ``HTTPCookie/AcceptPolicy/always`` at first. A session's configuration may be stricter.
     open var cookieAcceptPolicy: HTTPCookie.AcceptPolicy {

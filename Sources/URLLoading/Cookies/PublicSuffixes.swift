@@ -2,8 +2,7 @@ internal import Foundation
 internal import Synchronization
 
 /// Which domains belong to nobody in particular, so that no one of those below may set cookies for all of them: `com`,
-/// `co.uk`, `github.io`. The list changes weekly, so none is built in; who has one sets
-/// ``HTTPCookieStorage/isPublicSuffix``.
+/// `co.uk`, `github.io`. The ``PublicSuffixList`` says so, or whoever sets ``HTTPCookieStorage/isPublicSuffix``.
 enum PublicSuffixes {
     typealias Rule = @Sendable (_ domain: String) -> Bool
 
@@ -20,25 +19,25 @@ enum PublicSuffixes {
         let domain = domain.hasSuffix(".") ? String(domain.dropLast()) : domain
         guard domain.utf8.contains(UInt8(ascii: ".")) else { return true }
         // Called outside of the lock: it is the user's.
-        return rule?(domain) ?? false
+        return rule.map { $0(domain) } ?? PublicSuffixList.contains(domain)
     }
 
-    /// With a rule: the same registrable domain. Without one, where siblings may be strangers: one is below the other.
+    /// The same registrable domain.
     static func areSameSite(_ left: String, _ right: String) -> Bool {
-        if left == right { return true }
-        guard rule != nil else {
-            return CookieScope.host(left, isBelow: right) && !contains(right)
-                || CookieScope.host(right, isBelow: left) && !contains(left)
-        }
-        return registrable(left) == registrable(right)
+        left == right || registrable(left) == registrable(right)
+    }
+
+    /// A name among those that a rule with a star takes for suffixes, and that is somebody's: `city.kobe.jp`.
+    private static func isException(_ domain: Substring) -> Bool {
+        rule == nil && PublicSuffixList.isException(String(domain))
     }
 
     /// The public suffix and the label before it; a host that is a public suffix stands for itself.
-    private static func registrable(_ host: String) -> Substring {
+    static func registrable(_ host: String) -> Substring {
         var domain = host[...]
         while let dot = domain.firstIndex(of: ".") {
             let parent = domain[domain.index(after: dot)...]
-            if parent.isEmpty || contains(String(parent)) { return domain }
+            if parent.isEmpty || contains(String(parent)) || isException(domain) { return domain }
             domain = parent
         }
         return domain

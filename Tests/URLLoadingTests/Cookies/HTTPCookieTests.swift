@@ -50,11 +50,20 @@ struct HTTPCookieTests {
         }
     }
 
-    @Test("controls make no cookie", arguments: ["a\r\nb", "a\0", "a\nb", "\u{7F}"])
+    @Test(
+        "what would be sent as another cookie, or as several, is none: controls, and what ends a value",
+        arguments: ["a\r\nb", "a\0", "a\nb", "\u{7F}", "v; admin=1", ";"]
+    )
     func controls(text: String) {
         for key in minimum.keys {
             #expect(HTTPCookie(properties: minimum.merging([key: text]) { $1 }) == nil)
         }
+    }
+
+    @Test("a name with an equals sign makes no cookie, a value with one does")
+    func equalsSigns() throws {
+        #expect(HTTPCookie(properties: minimum.merging([.name: "a=b"]) { $1 }) == nil)
+        #expect(try cookie([.value: "a=b"]).value == "a=b")
     }
 
     @Test("secure is said with a Bool or with words")

@@ -42,6 +42,49 @@ struct PublicSuffixesTests {
             #expect(!PublicSuffixes.areSameSite("hub.co.suffixes", "me.hub.co.suffixes"))
             #expect(!PublicSuffixes.areSameSite("suffixes", "co.suffixes"))
         }
-        #expect(!PublicSuffixes.areSameSite("a.shop.co.suffixes", "b.shop.co.suffixes"))
+        #expect(PublicSuffixes.areSameSite("a.shop.co.suffixes", "b.other.co.suffixes"))
+    }
+
+    @Test(
+        "without a rule of the program's, the list of publicsuffix.org says which domains are everyone's",
+        arguments: [
+            "co.uk", "com.au", "gov.br", "github.io", "s3.amazonaws.com", "anything.ck", "c.kobe.jp", "xn--55qx5d.cn",
+        ]
+    )
+    func list(suffix: String) {
+        #expect(isAdmitted(suffix, "shop.\(suffix)") == nil)
+        #expect(isAdmitted(suffix, suffix) == true)
+        #expect(isAdmitted("shop.\(suffix)", "www.shop.\(suffix)") == false)
+        #expect(PublicSuffixes.areSameSite("a.shop.\(suffix)", "shop.\(suffix)"))
+        #expect(!PublicSuffixes.areSameSite("other.\(suffix)", "shop.\(suffix)"))
+    }
+
+    @Test("the first of the list's rules, the last, and those between two of them are told apart")
+    func ends() {
+        for rule in ["aaa", "zw", "org.zw", "ac.za"] { #expect(PublicSuffixList.contains(rule)) }
+        for other in ["", "a", "zz", "a.b.c.d", "zzz.zw", "www.ck", "city.kobe.jp", "!", "*", "*.ck!", "uk.co\nuk.com"]
+        {
+            #expect(!PublicSuffixList.contains(other), "\(other)")
+        }
+        #expect(HTTPCookieStorage.publicSuffixVersion.hasPrefix("20"))
+    }
+
+    /// The list's own, in ASCII, where each name stands once more; hosts of ours have no dot in front.
+    @Test("the registrable domain is what the list's own tests say")
+    func vectors() throws {
+        let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "PublicSuffixes/test_psl.txt")
+        var count = 0
+        for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
+            let words = line.split(separator: "'", omittingEmptySubsequences: false)
+            guard line.hasPrefix("checkPublicSuffix('"), words.count >= 3, !words[1].hasPrefix("."),
+                line.utf8.allSatisfy({ $0 < 0x80 })
+            else { continue }
+            let host = words[1].lowercased()
+            #expect(PublicSuffixes.contains(host) == (words.count == 3), "\(line)")
+            if words.count == 5 { #expect(PublicSuffixes.registrable(host) == words[3].lowercased()[...], "\(line)") }
+            count += 1
+        }
+        #expect(count > 50)
     }
 }
