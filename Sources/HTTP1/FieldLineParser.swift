@@ -376,7 +376,7 @@ struct FieldLineParser: Sendable {
     /// A fold of blanks alone adds nothing; any other makes the value reach to its end.
     private mutating func endFold(_ table: inout FieldTable) {
         if valueStart < valueEnd {
-            table[table.count - 1].extend(by: Int(valueStart)..<Int(valueEnd))
+            table.extendLast(by: Int(valueStart)..<Int(valueEnd))
         }
         position &+= 1
         lineStart = position

@@ -36,7 +36,7 @@ struct FieldEntry: Sendable {
 
     var known: KnownField { KnownField(rawValue: UInt8(truncatingIfNeeded: rest &>> 48)) ?? .other }
 
-    /// The value holds line ends of folds, which are to be read as spaces.
+    /// The value holds folds, each of which is to be read as a space.
     var isFolded: Bool { rest &>> 56 != 0 }
 
     /// Makes the value reach to the end of a fold that brought more of it.
@@ -51,6 +51,12 @@ struct FieldEntry: Sendable {
         )
         if !isFirst { rest |= 1 &<< 56 }
     }
+
+    /// Its folds have been read.
+    mutating func unfold(toLength length: Int) {
+        let names = rest & 0x00FF_FFFF_0000_0000
+        rest = names | UInt64(truncatingIfNeeded: length)
+    }
 }
 
 /// The entries of a field section, with a note of the known names among them.
@@ -62,6 +68,10 @@ struct FieldTable: Sendable {
     private(set) var seen: UInt64 = 0
     /// The same for those that may be there more than once.
     private(set) var repeated: UInt64 = 0
+    /// In `seen`, where no known field has it: every connection has a parser, which is to stay small.
+    private static let foldBit: UInt64 = 1 << 63
+    /// A value may hold folds.
+    var hasFolds: Bool { seen & Self.foldBit != 0 }
 
     subscript(index: Int) -> FieldEntry {
         @inline(__always) get { slots[index] }
@@ -78,6 +88,12 @@ struct FieldTable: Sendable {
         count &+= 1
         repeated |= seen & entry.known.bit
         seen |= entry.known.bit
+    }
+
+    /// The last value goes on in a fold.
+    mutating func extendLast(by fold: Range<Int>) {
+        slots[count - 1].extend(by: fold)
+        seen |= Self.foldBit
     }
 
     /// Takes note of entries that were written to `slots` behind the first `count`.

@@ -1,4 +1,5 @@
-/// Reads a date from left to right. Every function takes its part or returns nil; case matters (RFC 9110 §5.6.7).
+/// Reads a date from left to right. Every function takes its part or returns nil. Names may come in any case: a
+/// cache has to take them so (RFC 9111 §4.2), though a sender may not write them (RFC 9110 §5.6.7).
 struct HTTPDateReader {
     let octets: [UInt8]
     private var position = 0
@@ -76,8 +77,11 @@ struct HTTPDateReader {
     }
 
     private mutating func take(_ text: String) -> Bool {
-        guard octets[position...].starts(with: text.utf8) else { return false }
-        position += text.utf8.count
+        let length = text.utf8.count
+        guard octets.count - position >= length,
+            zip(octets[position...], text.utf8).allSatisfy({ ASCII.lowercased($0) == ASCII.lowercased($1) })
+        else { return false }
+        position += length
         return true
     }
 }

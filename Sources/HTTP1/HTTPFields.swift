@@ -168,12 +168,29 @@ public struct HTTPFields: Sendable {
         swap(&block, &other)
     }
 
-    /// Writes spaces over the line ends inside folded values (RFC 9112 §5.2).
+    /// Puts one space in place of each fold, which is a line's end with all blanks around it (RFC 9112 §5.2).
     mutating func unfold() {
+        guard table.hasFolds else { return }
         for index in 0..<count where table[index].isFolded {
-            for position in table[index].value where block[position] < ASCII.space && block[position] != ASCII.tab {
-                block[position] = ASCII.space
+            let value = table[index].value
+            var end = value.lowerBound
+            var isInFold = false
+            for position in value {
+                let octet = block[position]
+                if octet < ASCII.space, octet != ASCII.tab {
+                    while end > value.lowerBound, ASCII.isBlank(block[end - 1]) { end -= 1 }
+                    isInFold = true
+                } else if !isInFold || !ASCII.isBlank(octet) {
+                    if isInFold {
+                        block[end] = ASCII.space
+                        end += 1
+                    }
+                    isInFold = false
+                    block[end] = octet
+                    end += 1
+                }
             }
+            table[index].unfold(toLength: end - value.lowerBound)
         }
     }
 

@@ -27,7 +27,8 @@ public struct EngineConfiguration: Sendable {
     public var resendsRequests = true
     public var timeouts = Timeouts()
     public var limits = ParserLimits()
-    public var leniency: Leniency = []
+    /// What responses may do that the grammar forbids. RFC 9112 §5.2 bids user agents read folded fields.
+    public var leniency: Leniency = .obsoleteLineFolding
     /// Local ends to dial from over TCP, in turn; only addresses of the same family are then reached. Empty: the
     /// system's choice.
     public var localAddresses: [SocketAddress] = []

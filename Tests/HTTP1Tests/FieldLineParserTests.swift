@@ -99,11 +99,12 @@ import Testing
     }
 
     @Test(
-        "a fold reads as spaces where folds are allowed",
+        "a fold with the blanks around it reads as one space where folds are allowed; blanks elsewhere stay as they are",
         arguments: [
-            ("a: b\r\n c", "b   c"), ("a: b\r\n\tc\r\n d", "b  \tc   d"), ("a:\r\n b", "b"),
-            ("a: b\r\n  \r\n c", "b       c"),
-            ("a: b\r\n   ", "b"), ("a: b \r\n c ", "b    c"), ("a:\r\n \r\n ", ""),
+            ("a: b\r\n c", "b c"), ("a: b\r\n\tc\r\n d", "b c d"), ("a:\r\n b", "b"), ("a: b\r\n  \r\n c", "b c"),
+            ("a: b\r\n   ", "b"), ("a: b \t\r\n \t c ", "b c"), ("a:\r\n \r\n ", ""),
+            ("a: b  c\r\n d\t e", "b  c d\t e"),
+            ("a:\r\n b\r\n c", "b c"),
         ]
     )
     func folds(lines: String, value: String) throws {

@@ -44,7 +44,7 @@ extension TaskLoad {
         // An answer that has been told cannot be told again; nor is content sent twice that the server has answered.
         if task is URLSessionUploadTask, task.response != nil { return false }
         keepForNextTry()
-        (redirects, chain, sendsContent, dropsContent) = (0, RedirectChain(), true, false)
+        (redirects, sendsContent, dropsContent) = (0, true, false)
         (challenges, isAmongStrangers) = (ChallengeProgress(), false)
         (response, transaction, resumed, hasStartedOver) = (nil, nil, nil, false)
         task.snapshot.withLock { $0.response = nil }

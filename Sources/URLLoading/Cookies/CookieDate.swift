@@ -2,7 +2,7 @@
 enum CookieDate {
     /// Seconds since 1970 of what the text says, nil where it says no date.
     static func parse(_ text: String) -> Double? {
-        var time: Int?
+        var time: Time?
         var day: Int?
         var month: Int?
         var year: Int?
@@ -18,11 +18,11 @@ enum CookieDate {
                 year = found
             }
         }
-        guard let time, let day, let month, var year else { return nil }
+        guard let time, let day, let month, var year, time.isOfDay else { return nil }
         if (70...99).contains(year) { year += 1900 }
         if (0...69).contains(year) { year += 2000 }
         guard (1...days(in: month, of: year)).contains(day), year >= 1601 else { return nil }
-        return Double(daysSince1970(year, month, day) * 86_400 + time)
+        return Double(daysSince1970(year, month, day) * 86_400 + time.seconds)
     }
 
     /// delimiter = %x09 / %x20-2F / %x3B-40 / %x5B-60 / %x7B-7E
@@ -33,14 +33,25 @@ enum CookieDate {
         }
     }
 
-    /// time = hms-time [ non-digit *OCTET ], each field of one or two digits. Seconds in the day.
-    private static func time(_ token: Substring.UTF8View) -> Int? {
+    /// The first token of a time's form is the time, though it name an hour that no day has.
+    private struct Time {
+        let hours: Int
+        let minutes: Int
+        let rest: Int
+
+        var isOfDay: Bool { hours < 24 && minutes < 60 && rest < 60 }
+
+        var seconds: Int { hours * 3600 + minutes * 60 + rest }
+    }
+
+    /// time = hms-time [ non-digit *OCTET ], each field of one or two digits.
+    private static func time(_ token: Substring.UTF8View) -> Time? {
         let fields = token.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
         guard fields.count == 3, fields[0].count <= 2, fields[1].count <= 2, let hours = number(fields[0], 1...2),
             let minutes = number(fields[1], 1...2), let seconds = number(fields[2], 1...2),
-            isAllDigits(fields[0]), isAllDigits(fields[1]), hours < 24, minutes < 60, seconds < 60
+            isAllDigits(fields[0]), isAllDigits(fields[1])
         else { return nil }
-        return hours * 3600 + minutes * 60 + seconds
+        return Time(hours: hours, minutes: minutes, rest: seconds)
     }
 
     private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]

@@ -71,7 +71,6 @@ final class TaskLoad {
     var request: URLRequest
     var content = UploadContent.none
     var redirects = 0
-    var chain = RedirectChain()
     /// They have led to another server, once at least: what is told the first one alone stays away, even on a way back.
     var isAmongStrangers = false
     /// A redirect that made a GET of it has taken the content away.

@@ -13,7 +13,6 @@ extension TaskLoad {
             url: url
         )
         guard let redirect else { return false }
-        chain.note(method: request.values.httpMethod, url: url, cookies: nil)
         var next = URLRequest(storage: RequestStorage(request.values))
         next.url = redirect.url
         next.httpMethod = redirect.method
@@ -30,6 +29,7 @@ extension TaskLoad {
     /// Apple's platforms: the next process may have nobody to ask.
     func redirected(by response: HTTPURLResponse, to next: URLRequest) {
         ask(background == nil ? .redirect : nil, otherwise: Optional(next)) { session, task, delegate, answer in
+        guard redirects < RedirectRule.limit else { return endRedirects() }
             delegate.urlSession(session, task: task, willPerformHTTPRedirection: response, newRequest: next) {
                 answer.give($0)
             }
@@ -44,11 +44,8 @@ extension TaskLoad {
 
     func goOn(with next: URLRequest, after held: Held) {
         redirects += 1
-        guard let url = next.url, followsOn(next, url) else {
-            let reason = "\(RedirectChain.limit) redirects, or a circle of them"
-            return end(ErrorTranslation.urlError(.httpTooManyRedirects, request.url, reason))
-        }
-        if let from = request.url, WebOrigin(from) != WebOrigin(url) { isAmongStrangers = true }
+        guard redirects < RedirectRule.limit else { return endRedirects() }
+        if let from = request.url, let url = next.url, WebOrigin(from) != WebOrigin(url) { isAmongStrangers = true }
         if dropsContent { sendsContent = bringsContent(next) }
         task.currentRequest = next
         challenges = ChallengeProgress()
@@ -62,10 +59,8 @@ extension TaskLoad {
         return true
     }
 
-    private func followsOn(_ next: URLRequest, _ url: URL) -> Bool {
-        let cookies = (try? URLText.http(url)).flatMap {
-            engine.settings.cookies?.cookieHeader(for: CookieScope($0), mainDocumentURL: nil)
-        }
-        return chain.follow(method: next.values.httpMethod, url: url, cookies: cookies)
+    private func endRedirects() {
+        let reason = "more than \(RedirectRule.limit) redirects"
+        end(ErrorTranslation.urlError(.httpTooManyRedirects, request.url, reason))
     }
 }

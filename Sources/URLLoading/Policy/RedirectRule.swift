@@ -6,6 +6,10 @@ internal import HTTP1
 /// A redirect from https to http is followed, as Darwin does where no transport security policy forbids it, and is
 /// treated as one to a stranger: nothing secret goes along. A delegate that wants none of it answers with nil.
 enum RedirectRule {
+    /// Of one task, as browsers have it. RFC 9110 §15.4 asks for a limit and names none. A redirect to the same URL counts as any
+    /// other: the next answer may be another one.
+    static let limit = 20
+
     /// Nil: the response is the answer, as with any that is no redirect, and with one that leads nowhere.
     ///
     /// - Parameters:

@@ -3,8 +3,8 @@ internal import HTTP1
 
 /// Where a Location field leads (RFC 9110 §10.2.2).
 enum RedirectTarget {
-    /// Nil if it leads nowhere a session goes: no Location, two that differ, or one that names no host to be asked by
-    /// http or https. The response is then what it is.
+    /// Nil if it leads nowhere a session goes: no Location, an empty one, two that differ, or one that names no host to be asked
+    /// by http or https. The response is then what it is.
     static func resolve(_ fields: HTTPFields, against url: URL) -> URL? {
         guard let location = location(in: fields) else { return nil }
         let base = URIReference(Array(url.absoluteString.utf8))
@@ -29,6 +29,7 @@ enum RedirectTarget {
     private static func location(in fields: HTTPFields) -> [UInt8]? {
         guard let range = fields.first(.location) else { return nil }
         let first = fields.block[range]
+        guard !first.isEmpty else { return nil }
         for index in 0..<fields.count where fields.known(at: index) == .location {
             guard fields.block[fields.valueRange(at: index)] == first else { return nil }
         }
