@@ -210,8 +210,9 @@ final class Connection: ReadinessHandler, TimerHandler {
         if timer == nil { timer = loop.arm(at: loop.now.advanced(byNanoseconds: idleLimit), self) }
     }
 
-    /// `Keep-Alive: timeout=5, max=100`: hints, taken with a second's margin for our request to arrive in time.
+    /// The peer's version; and `Keep-Alive: timeout=5, max=100`: hints, taken with a second's margin for our request to arrive in time.
     func note(_ head: ResponseHead) {
+        host.isHTTP10 = head.version == .http10
         guard head.contains(.keepAlive), let hint = KeepAliveHint(head.fields) else { return }
         if let seconds = hint.timeout {
             let limit = (Int64(seconds) - 1) * 1_000_000_000

@@ -5,6 +5,7 @@ internal import Reactor
 extension Connection {
     func send(_ exchange: Exchange) {
         guard let request = exchange.request else { return }
+        if request.chunked, host.isHTTP10 { return engine.fail(exchange, .invalidRequest(.unknownLengthToHTTP10)) }
         exchange.report.timings.requestStart = loop.now
         let waits = request.continueWait > 0 && !exchange.expectationFailed
         var head = exchange.expectationFailed ? request.wireWithoutExpectation : request.wire

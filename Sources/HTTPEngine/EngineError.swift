@@ -66,6 +66,9 @@ public enum EngineError: Error, Hashable, Sendable {
         case upgradeWithContent
         /// All requests of a burst are held in memory: so many would take more than 256 MiB.
         case burstTooLarge(Int)
+        /// The server's last answer was HTTP/1.0's, so it knows no chunks, and content of unknown length has no other end in a request
+        /// (RFC 9112 §6.1).
+        case unknownLengthToHTTP10
     }
 }
 
@@ -86,6 +89,8 @@ extension EngineError: CustomStringConvertible {
             "invalid request: one that may end HTTP on its connection carries no content"
         case .invalidRequest(.burstTooLarge(let count)):
             "invalid request: a burst of \(count) does not fit into memory"
+        case .invalidRequest(.unknownLengthToHTTP10):
+            "the server speaks HTTP/1.0, and the content's length is not known: it would have to go in chunks, which came with HTTP/1.1"
         case .connect(let error): "connect: \(error)"
         case .timedOut(.connect): "timed out while connecting"
         case .timedOut(.handshake): "timed out during the TLS handshake"

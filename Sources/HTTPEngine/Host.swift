@@ -5,6 +5,8 @@ final class Host {
     var pool: ConnectionPool
     /// Waits for a connection anywhere to close: the engine's total limit is reached.
     var isStarved = false
+    /// The last answer was HTTP/1.0's: chunks would be no framing there (RFC 9112 §6.1).
+    var isHTTP10 = false
 
     init(_ destination: Destination, _ route: Route, limit: Int) {
         self.destination = destination

@@ -59,6 +59,7 @@ enum ErrorTranslation {
 
     private static func code(_ error: EngineError) -> URLError.Code {
         switch error {
+        case .invalidRequest(.unknownLengthToHTTP10): .badServerResponse
         case .invalidRequest: .badURL
         case .connect(let error): code(error)
         case .timedOut: .timedOut
