@@ -11,38 +11,59 @@ public enum ProxyEnvironment {
         public let problem: Proxy.Problem
     }
 
+    /// What the variables say, one by one: a program that goes on with those that it can read, needs the others' problems.
+    public struct Settings: Sendable {
+        public let http: Result<Proxy?, Problem>
+        public let https: Result<Proxy?, Problem>
+        public let exceptions: ProxyExceptions
+    }
+
     /// - Parameter variables: the environment, or what a test makes of one.
     public static func configuration(
         from variables: [String: String]
     ) throws(Problem) -> ProxyConfiguration {
-        try configuration { variables[$0] }
+        try configuration(settings(from: variables))
     }
 
     /// Of this process, as it is now. Not to be called while another thread changes the environment, as with any reader
     /// of it.
-    public static func configuration() throws(Problem) -> ProxyConfiguration {
-        try configuration { name in
+    public static func configuration() throws(Problem) -> ProxyConfiguration { try configuration(settings()) }
+
+    /// - Parameter variables: the environment, or what a test makes of one.
+    public static func settings(from variables: [String: String]) -> Settings { settings { variables[$0] } }
+
+    /// Of this process, as ``configuration()``.
+    public static func settings() -> Settings {
+        settings { name in
             guard let value = unsafe getenv(name) else { return nil }
             return unsafe String(cString: value)
         }
     }
 
-    private static func configuration(_ value: (String) -> String?) throws(Problem) -> ProxyConfiguration {
-        func first(_ names: String...) throws(Problem) -> Proxy? {
+    private static func configuration(_ settings: Settings) throws(Problem) -> ProxyConfiguration {
+        ProxyConfiguration(
+            http: try settings.http.get(),
+            https: try settings.https.get(),
+            exceptions: settings.exceptions
+        )
+    }
+
+    private static func settings(_ value: (String) -> String?) -> Settings {
+        func first(_ names: String...) -> Result<Proxy?, Problem> {
             for name in names {
                 guard let text = value(name), !text.isEmpty else { continue }
                 do throws(Proxy.Problem) {
-                    return try Proxy(url: text)
+                    return .success(try Proxy(url: text))
                 } catch {
-                    throw Problem(variable: name, problem: error)
+                    return .failure(Problem(variable: name, problem: error))
                 }
             }
-            return nil
+            return .success(nil)
         }
         let exceptions = [value("no_proxy"), value("NO_PROXY")].compactMap(\.self).first { !$0.isEmpty }
-        return ProxyConfiguration(
-            http: try first("http_proxy", "all_proxy", "ALL_PROXY"),
-            https: try first("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"),
+        return Settings(
+            http: first("http_proxy", "all_proxy", "ALL_PROXY"),
+            https: first("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"),
             exceptions: ProxyExceptions(exceptions ?? "")
         )
     }

@@ -55,6 +55,9 @@ struct RequestBuilder {
             // RFC 9110 §9.3.1 gives content of a GET no meaning; URLSession has refused it since iOS 13.
             throw ErrorTranslation.urlError(.dataLengthExceedsMaximum, url, "a GET request carries no content")
         }
+        if let fault = settings.proxies.fault(for: place.scheme, place.origin.host) {
+            throw ErrorTranslation.urlError(.cannotConnectToHost, url, fault)
+        }
         var options = EngineRequest.Options()
         options.timeouts = timeouts(values)
         options.proxies = proxies

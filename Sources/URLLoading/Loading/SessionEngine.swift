@@ -25,7 +25,7 @@ final class SessionEngine {
         self.loop = loop
         wakeUps = WakeUps(on: loop)
         self.settings = settings
-        proxies = settings.proxies
+        proxies = settings.proxies.configuration
         self.security = security
     }
 
@@ -35,7 +35,7 @@ final class SessionEngine {
         var configuration = EngineConfiguration()
         configuration.connectionsPerHost = settings.connectionsPerHost
         configuration.connections = SessionEngine.mostConnections
-        configuration.proxies = settings.proxies
+        configuration.proxies = settings.proxies.configuration
         configuration.trustEvaluator = security
         configuration.recordsLocalAddress = true
         let engine = Engine(
@@ -67,7 +67,9 @@ final class SessionEngine {
 
     /// What TLS with proxies uses, where there is an https proxy.
     private var contextOfProxies: TLSContext? {
-        guard settings.proxies.http?.kind == .https || settings.proxies.https?.kind == .https else { return nil }
+        guard
+            settings.proxies.configuration.http?.kind == .https || settings.proxies.configuration.https?.kind == .https
+        else { return nil }
         return try? TLSContext.standard
     }
 
@@ -115,7 +117,7 @@ final class SessionEngine {
         for context in [madeForHTTP, madeForStreams, contextOfProxies] { context?.sessions.removeAll() }
         lastPlan = nil
         authorizations.forgetAll()
-        proxies = settings.proxies
+        proxies = settings.proxies.configuration
         guard loads.isEmpty else { return }
         made?.shutdown()
         made = nil

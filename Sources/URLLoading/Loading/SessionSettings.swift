@@ -21,7 +21,7 @@ final class SessionSettings: Sendable {
     let credentials: URLCredentialStorage?
     let cache: URLCache?
     let protocolClasses: [URLProtocol.Type]
-    let proxies: ProxyConfiguration
+    let proxies: SessionProxies
     let minimumVersion: TLSVersion
     let maximumVersion: TLSVersion
     let allowsLegacyAlgorithms: Bool
@@ -39,7 +39,7 @@ final class SessionSettings: Sendable {
         credentials = configuration.urlCredentialStorage
         cache = configuration.urlCache
         protocolClasses = (configuration.protocolClasses ?? []).compactMap { $0 as? URLProtocol.Type }
-        proxies = ProxyDictionary.configuration(configuration.connectionProxyDictionary)
+        proxies = SessionProxies(configuration.connectionProxyDictionary)
         minimumVersion = configuration.tlsMinimumSupportedProtocolVersion.tlsVersion
         maximumVersion = configuration.tlsMaximumSupportedProtocolVersion.tlsVersion
         allowsLegacyAlgorithms = configuration.tlsAllowsLegacyAlgorithms

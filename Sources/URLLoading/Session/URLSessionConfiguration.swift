@@ -80,7 +80,9 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
 
     /// Proxies by URLSession's keys (``kCFNetworkProxiesHTTPEnable`` and its like are their names), of which the "Enable" ones count: HTTPEnable, HTTPProxy, HTTPPort, HTTPSEnable,
     /// HTTPSProxy, HTTPSPort, SOCKSEnable, SOCKSProxy, SOCKSPort, ExceptionsList. Nil: the environment's
-    /// (http_proxy, https_proxy, all_proxy, no_proxy). Empty: none.
+    /// (http_proxy, https_proxy, all_proxy, no_proxy). Empty: none. A setting that names no proxy is not passed by: requests that
+    /// would use it fail with `URLError.cannotConnectToHost`, in words that name the key or the variable. So does `ProxyAutoConfigEnable`, for
+    /// which there is no interpreter here.
     open var connectionProxyDictionary: [AnyHashable: Any]?
 
     /// The oldest version of TLS that is spoken. Versions before 1.2 are never.

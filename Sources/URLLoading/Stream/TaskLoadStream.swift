@@ -12,6 +12,10 @@ extension TaskLoad {
             return whenRunning { [self] in beginStream() }
         }
         do throws(URLError) {
+            // Streams go as https does.
+            if let fault = engine.settings.proxies.fault(for: .https, place.host) {
+                throw ErrorTranslation.urlError(.cannotConnectToHost, nil, fault)
+            }
             let stream = try StreamLoad(self, task.channel, to: place.origin())
             phase = .loading(.stream(stream))
             stream.begin()

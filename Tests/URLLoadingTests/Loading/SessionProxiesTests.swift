@@ -1,0 +1,109 @@
+import Foundation
+import HTTPEngine
+import TestServer
+import Testing
+
+@testable import URLLoading
+
+@Suite("Proxies of a session", .timeLimit(.minutes(1)))
+struct SessionProxiesTests {
+    private struct Setting: Sendable, CustomTestStringConvertible {
+        let name: String
+        let values: @Sendable () -> [AnyHashable: Any]
+        var testDescription: String { "\(values())" }
+
+        init(_ name: String, _ values: @autoclosure @escaping @Sendable () -> [AnyHashable: Any]) {
+            self.name = name
+            self.values = values
+        }
+    }
+
+    private static let settings = [
+        Setting("HTTPProxy", ["HTTPEnable": 1, "HTTPProxy": "http://127.0.0.1", "HTTPPort": 9]),
+        Setting("HTTPProxy", ["HTTPEnable": true, "HTTPProxy": "socks5://127.0.0.1"]),
+        Setting("HTTPProxy", ["HTTPEnable": 1, "HTTPProxy": "", "HTTPPort": 9]),
+        Setting("HTTPProxy", ["HTTPEnable": 1, "HTTPPort": 9]),
+        Setting("HTTPProxy", ["HTTPEnable": 1, "HTTPProxy": 7, "HTTPPort": 9]),
+        Setting("HTTPProxy", ["HTTPEnable": 1, "HTTPProxy": "a b", "HTTPPort": 9]),
+        Setting("HTTPPort", ["HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": 0]),
+        Setting("HTTPPort", ["HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": 70_000]),
+        Setting("HTTPPort", ["HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": -1]),
+        Setting("HTTPPort", ["HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": "9"]),
+        Setting("HTTPEnable", ["HTTPEnable": "yes", "HTTPProxy": "127.0.0.1", "HTTPPort": 9]),
+        Setting("SOCKSProxy", ["SOCKSEnable": 1, "SOCKSProxy": "socks4://127.0.0.1", "SOCKSPort": 9]),
+        Setting("SOCKSPort", ["SOCKSEnable": 1, "SOCKSProxy": "127.0.0.1", "SOCKSPort": 65_536]),
+        Setting("ExceptionsList", ["ExceptionsList": "localhost"]),
+        Setting("ProxyAutoConfigEnable", ["ProxyAutoConfigEnable": 1]),
+    ]
+
+    @Test("a setting that names no proxy fails the request, which goes nowhere, and is named", arguments: settings)
+    private func unreadable(setting: Setting) async throws {
+        let server = try TestServer.start()
+        let configuration = URLSessionConfiguration.isolated
+        configuration.connectionProxyDictionary = setting.values()
+        let session = URLSession(configuration: configuration)
+        await #expect {
+            try await session.data(from: url(server.url("/bytes/1")))
+        } throws: { error in
+            let words = (error as? URLError)?.userInfo[NSUnderlyingErrorKey] as? NSError
+            let isNamed = words?.localizedDescription.contains("connectionProxyDictionary: \(setting.name) ") == true
+            return (error as? URLError)?.code == .cannotConnectToHost && isNamed
+        }
+        #expect(server.requestCount == 0)
+    }
+
+    private func words(_ proxies: SessionProxies, _ scheme: Origin.Scheme, _ host: String = "h.test") -> String? {
+        proxies.fault(for: scheme, host)?.description
+    }
+
+    @Test(
+        "a variable of the environment that names no proxy is named",
+        arguments: [
+            ("http_proxy", "socks4://127.0.0.1:9"), ("http_proxy", "ftp://127.0.0.1"), ("http_proxy", "http://h:x"),
+            ("http_proxy", "http://"), ("all_proxy", "socks4://127.0.0.1"), ("ALL_PROXY", "http://a b/"),
+            ("http_proxy", "127.0.0.1:65536"), ("http_proxy", "http://a/b"),
+        ]
+    )
+    func environment(variable: String, value: String) throws {
+        let settings = ProxyEnvironment.settings(from: [variable: value])
+        let proxies = SessionProxies(nil, environment: settings)
+        let words = try #require(self.words(proxies, .http))
+        #expect(words.hasPrefix("the proxy cannot be read: \(variable): "))
+        #expect((self.words(proxies, .https) != nil) == (variable != "http_proxy"))
+    }
+
+    @Test("hosts that are excepted, the other scheme and a session with a dictionary of its own do not mind")
+    func unconcerned() {
+        let settings = ProxyEnvironment.settings(from: ["https_proxy": "ftp://h", "no_proxy": "plain.test"])
+        let proxies = SessionProxies(nil, environment: settings)
+        #expect(words(proxies, .https) != nil && words(proxies, .http) == nil)
+        #expect(words(proxies, .https, "plain.test") == nil)
+        #expect(words(SessionProxies([:], environment: settings), .https) == nil)
+        let partly = SessionProxies([
+            "HTTPEnable": 1, "HTTPProxy": "", "HTTPSEnable": 1, "HTTPSProxy": "proxy.test", "HTTPSPort": 9,
+        ])
+        #expect(words(partly, .http) != nil && words(partly, .https) == nil)
+        #expect(partly.configuration.https?.port == 9)
+    }
+
+    @Test("what is not enabled is not read")
+    func disabled() {
+        let proxies = SessionProxies(["HTTPEnable": 0, "HTTPProxy": "", "HTTPSProxy": "://", "SOCKSEnable": false])
+        #expect(words(proxies, .http) == nil && words(proxies, .https) == nil)
+        #expect(proxies.configuration == .direct)
+    }
+
+    @Test("a stream task asks for the proxy of https, and fails as requests do")
+    func stream() async throws {
+        let server = try TestServer.start()
+        let configuration = URLSessionConfiguration.isolated
+        configuration.connectionProxyDictionary = ["HTTPSEnable": 1, "HTTPSProxy": ""]
+        let task = URLSession(configuration: configuration).streamTask(
+            withHostName: "127.0.0.1",
+            port: Int(server.port)
+        )
+        task.resume()
+        await until { task.state == .completed }
+        #expect((task.error as? URLError)?.code == .cannotConnectToHost)
+    }
+}
