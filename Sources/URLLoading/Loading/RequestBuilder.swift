@@ -116,7 +116,7 @@ struct RequestBuilder {
         }
         if let own { try add(own, to: &fields) { _ in true } }
         try add(session, to: &fields) { name in
-            own?.contains(name) != true && !(isAmongStrangers && Redirect.isSecret(name))
+            own?.contains(name) != true && !(isAmongStrangers && settings.secrets.contains(name))
         }
         for (name, value) in extra { try fields.replace(name, value) }
         return fields

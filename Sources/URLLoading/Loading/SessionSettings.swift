@@ -14,6 +14,8 @@ final class SessionSettings: Sendable {
     let waitsForConnectivity: Bool
     /// For every request that does not have its own.
     let fields: HTTPFields
+    /// Those that do not go along to another origin.
+    let secrets: SecretFields
     let connectionsPerHost: Int
     let cookies: HTTPCookieStorage?
     let cookiePolicy: HTTPCookie.AcceptPolicy
@@ -34,6 +36,7 @@ final class SessionSettings: Sendable {
         fields = SessionSettings.fields(configuration.httpAdditionalHeaders ?? [:])
         connectionsPerHost = max(1, configuration.httpMaximumConnectionsPerHost)
         cookies = configuration.httpCookieStorage
+        secrets = SecretFields(configuration.secretHeaderFields)
         cookiePolicy = configuration.httpCookieAcceptPolicy
         setsCookies = configuration.httpShouldSetCookies
         credentials = configuration.urlCredentialStorage

@@ -10,7 +10,8 @@ extension TaskLoad {
             status: response.statusCode,
             fields: response.fields.list,
             method: request.values.httpMethod,
-            url: url
+            url: url,
+            secrets: engine.settings.secrets
         )
         guard let redirect else { return false }
         var next = URLRequest(storage: RequestStorage(request.values))

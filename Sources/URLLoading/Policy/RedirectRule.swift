@@ -15,7 +15,14 @@ enum RedirectRule {
     /// - Parameters:
     ///   - method: that of the request which got the response, as sent.
     ///   - url: the same request's.
-    static func follow(status: Int, fields: HTTPFields, method: String, url: URL) -> Redirect? {
+    ///   - secrets: what another origin is not sent.
+    static func follow(
+        status: Int,
+        fields: HTTPFields,
+        method: String,
+        url: URL,
+        secrets: SecretFields = .usual
+    ) -> Redirect? {
         guard let rewrite = rewrite(status, method), let target = RedirectTarget.resolve(fields, against: url) else {
             return nil
         }
@@ -26,7 +33,8 @@ enum RedirectRule {
             dropsContent: rewrite != method,
             isCrossOrigin: origins.0 != origins.1,
             isDowngrade: origins.0?.isSecure == true && origins.1?.isSecure != true,
-            source: url
+            source: url,
+            secrets: secrets
         )
     }
 
@@ -55,6 +63,7 @@ struct Redirect: Hashable, Sendable {
     let isDowngrade: Bool
     /// Where the redirect came from.
     let source: URL
+    let secrets: SecretFields
 
     /// The next request's fields, from those of the request that was redirected: **that** one's, not the first one's. So
     /// what was taken away on the way to a stranger stays away, even when a later redirect leads home.
@@ -79,7 +88,7 @@ struct Redirect: Hashable, Sendable {
     func keeps(_ name: String) -> Bool {
         let name = name.lowercased()
         if dropsContent, name.hasPrefix("content-") || Self.aboutContent.contains(name) { return false }
-        if isCrossOrigin, Self.secret.contains(name) || Self.conditional.contains(name) { return false }
+        if isCrossOrigin, secrets.contains(name) || Self.conditional.contains(name) { return false }
         return true
     }
 
@@ -98,16 +107,8 @@ struct Redirect: Hashable, Sendable {
         return String(decoding: parts.bytes, as: UTF8.self)
     }
 
-    /// Whether a field tells who asks: strangers are not sent it, whether it is a request's own or its session's.
-    static func isSecret(_ name: String) -> Bool { secret.contains(name.lowercased()) }
-
     private static let aboutContent: Set<String> = [
         "transfer-encoding", "trailer", "expect", "digest", "repr-digest",
-    ]
-
-    /// What tells who asks. Host names the old server, so it belongs to it.
-    private static let secret: Set<String> = [
-        "authorization", "proxy-authorization", "cookie", "cookie2", "www-authenticate", "proxy-authenticate", "host",
     ]
 
     /// They compare with what another server has sent.

@@ -50,7 +50,7 @@ enum VaryRule {
     /// Whether a field tells who asks.
     static func identifies(_ name: String) -> Bool {
         let name = name.lowercased()
-        return name == clientCertificate || name == "x-api-key" || Redirect.isSecret(name)
+        return name == clientCertificate || SecretFields.usual.contains(name)
     }
 
     /// Stands for the certificate shown in the handshake; RFC 9440 tells servers behind a proxy by the same name.

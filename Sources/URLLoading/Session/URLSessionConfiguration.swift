@@ -106,6 +106,22 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     /// Fields for every request. A request's own win, whatever the case of their names.
     open var httpAdditionalHeaders: [AnyHashable: Any]?
 
+    /// Header fields that tell who asks, besides Authorization, Cookie and their like: a redirect to another origin (scheme, host or port)
+    /// takes none of them along, neither a request's own nor those of ``httpAdditionalHeaders``. The case of names does not matter. Empty: all
+    /// but Authorization and its like go along, as in FoundationNetworking.
+    open var secretHeaderFields: Set<String> = URLSessionConfiguration.usualSecretHeaderFields
+
+    /// What ``secretHeaderFields`` is at first: the fields in which API gateways, clouds and well-known services take keys, tokens and
+    /// sessions, `X-API-Key` and `X-Auth-Token` among them. No RFC names them.
+    public static var usualSecretHeaderFields: Set<String> { SecretFields.usualNames }
+
+    /// In bytes: the most content of one answer that is kept in memory, decoded: by functions that wait for `Data`, for completion handlers,
+    /// and for delegates of tasks that do not prefer incremental delivery. A longer answer fails its task with
+    /// `URLError.dataLengthExceedsMaximum`, as soon as its Content-Length says so or so much has come: two megabytes on the wire may be two
+    /// gigabytes when they are decoded. What goes to a file, to `bytes(for:)` or to a delegate as it comes has no limit. Nil: none.
+    /// ``URLRequest/maximumDataLength`` is a request's own.
+    open var maximumDataLength: Int?
+
     /// Connections to one host and port at a time; at least one.
     open var httpMaximumConnectionsPerHost = 6
 
@@ -156,6 +172,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
         copy.httpShouldSetCookies = httpShouldSetCookies
         copy.httpCookieAcceptPolicy = httpCookieAcceptPolicy
         copy.httpAdditionalHeaders = httpAdditionalHeaders
+        copy.secretHeaderFields = secretHeaderFields
+        copy.maximumDataLength = maximumDataLength
         copy.httpMaximumConnectionsPerHost = httpMaximumConnectionsPerHost
         copy.httpCookieStorage = httpCookieStorage
         copy.urlCredentialStorage = urlCredentialStorage

@@ -1,0 +1,29 @@
+/// Header fields that tell who asks: strangers are not sent them.
+struct SecretFields: Hashable, Sendable {
+    /// By the RFCs that define them. Host names the old server, so it belongs to it.
+    private static let always: Set<String> = [
+        "authorization", "proxy-authorization", "cookie", "cookie2", "www-authenticate", "proxy-authenticate", "host",
+    ]
+
+    /// No RFC names them: what API gateways, clouds and well-known services take keys, tokens and sessions in.
+    static let usualNames: Set<String> = [
+        "X-API-Key", "API-Key", "ApiKey", "X-API-Token", "X-API-Secret", "X-Auth-Token", "X-Auth-Key", "X-Access-Token",
+        "X-Authorization", "X-Session-Token", "X-Session-ID", "X-Secret-Key", "X-Client-Secret", "X-User-Token",
+        "X-CSRF-Token", "X-XSRF-Token", "X-Amz-Security-Token", "X-Goog-Api-Key", "X-Goog-Iam-Authorization-Token",
+        "X-Functions-Key", "Ocp-Apim-Subscription-Key", "X-RapidAPI-Key", "X-Vault-Token", "X-Consul-Token",
+        "X-Shopify-Access-Token", "X-Figma-Token", "X-Plex-Token", "X-Honeycomb-Team", "X-MBX-APIKEY", "DD-API-KEY",
+        "DD-APPLICATION-KEY", "Private-Token", "Job-Token", "Deploy-Token", "Circle-Token",
+    ]
+
+    static let usual = SecretFields(usualNames)
+
+    /// In lower case.
+    private let names: Set<String>
+
+    init(_ names: Set<String>) { self.names = Set(names.map { $0.lowercased() }) }
+
+    func contains(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return SecretFields.always.contains(name) || names.contains(name)
+    }
+}
