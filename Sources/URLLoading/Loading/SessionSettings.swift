@@ -17,6 +17,8 @@ final class SessionSettings: Sendable {
     /// Those that do not go along to another origin.
     let secrets: SecretFields
     let connectionsPerHost: Int
+    /// In bytes, of one answer in memory.
+    let maximumDataLength: Int
     let cookies: HTTPCookieStorage?
     let cookiePolicy: HTTPCookie.AcceptPolicy
     let setsCookies: Bool
@@ -34,9 +36,10 @@ final class SessionSettings: Sendable {
         resourceTimeout = configuration.timeoutIntervalForResource
         waitsForConnectivity = configuration.waitsForConnectivity
         fields = SessionSettings.fields(configuration.httpAdditionalHeaders ?? [:])
-        connectionsPerHost = max(1, configuration.httpMaximumConnectionsPerHost)
-        cookies = configuration.httpCookieStorage
         secrets = SecretFields(configuration.secretHeaderFields)
+        connectionsPerHost = max(1, configuration.httpMaximumConnectionsPerHost)
+        maximumDataLength = configuration.maximumDataLength ?? .max
+        cookies = configuration.httpCookieStorage
         cookiePolicy = configuration.httpCookieAcceptPolicy
         setsCookies = configuration.httpShouldSetCookies
         credentials = configuration.urlCredentialStorage

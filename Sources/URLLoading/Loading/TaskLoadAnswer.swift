@@ -53,7 +53,7 @@ extension TaskLoad {
         if let (progress, counts) = progress { counts.show(on: progress) }
         if isSocket { return refusedSocket(response) }
         switch order.reception {
-        case .data, .awaitedData: sink = .memory(Data())
+        case .data, .awaitedData: beginData(expected)
         case .download, .awaitedFile: beginFile()
         case .bytes(let channel):
             sink = .bytes(channel)
@@ -65,12 +65,27 @@ extension TaskLoad {
             askForDisposition(response)
         case .report(let terms):
             switch terms.keeping {
-            case .memory: sink = .memory(Data())
+            case .memory: beginData(expected)
             case .file: return beginFile()
             case .nothing: sink = .delegate
             }
             if hasListener(for: .response) { askForDisposition(response) }
         }
+    }
+
+    /// The most that is kept in memory of an answer, in bytes.
+    private var maximumDataLength: Int {
+        max(0, order.request?.maximumDataLength ?? engine.settings.maximumDataLength)
+    }
+
+    private func beginData(_ expected: Int64) {
+        if expected > maximumDataLength { return endTooLong() }
+        sink = .memory(Data())
+    }
+
+    private func endTooLong() {
+        let reason = "the answer is longer than the \(maximumDataLength) bytes that are kept in memory of one"
+        end(ErrorTranslation.urlError(.dataLengthExceedsMaximum, request.url, reason))
     }
 
     /// The response is the answer after all, though it asked for something else.
@@ -116,6 +131,7 @@ extension TaskLoad {
         case .memory(var data):
             // Out of the enum first, or it would be copied.
             sink = .none
+            guard data.count + count <= maximumDataLength else { return endTooLong() }
             data.append(bytes, expecting: expected)
             sink = .memory(data)
             if tellsPieces, hasListener(for: .content) { tellData(Data(bytes)) }
@@ -124,7 +140,9 @@ extension TaskLoad {
             let data = Data(bytes)
             storing?.append(data)
             background?.note(task, content: data)
-            if gathered == nil { tellData(data) } else { gathered?.append(data) }
+            guard let held = gathered?.count else { return tellData(data) }
+            guard held + count <= maximumDataLength else { return endTooLong() }
+            gathered?.append(data)
         case .file(let file): write(bytes, to: file, total, expected)
         case .bytes(let channel): if !channel.append(bytes) { fallBehind() }
         case .stream(let stream): stream.receive(bytes)

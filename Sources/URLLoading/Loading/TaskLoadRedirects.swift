@@ -29,8 +29,8 @@ extension TaskLoad {
     /// Asks the user whether to go on with `next`; without anybody to ask, the rules' word is enough. So it is in a background session, as on
     /// Apple's platforms: the next process may have nobody to ask.
     func redirected(by response: HTTPURLResponse, to next: URLRequest) {
-        ask(background == nil ? .redirect : nil, otherwise: Optional(next)) { session, task, delegate, answer in
         guard redirects < RedirectRule.limit else { return endRedirects() }
+        ask(background == nil ? .redirect : nil, otherwise: Optional(next)) { session, task, delegate, answer in
             delegate.urlSession(session, task: task, willPerformHTTPRedirection: response, newRequest: next) {
                 answer.give($0)
             }
@@ -44,8 +44,8 @@ extension TaskLoad {
     }
 
     func goOn(with next: URLRequest, after held: Held) {
-        redirects += 1
         guard redirects < RedirectRule.limit else { return endRedirects() }
+        redirects += 1
         if let from = request.url, let url = next.url, WebOrigin(from) != WebOrigin(url) { isAmongStrangers = true }
         if dropsContent { sendsContent = bringsContent(next) }
         task.currentRequest = next

@@ -23,6 +23,8 @@ struct RequestValues {
     private(set) var fields: HTTPFields?
     var body = Body.none
     var rates: TransferRates?
+    /// Nil: the session's.
+    var maximumDataLength: Int?
     var networkServiceType = NSURLRequest.NetworkServiceType.default
     var allowsCellularAccess = true
     var allowsExpensiveNetworkAccess = true

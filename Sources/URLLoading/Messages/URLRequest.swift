@@ -113,6 +113,13 @@ public struct URLRequest: ReferenceConvertible, Equatable, Hashable, Sendable {
         set { values.httpBodyStream = newValue }
     }
 
+    /// In bytes: the most content of the answer that is kept in memory, decoded; nil for the session's limit
+    /// (``URLSessionConfiguration/maximumDataLength``), which it replaces. That of a task's first request counts. Lost by archives.
+    public var maximumDataLength: Int? {
+        get { values.maximumDataLength }
+        set { values.maximumDataLength = newValue }
+    }
+
     /// Whether stored cookies are sent and received ones stored.
     public var httpShouldHandleCookies: Bool {
         get { values.httpShouldHandleCookies }

@@ -15,6 +15,10 @@ public struct RequestOptions: Sendable {
     public var credential: URLCredential?
     /// In place of the response serializer's.
     public var validation: ResponseValidation?
+    /// In bytes: the most content of the response that is kept in memory, decoded. A longer one fails the request with
+    /// ``UncurlError/transport(_:)`` of `URLError.dataLengthExceedsMaximum`. Nil: the limit of the manager's session
+    /// (`URLSessionConfiguration.maximumDataLength`), which is none at first. Downloads to files and streams have none.
+    public var maximumDataLength: Int?
     /// How fast at most.
     public var throttle: Throttle?
     /// Of content in memory.
@@ -34,6 +38,7 @@ public struct RequestOptions: Sendable {
         caching: CacheBehavior? = nil,
         credential: URLCredential? = nil,
         validation: ResponseValidation? = nil,
+        maximumDataLength: Int? = nil,
         throttle: Throttle? = nil,
         compression: RequestCompression? = nil,
         onResponse: (@Sendable (HTTPURLResponse) async -> URLSession.ResponseDisposition)? = nil,
@@ -48,6 +53,7 @@ public struct RequestOptions: Sendable {
         self.caching = caching
         self.credential = credential
         self.validation = validation
+        self.maximumDataLength = maximumDataLength
         self.throttle = throttle
         self.compression = compression
         self.onResponse = onResponse

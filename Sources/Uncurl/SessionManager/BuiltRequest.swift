@@ -24,6 +24,6 @@ extension HTTPRequest {
     fileprivate var isPlain: Bool {
         guard case .parameters = body, parameters == nil, headers.isEmpty, serializer == nil else { return false }
         return options.timeout == nil && options.cachePolicy == nil && options.throttle == nil
-            && options.compression == nil
+            && options.compression == nil && options.maximumDataLength == nil
     }
 }

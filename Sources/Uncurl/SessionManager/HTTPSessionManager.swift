@@ -113,6 +113,7 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
         }
         if let bad = request.headers.first(where: { !FieldSyntax.isValid($0) }) { throw .header(name: bad.name) }
         if !request.headers.isEmpty { made.replaceFields(by: request.headers.map { ($0.name, $0.value) }) }
+        if let limit = request.options.maximumDataLength { made.maximumDataLength = limit }
         if let throttle = request.options.throttle { made.throttle = throttle }
         if let compression = request.options.compression { made = try made.compressed(compression) }
         if case .data = request.body, let data = made.httpBody { plan.kind = .uploadData(data) }
