@@ -35,9 +35,12 @@ struct ArticleProgram {
         let built = URL(fileURLWithPath: EndedProgram.built("")).path
         var words = ["swiftc", "-swift-version", "6", "-suppress-warnings", "-o", program] + files
         words += ["-I", built + "/Modules", "-I", root.path + "/Sources/COpenSSL", "-I", root.path + "/Sources/CZlib"]
-        words += ["-Xcc", "-fmodule-map-file=\(built)/CLinux.build/module.modulemap"]
+        for module in ["CLinux", "CPublicSuffixes"] {
+            words += ["-Xcc", "-fmodule-map-file=\(built)/\(module).build/module.modulemap"]
+        }
         for module in Self.modules { words += objects(of: module, in: built) }
-        words += [built + "/CLinux.build/CLinux.c.o", "-lssl", "-lcrypto", "-lz"]
+        words += ["/CLinux.build/CLinux.c.o", "/CPublicSuffixes.build/public_suffixes.c.o"].map { built + $0 }
+        words += ["-lssl", "-lcrypto", "-lz"]
         return try EndedProgram("/usr/bin/env", words)
     }
 
