@@ -140,9 +140,9 @@ final class Connection: ReadinessHandler, TimerHandler {
     /// Whether the socket holds bytes that no request has asked for. Over TLS they may be the session's own.
     var holdsStrayBytes: Bool { secure == nil && wire?.socket.probe() == .strayBytes }
 
-    /// Of a connection whose response has ended in this turn: whether that was just now, by the clock. The read that brought the end has
-    /// emptied the socket, and another look would cost a request a fifteenth of its time; the delegate may have taken its time since, or
-    /// another process the core.
+    /// Whether the clock says that the response ended just now. For a connection whose response has ended in this turn: the read that
+    /// brought the end has emptied the socket, and another look would cost a fifteenth of a request's time. The check fails where the
+    /// delegate has worked since then, or where another process had the core.
     var isJustDrained: Bool {
         let turn = loop.now
         return loop.stamp().nanoseconds(since: turn) < Connection.freshness

@@ -30,7 +30,7 @@ extension Engine {
         return true
     }
 
-    /// A descriptor may have come free: the dial that waits longest tries again. Those whose waiters have been served meanwhile end.
+    /// A descriptor may have come free: the dial that waits longest tries again. A dial ends here if its waiters have been served by other connections.
     func feedDials() {
         while !descriptorLine.isEmpty {
             let dial = descriptorLine.removeFirst()
