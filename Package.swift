@@ -28,6 +28,7 @@ let package = Package(
         .library(name: "HTTPEngine", targets: ["HTTPEngine"]),
         .library(name: "URLLoading", targets: ["URLLoading"]),
         .library(name: "Uncurl", targets: ["Uncurl"]),
+        .library(name: "UncurlExtras", targets: ["UncurlExtras"]),
         .library(name: "UncurlXML", targets: ["UncurlXML"]),
         .library(name: "UncurlTestKit", targets: ["UncurlTestKit"]),
         .library(name: "TestServer", targets: ["TestServer"]),
@@ -84,6 +85,8 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        // Images, caches and signs of progress: a product of its own, which no request needs.
+        .target(name: "UncurlExtras", dependencies: ["Uncurl", "CZlib"], swiftSettings: strict),
         // FoundationXML links libxml2: a product of its own, for who wants it.
         .target(name: "UncurlXML", dependencies: ["Uncurl"], swiftSettings: strict),
         .target(name: "UncurlTestKit", dependencies: ["Uncurl"], swiftSettings: strict),
@@ -163,6 +166,13 @@ let package = Package(
         ),
         // What tests of several rooms need; no product.
         .target(name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport", swiftSettings: testing),
+        // What tests of the facade's rooms need besides; no product.
+        .target(
+            name: "FacadeTestSupport",
+            dependencies: ["Uncurl", "TestServer", "TestSupport"],
+            path: "Tests/FacadeTestSupport",
+            swiftSettings: testing
+        ),
         .testTarget(name: "HTTP1Tests", dependencies: ["HTTP1", "TestSupport"], swiftSettings: testing),
         .testTarget(name: "WebSocketTests", dependencies: ["WebSocket", "TestSupport"], swiftSettings: testing),
         .testTarget(name: "ReactorTests", dependencies: ["Reactor", "CLinux", "TestSupport"], swiftSettings: testing),
@@ -182,7 +192,8 @@ let package = Package(
         .testTarget(
             name: "UncurlTests",
             dependencies: [
-                "Uncurl", "UncurlXML", "UncurlTestKit", "HTTPEngine", "TLS", "Reactor", "TestServer", "TestSupport",
+                "Uncurl", "UncurlExtras", "UncurlTestKit", "HTTPEngine", "TLS", "Reactor", "TestServer", "TestSupport",
+                "FacadeTestSupport",
                 .product(name: "InMemoryLogging", package: "swift-log", condition: .when(traits: ["SwiftLog"])),
                 .product(name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["SwiftMetrics"])),
                 .product(
@@ -191,6 +202,21 @@ let package = Package(
                     condition: .when(traits: ["SwiftDistributedTracing"])
                 ),
             ],
+            swiftSettings: testing
+        ),
+        .testTarget(
+            name: "UncurlExtrasTests",
+            dependencies: ["UncurlExtras", "UncurlTestKit", "FacadeTestSupport", "TestServer", "TestSupport"],
+            swiftSettings: testing
+        ),
+        .testTarget(
+            name: "UncurlXMLTests",
+            dependencies: ["UncurlXML", "FacadeTestSupport"],
+            swiftSettings: testing
+        ),
+        .testTarget(
+            name: "UncurlTestKitTests",
+            dependencies: ["UncurlTestKit", "FacadeTestSupport", "TestServer", "TestSupport"],
             swiftSettings: testing
         ),
         .testTarget(

@@ -13,7 +13,7 @@ struct ConcurrencyTests {
         "Sources/Reactor/EventLoop.swift": "its fields are touched by its own thread alone; others reach the mailbox",
         "Sources/Reactor/LoopBound.swift": "the value is reachable on the loop's thread only, which is asked for",
         "Sources/TestServer/Certificates/TestKey.swift": "OpenSSL's key is counted atomically and never changed",
-        "Sources/Uncurl/Progress/NotificationTokens.swift": "a center's tokens are kept, never looked at",
+        "Sources/UncurlExtras/Activity/NotificationTokens.swift": "a center's tokens are kept, never looked at",
         "Sources/UncurlTestKit/TestKitProtocol.swift": "a loading class's methods are called one after the other",
         "Sources/Uncurl/SessionManager/URLSessionManager.swift":
             "open to subclasses, which can only claim; its own state is under a Mutex",
@@ -30,7 +30,7 @@ struct ConcurrencyTests {
     private static let files = SourceTree.sources.filter { $0.room != "URLLoading" }
 
     /// `async` begins in URLLoading.
-    private static let below = files.filter { !["Uncurl", "UncurlXML", "UncurlTestKit", "Examples"].contains($0.room) }
+    private static let below = files.filter { !["Uncurl", "UncurlExtras", "UncurlXML", "UncurlTestKit", "Examples"].contains($0.room) }
 
     private func words(_ file: SourceTree.File) -> Set<Substring> { Set(file.words) }
 

@@ -54,9 +54,9 @@ struct ReadabilityTests {
         // What is let go of signals nothing.
         "Tests/URLLoadingTests/DefectTests.swift",
         // A clock on which nobody waits.
-        "Tests/UncurlTests/Support/ImmediateClock.swift",
+        "Tests/FacadeTestSupport/ImmediateClock.swift",
         // Asks a clock that stands still.
-        "Tests/UncurlTests/TestKit/TestClockTests.swift",
+        "Tests/UncurlTestKitTests/TestClockTests.swift",
         // Kills itself at any moment of a write.
         "Tests/URLLoadingTests/Cookies/CookieFileTests.swift",
     ]

@@ -26,6 +26,8 @@ struct RoomTests {
             // By package traits, off unless asked for.
             "Logging", "Metrics", "Tracing", "Instrumentation",
         ],
+        // What applications show: images, progress, activity.
+        "UncurlExtras": ["Uncurl", "Foundation", "Dispatch", "CZlib", "Glibc", "Synchronization"],
         // libxml2 comes with FoundationXML: a room of its own, for who asks for it.
         "UncurlXML": ["Uncurl", "Foundation", "FoundationXML", "Synchronization"],
         "UncurlTestKit": ["Uncurl", "Foundation", "Dispatch", "Glibc", "Synchronization"],
@@ -72,7 +74,7 @@ struct RoomTests {
 
     @Test("no room below URLLoading links Foundation, whatever its table says")
     func noFoundation() {
-        let above: Set = ["URLLoading", "Uncurl", "UncurlXML", "UncurlTestKit"]
+        let above: Set = ["URLLoading", "Uncurl", "UncurlExtras", "UncurlXML", "UncurlTestKit"]
         for (room, modules) in Self.allowed where !above.contains(room) {
             #expect(!modules.contains { $0.hasPrefix("Foundation") }, "\(room)")
         }
@@ -96,8 +98,8 @@ struct RoomTests {
     @Test(
         "every room is tested by a target of its own",
         arguments: [
-            "HTTP1", "Reactor", "TLS", "WebSocket", "HTTPEngine", "URLLoading", "Uncurl", "TestServer", "volley",
-            "fetch",
+            "HTTP1", "Reactor", "TLS", "WebSocket", "HTTPEngine", "URLLoading", "Uncurl", "UncurlExtras", "UncurlXML",
+            "UncurlTestKit", "TestServer", "volley", "fetch",
         ]
     )
     func roomsAreTested(room: String) {

@@ -13,8 +13,11 @@ enum SwiftText {
         }
         func skip(until end: StaticString, escapes: Bool) {
             while index < bytes.count, !matches(end) {
-                if bytes[index] == UInt8(ascii: "\n") { result.append(bytes[index]) }
-                index += escapes && bytes[index] == UInt8(ascii: "\\") ? 2 : 1
+                let count = escapes && bytes[index] == UInt8(ascii: "\\") ? 2 : 1
+                // The end of a line that an escape continues is one too.
+                let end = min(bytes.count, index + count)
+                if bytes[index..<end].contains(UInt8(ascii: "\n")) { result.append(UInt8(ascii: "\n")) }
+                index = end
             }
             index = min(bytes.count, index + end.utf8CodeUnitCount)
         }

@@ -1,4 +1,5 @@
 #if SwiftLog && SwiftMetrics && SwiftDistributedTracing
+import FacadeTestSupport
 import Foundation
 import InMemoryLogging
 import InMemoryTracing

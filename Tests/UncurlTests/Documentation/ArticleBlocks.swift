@@ -1,3 +1,4 @@
+import FacadeTestSupport
 import Foundation
 
 /// The blocks of Swift in a document, in groups: a block sees what those before it have declared, and one that imports begins anew.

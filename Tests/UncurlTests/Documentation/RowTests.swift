@@ -33,10 +33,14 @@ struct RowTests {
     @Test("each row is cited by a test, or by the documentation of differences; each defect by a test")
     func complete() {
         let tests = Self.cited(
-            Self.text(in: "Tests/UncurlTests", ".swift").components(separatedBy: "\n")
+            ["UncurlTests", "UncurlExtrasTests", "UncurlXMLTests", "UncurlTestKitTests"]
+                .map { Self.text(in: "Tests/" + $0, ".swift") }.joined().components(separatedBy: "\n")
                 .filter { $0.contains("@Test") || $0.contains("\"") }.joined(separator: "\n")
         )
-        let differences = Self.cited(Self.text(in: "Sources/Uncurl/Uncurl.docc/Differences", ".md"))
+        let differences = Self.cited(
+            Self.text(in: "Sources/Uncurl/Uncurl.docc/Differences", ".md")
+                + Self.text(in: "Sources/UncurlExtras/UncurlExtras.docc", ".md")
+        )
         for (letter, count) in Self.rows {
             for number in 1...count {
                 let row = "\(letter)\(number)"

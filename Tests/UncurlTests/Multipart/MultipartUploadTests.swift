@@ -1,3 +1,4 @@
+import FacadeTestSupport
 import Foundation
 import Synchronization
 import TLS

@@ -1,4 +1,5 @@
 import Dispatch
+import FacadeTestSupport
 import Glibc
 import Reactor
 import Synchronization

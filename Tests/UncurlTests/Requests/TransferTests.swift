@@ -1,5 +1,7 @@
+import FacadeTestSupport
 import Foundation
 import TestServer
+import TestSupport
 import Testing
 import Uncurl
 

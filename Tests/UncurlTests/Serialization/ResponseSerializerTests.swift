@@ -1,3 +1,4 @@
+import FacadeTestSupport
 import Foundation
 import Testing
 import Uncurl
@@ -279,32 +280,6 @@ struct ResponseSerializerTests {
         #expect(JSONResponseSerializer().outcome(of: empty).value == .null)
     }
 
-    @Test("A15: of a downloaded file no more is read than is looked at")
-    func largeFile() throws {
-        let folder = try TemporaryFolder()
-        let received = try downloaded(answer("BM", type: "image/bmp"), in: folder)
-        let url = try #require(received.fileURL)
-        let file = try FileHandle(forWritingTo: url)
-        try file.seek(toOffset: 14)
-        try file.write(contentsOf: Data([40, 0, 0, 0, 21, 0, 0, 0, 13, 0, 0, 0]))
-        try file.truncate(atOffset: 1 << 33)
-        try file.close()
-        let before = try Self.residentKiB()
-        let image = try ImageResponseSerializer().serialize(received)
-        #expect(image.width == 21 && image.data.count == 1 << 33)
-        #expect(try DataResponseSerializer().serialize(received).count == 1 << 33)
-        // Other tests run at the same time; a sixteenth of the file is far from them and from what reading would
-        // take.
-        #expect(try Self.residentKiB() - before < 1 << 19)
-        try FileManager.default.removeItem(at: url)
-        #expect(image.data[14] == 40)
-    }
-
-    private static func residentKiB() throws -> Int {
-        let text = try String(contentsOf: URL(filePath: "/proc/self/statm"), encoding: .utf8)
-        return try #require(text.split(separator: " ").dropFirst().first.flatMap { Int($0) }) * 4
-    }
-
     @Test("B18: a file that is gone, and an answer that is no file, are failures that say so")
     func missingFile() throws {
         let gone = ReceivedResponse(response: nil, data: Data(), fileURL: URL(filePath: "/nonexistent/x"))
@@ -324,7 +299,6 @@ struct ResponseSerializerTests {
         #expect(try made(.string(.utf8), "1") == "1")
         #expect(try made(.json, "1") == JSONValue.number(.integer(1)))
         #expect(try made(.decodable(Int.self), "1") == 1)
-        #expect(throws: SerializationFailure.self) { try made(.image, "1") }
         #expect(throws: SerializationFailure.self) { try made(.propertyList, "]") }
         #expect(throws: SerializationFailure.self) { try made(.file, "1") }
     }

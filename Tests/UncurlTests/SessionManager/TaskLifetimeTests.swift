@@ -1,6 +1,8 @@
+import FacadeTestSupport
 import Foundation
 import Synchronization
 import TestServer
+import TestSupport
 import Testing
 import Uncurl
 

@@ -1,4 +1,5 @@
 import Dispatch
+import FacadeTestSupport
 import Foundation
 import TestServer
 import Testing

@@ -10,7 +10,8 @@ public struct SerializationFailure: Error, Sendable {
         case json(JSONFailure)
         case propertyList
         case decoding
-        case image(ImageFailure)
+        /// The content is no image that can be read; ``underlying`` says why.
+        case image
         case xml
         /// None of a compound serializer's candidates made a value.
         case unmatched
@@ -62,7 +63,7 @@ extension SerializationFailure: CustomStringConvertible, LocalizedError {
         case .json(let failure): "\(failure)"
         case .propertyList: "the content is no property list\(cause)"
         case .decoding: "the content is not what it is decoded as\(cause)"
-        case .image(let failure): "\(failure)"
+        case .image: "the content is no image that can be read\(cause)"
         case .xml: "the content is no XML document\(cause)"
         case .unmatched: "no serializer made a value of the content\(cause)"
         case .file: "the downloaded file cannot be read\(cause)"

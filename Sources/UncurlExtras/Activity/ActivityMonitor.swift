@@ -1,0 +1,184 @@
+public import Dispatch
+internal import Synchronization
+public import Uncurl
+
+/// Tells when something is being loaded, for a sign that people see: only what takes more than a second is shown, and pauses of less than
+/// 0.17 s are not.
+///
+/// What is being loaded is counted by the tasks' own states whenever one of them changes, never by adding and subtracting: a task that is
+/// suspended and then cancelled is gone once. Tasks without a URL do not count. It hears of managers' tasks by their notifications; of
+/// others when it is told with ``watch(_:)``.
+///
+/// ```swift
+/// let monitor = ActivityMonitor { isActive in sign.isLit = isActive }
+/// monitor.isEnabled = true
+/// ```
+public final class ActivityMonitor: Sendable {
+    /// Something of the program's own that counts while it lives.
+    public final class Activity: Sendable {
+        private let end: @Sendable () -> Void
+        private let isOver = Mutex(false)
+
+        fileprivate init(_ end: @escaping @Sendable () -> Void) { self.end = end }
+
+        /// Once is enough; more often does no harm.
+        public func finish() {
+            let isFirst = isOver.withLock { isOver in
+                defer { isOver = true }
+                return !isOver
+            }
+            if isFirst { end() }
+        }
+
+        deinit { finish() }
+    }
+
+    private struct State {
+        var machine = ActivityMachine()
+        var isEnabled = false
+        /// Those that may be running.
+        var tasks: [ObjectIdentifier: URLSessionTask] = [:]
+        var activities: Set<UInt64> = []
+        var last: UInt64 = 0
+        /// Which timer counts.
+        var timer: UInt64 = 0
+        var timerTask: Task<Void, Never>?
+    }
+
+    private let state = Mutex(State())
+    private let clock: any Clock<Duration>
+    private let startDelay: Duration
+    private let endDelay: Duration
+    private let queue: DispatchQueue
+    private let show: @Sendable (Bool) -> Void
+    private let notifications: NotificationTokens
+
+    /// - Parameters:
+    ///   - startDelay: how long something must be loaded before that is shown.
+    ///   - endDelay: how long nothing must be before that is.
+    ///   - clock: by which delays are measured.
+    ///   - queue: where `show` is called; nil for a serial one of its own.
+    ///   - center: where managers post what their tasks do; nil to hear of none.
+    ///   - show: called with each change, in order.
+    public init(
+        startDelay: Duration = .seconds(1),
+        endDelay: Duration = .milliseconds(170),
+        clock: any Clock<Duration> = ContinuousClock(),
+        queue: DispatchQueue? = nil,
+        center: NotificationCenter? = .default,
+        show: @escaping @Sendable (Bool) -> Void
+    ) {
+        self.startDelay = startDelay
+        self.endDelay = endDelay
+        self.clock = clock
+        self.queue = queue ?? DispatchQueue(label: "uncurl.activity")
+        self.show = show
+        notifications = NotificationTokens(center)
+        let names = [
+            URLSessionManager.taskDidResume, URLSessionManager.taskDidSuspend, URLSessionManager.taskDidComplete,
+        ]
+        notifications.observe(names) { [weak self] notification in
+            if let task = notification.object as? URLSessionTask { self?.watch(task) }
+        }
+    }
+
+    deinit { state.withLock { $0.timerTask }?.cancel() }
+
+    /// Off unless set. Switched off, what is shown is taken back.
+    public var isEnabled: Bool {
+        get { state.withLock { $0.isEnabled } }
+        set {
+            state.withLock { state in
+                guard state.isEnabled != newValue else { return }
+                state.isEnabled = newValue
+                let isBusy = Self.count(&state) > 0
+                perform(newValue ? state.machine.changed(isBusy: isBusy) : state.machine.disable(), &state)
+            }
+        }
+    }
+
+    /// What is being loaded now.
+    public var activeCount: Int { state.withLock { Self.count(&$0) } }
+
+    /// Counts a task while it runs. To be called again when it was resumed, suspended or has ended: a manager's notifications do that.
+    public func watch(_ task: URLSessionTask) {
+        guard task.currentRequest?.url ?? task.originalRequest?.url != nil else { return }
+        state.withLock { state in
+            state.tasks[ObjectIdentifier(task)] = task
+            refresh(&state)
+        }
+    }
+
+    /// Counts something that is no task.
+    public func begin() -> Activity {
+        let number = state.withLock { state in
+            state.last += 1
+            state.activities.insert(state.last)
+            refresh(&state)
+            return state.last
+        }
+        return Activity { [weak self] in
+            self?.state.withLock { state in
+                state.activities.remove(number)
+                self?.refresh(&state)
+            }
+        }
+    }
+
+    // MARK: Private
+
+    var phase: ActivityMachine.State { state.withLock { $0.machine.state } }
+
+    private func refresh(_ state: inout State) {
+        let isBusy = Self.count(&state) > 0
+        if state.isEnabled { perform(state.machine.changed(isBusy: isBusy), &state) }
+    }
+
+    /// Tasks that have ended are let go of, suspended ones kept: they may go on.
+    private static func count(_ state: inout State) -> Int {
+        var running = 0
+        for (name, task) in state.tasks {
+            switch task.state {
+            case .running, .canceling: running += 1
+            case .completed: state.tasks[name] = nil
+            case .suspended: break
+            }
+        }
+        return running + state.activities.count
+    }
+
+    /// With the lock held: what is done here calls nobody, and so keeps its order.
+    private func perform(_ effects: [ActivityMachine.Effect], _ state: inout State) {
+        for effect in effects {
+            switch effect {
+            case .armStart: arm(startDelay, &state)
+            case .armEnd: arm(endDelay, &state)
+            case .disarm: disarm(&state)
+            case .show(let isActive): queue.async { [show] in show(isActive) }
+            }
+        }
+    }
+
+    private func disarm(_ state: inout State) {
+        state.timer += 1
+        state.timerTask?.cancel()
+        state.timerTask = nil
+    }
+
+    private func arm(_ delay: Duration, _ state: inout State) {
+        disarm(&state)
+        let number = state.timer
+        state.timerTask = Task { [weak self, clock] in
+            do { try await clock.sleep(for: delay) } catch { return }
+            self?.timeIsUp(number)
+        }
+    }
+
+    private func timeIsUp(_ number: UInt64) {
+        state.withLock { state in
+            guard state.timer == number else { return }
+            let isBusy = Self.count(&state) > 0
+            perform(state.machine.timeIsUp(isBusy: isBusy), &state)
+        }
+    }
+}

@@ -1,0 +1,23 @@
+internal import Synchronization
+internal import Uncurl
+
+/// Observers of a notification center that end with it.
+final class NotificationTokens: @unchecked Sendable {
+    // `@unchecked`: a center's tokens are kept and given back, and never looked at; the list is touched under the lock alone.
+
+    private let center: NotificationCenter?
+    private let lock = Mutex(())
+    private var tokens: [any NSObjectProtocol] = []
+
+    init(_ center: NotificationCenter?) { self.center = center }
+
+    deinit { for token in tokens { center?.removeObserver(token) } }
+
+    func observe(_ names: [Notification.Name], _ body: @escaping @Sendable (Notification) -> Void) {
+        guard let center else { return }
+        for name in names {
+            let token = center.addObserver(forName: name, object: nil, queue: nil, using: body)
+            lock.withLock { _ in tokens.append(token) }
+        }
+    }
+}

@@ -1,0 +1,242 @@
+public import Dispatch
+internal import Synchronization
+public import Uncurl
+
+/// Loads values, equal requests once: whoever asks for what is on its way waits with the others, and each gets it. Only so many
+/// loads are active at a time; what came is kept in a cache, if there is one.
+///
+/// Loads by a function, so by a session, a manager, or a test's own:
+///
+/// ```swift
+/// let images = Downloader.images(session: URLSession(configuration: .downloader), cache: .images())
+/// let image = try await images.value(for: URLRequest(url: url)).value
+/// ```
+///
+/// Requests are equal that have method, URL and fields in common and are GET or HEAD without content; others are never merged, unless the
+/// program names them by a key of its own. Any thread.
+public final class Downloader<Value: Sendable>: Sendable {
+    /// Which of those that wait is next.
+    public enum Order: Hashable, Sendable {
+        case firstInFirstOut
+        case lastInFirstOut
+    }
+
+    /// What a load gives.
+    public struct Loaded: Sendable {
+        public let value: Value
+        /// Nil for what the cache had.
+        public let response: URLResponse?
+
+        public init(_ value: Value, _ response: URLResponse?) {
+            self.value = value
+            self.response = response
+        }
+    }
+
+    /// Loads one request. Its Swift task is cancelled when nobody waits for it any more.
+    public typealias Load = @Sendable (URLRequest) async throws -> Loaded
+    public typealias Completion = @Sendable (Result<Loaded, any Error>) -> Void
+    public typealias Cache = AutoPurgingCache<DownloadCacheKey, Value>
+
+    /// One that waits; what ``cancel(_:)`` takes.
+    public struct Receipt: Hashable, Sendable {
+        fileprivate let number: UInt64
+        fileprivate let load: UInt64
+    }
+
+    private struct Handler {
+        let number: UInt64
+        let completion: Completion
+    }
+
+    /// What somebody waits for.
+    private struct Wanted {
+        /// No two are the same: an answer to one that has been given up is not another's.
+        let number: UInt64
+        let request: URLRequest
+        var handlers: [Handler]
+    }
+
+    private struct State {
+        var wanted: [DownloadKey: Wanted] = [:]
+        /// Those of `wanted` that have not begun, in the order they came.
+        var queue: [DownloadKey] = []
+        /// Loads that have begun and not ended, those that were cancelled too: they still have a connection.
+        var active: [UInt64: Task<Void, Never>?] = [:]
+        var last: UInt64 = 0
+
+        mutating func number() -> UInt64 {
+            last += 1
+            return last
+        }
+    }
+
+    public let maximumActive: Int
+    public let order: Order
+    public let cache: Cache?
+    private let fields: DownloadKey.Fields
+    private let queue: DispatchQueue
+    private let load: Load
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - maximumActive: at least one.
+    ///   - cache: nil keeps nothing.
+    ///   - fields: which of two requests must be the same for them to be equal.
+    ///   - queue: where completions run; nil for a serial one of its own.
+    public init(
+        maximumActive: Int = 4,
+        order: Order = .firstInFirstOut,
+        cache: Cache? = nil,
+        fields: DownloadKey.Fields = .all,
+        queue: DispatchQueue? = nil,
+        load: @escaping Load
+    ) {
+        self.maximumActive = max(1, maximumActive)
+        self.order = order
+        self.cache = cache
+        self.fields = fields
+        self.queue = queue ?? DispatchQueue(label: "uncurl.downloader")
+        self.load = load
+    }
+
+    /// Loads that have begun and not ended.
+    public var activeCount: Int { state.withLock { $0.active.count } }
+
+    /// Loads that wait for their turn.
+    public var queuedCount: Int { state.withLock { $0.queue.count } }
+
+    // MARK: Asking
+
+    /// Calls `completion` once, later, on the queue.
+    ///
+    /// - Parameter key: names the request in place of what it is.
+    /// - Returns: nil where there is nothing to cancel: the cache has it, or the request has no URL.
+    @discardableResult
+    public func download(_ request: URLRequest, key: String? = nil, completion: @escaping Completion) -> Receipt? {
+        guard request.url != nil else {
+            answer([completion], .failure(URLError(.badURL, userInfo: [NSLocalizedDescriptionKey: "There is no URL."])))
+            return nil
+        }
+        let name = name(request, key)
+        if let value = cached(name, request) {
+            answer([completion], .success(Loaded(value, nil)))
+            return nil
+        }
+        let receipt = state.withLock { state in
+            let number = state.number()
+            let handler = Handler(number: number, completion: completion)
+            if let load = state.wanted[name]?.number {
+                state.wanted[name]?.handlers.append(handler)
+                return Receipt(number: number, load: load)
+            }
+            let load = state.number()
+            state.wanted[name] = Wanted(number: load, request: request, handlers: [handler])
+            state.queue.append(name)
+            return Receipt(number: number, load: load)
+        }
+        begin()
+        return receipt
+    }
+
+    /// What the cache has; nil for a request that wants none of it.
+    public func cachedValue(for request: URLRequest, key: String? = nil) -> Value? {
+        cached(name(request, key), request)
+    }
+
+    /// Waits for the value. A Swift task that is cancelled meanwhile waits no more, and the load ends if nobody else waits for it.
+    public func value(for request: URLRequest, key: String? = nil) async throws -> Loaded {
+        let reins = Mutex((receipt: Receipt?.none, isCancelled: false))
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let receipt = download(request, key: key) { continuation.resume(with: $0) }
+                let isCancelled = reins.withLock { reins in
+                    reins.receipt = receipt
+                    return reins.isCancelled
+                }
+                if isCancelled, let receipt { cancel(receipt) }
+            }
+        } onCancel: {
+            let receipt = reins.withLock { reins in
+                reins.isCancelled = true
+                return reins.receipt
+            }
+            if let receipt { cancel(receipt) }
+        }
+    }
+
+    /// Its completion gets `URLError.cancelled`; nothing, if it has got something already. The load ends if nobody else waits for it, and
+    /// the next equal request begins a new one.
+    public func cancel(_ receipt: Receipt) {
+        let (handler, task) = state.withLock { state -> (Handler?, Task<Void, Never>?) in
+            guard let name = state.wanted.first(where: { $0.value.number == receipt.load })?.key,
+                let index = state.wanted[name]?.handlers.firstIndex(where: { $0.number == receipt.number })
+            else { return (nil, nil) }
+            let handler = state.wanted[name]?.handlers.remove(at: index)
+            guard state.wanted[name]?.handlers.isEmpty == true else { return (handler, nil) }
+            state.wanted[name] = nil
+            state.queue.removeAll { $0 == name }
+            return (handler, state.active[receipt.load] ?? nil)
+        }
+        task?.cancel()
+        guard let handler else { return }
+        let words = "This download was cancelled by its receipt."
+        answer([handler.completion], .failure(URLError(.cancelled, userInfo: [NSLocalizedDescriptionKey: words])))
+    }
+
+    // MARK: Loading
+
+    private func name(_ request: URLRequest, _ key: String?) -> DownloadKey {
+        DownloadKey(request, given: key, fields: fields, number: state.withLock { $0.number() })
+    }
+
+    private func cached(_ name: DownloadKey, _ request: URLRequest) -> Value? {
+        request.cachePolicy.ignoresCaches ? nil : cache?.value(for: name.cacheKey)
+    }
+
+    /// Begins what there is room for.
+    private func begin() {
+        while true {
+            let next = state.withLock { state -> (DownloadKey, Wanted)? in
+                guard state.active.count < maximumActive, !state.queue.isEmpty else { return nil }
+                let name =
+                    switch order {
+                    case .firstInFirstOut: state.queue.removeFirst()
+                    case .lastInFirstOut: state.queue.removeLast()
+                    }
+                guard let wanted = state.wanted[name] else { return nil }
+                state.active.updateValue(nil, forKey: wanted.number)
+                return (name, wanted)
+            }
+            guard let (name, wanted) = next else { return }
+            let task = Task { [load] in
+                let result: Result<Loaded, any Error>
+                do { result = .success(try await load(wanted.request)) } catch { result = .failure(error) }
+                self.ended(name, wanted.number, result)
+            }
+            let isStillWanted = state.withLock { state in
+                // It may have ended already.
+                if state.active[wanted.number] != nil { state.active.updateValue(task, forKey: wanted.number) }
+                return state.wanted[name]?.number == wanted.number
+            }
+            if !isStillWanted { task.cancel() }
+        }
+    }
+
+    private func ended(_ name: DownloadKey, _ number: UInt64, _ result: Result<Loaded, any Error>) {
+        let handlers = state.withLock { state -> [Handler] in
+            state.active[number] = nil
+            // One that was given up, and maybe asked for again since.
+            guard state.wanted[name]?.number == number else { return [] }
+            return state.wanted.removeValue(forKey: name)?.handlers ?? []
+        }
+        if !handlers.isEmpty, case .success(let loaded) = result { cache?.add(loaded.value, for: name.cacheKey) }
+        answer(handlers.map(\.completion), result)
+        begin()
+    }
+
+    private func answer(_ completions: [Completion], _ result: Result<Loaded, any Error>) {
+        guard !completions.isEmpty else { return }
+        queue.async { for completion in completions { completion(result) } }
+    }
+}

@@ -1,0 +1,72 @@
+public import Dispatch
+public import Uncurl
+
+extension Downloader {
+    /// Loads with a session's data tasks.
+    ///
+    /// - Parameter decode: makes the value, on no particular thread.
+    public convenience init(
+        session: URLSession,
+        maximumActive: Int = 4,
+        order: Order = .firstInFirstOut,
+        cache: Cache? = nil,
+        fields: DownloadKey.Fields = .all,
+        queue: DispatchQueue? = nil,
+        decode: @escaping @Sendable (Data, URLResponse) throws -> Value
+    ) {
+        self.init(maximumActive: maximumActive, order: order, cache: cache, fields: fields, queue: queue) { request in
+            let (data, response) = try await session.data(for: request)
+            return Loaded(try decode(data, response), response)
+        }
+    }
+
+    /// Loads with a session's data tasks and makes values as a serializer does, its validation included.
+    public convenience init(
+        session: URLSession,
+        serializer: some ResponseSerializer<Value>,
+        maximumActive: Int = 4,
+        order: Order = .firstInFirstOut,
+        cache: Cache? = nil,
+        fields: DownloadKey.Fields = .all,
+        queue: DispatchQueue? = nil
+    ) {
+        self.init(
+            session: session,
+            maximumActive: maximumActive,
+            order: order,
+            cache: cache,
+            fields: fields,
+            queue: queue
+        ) { data, response in
+            let answer = ReceivedResponse(response: response, data: data)
+            if let failure = serializer.validation.failure(of: answer) { throw UncurlError.validation(failure) }
+            return try serializer.serialize(answer)
+        }
+    }
+}
+
+extension Downloader where Value == ImageContent {
+    /// Images: validated, read, and kept.
+    public static func images(
+        session: URLSession,
+        serializer: ImageResponseSerializer = ImageResponseSerializer(),
+        maximumActive: Int = 4,
+        order: Order = .firstInFirstOut,
+        cache: Cache? = .images()
+    ) -> Downloader {
+        Downloader(session: session, serializer: serializer, maximumActive: maximumActive, order: order, cache: cache)
+    }
+}
+
+extension URLSessionConfiguration {
+    /// For a ``Downloader``'s session: a cache of answers of its own, 20 MiB in memory and 150 MiB on disk.
+    public static var downloader: URLSessionConfiguration {
+        let configuration = URLSessionConfiguration.default
+        configuration.urlCache = URLCache(
+            memoryCapacity: 20 << 20,
+            diskCapacity: 150 << 20,
+            diskPath: "uncurl.downloader"
+        )
+        return configuration
+    }
+}

@@ -1,0 +1,125 @@
+internal import Synchronization
+public import Uncurl
+
+/// Places that each show one value, the latest that was asked for: an image view's, or those of a button, one for each of its states.
+///
+/// - what a place is loading already is not asked for again;
+/// - another request cancels the one before, whose result is never shown, however late it comes;
+/// - what the cache has is shown at once, without the placeholder.
+///
+/// ```swift
+/// let slots = LatestSlots<ControlState, ImageContent>(images)
+/// slots.show(URLRequest(url: url), in: .normal, placeholder: nil) { content in … }
+/// ```
+///
+/// Any thread. What is shown at once is shown before ``show(_:in:key:placeholder:apply:)`` returns, the rest on the downloader's queue; who
+/// asks on that queue too never sees an old result after asking.
+public final class LatestSlots<Name: Hashable & Sendable, Value: Sendable>: Sendable {
+    public enum Content: Sendable {
+        /// Nil: nothing is to be shown.
+        case placeholder(Value?)
+        /// The response is nil for what the cache had.
+        case value(Value, URLResponse?)
+        case failed(any Error)
+    }
+
+    public typealias Apply = @Sendable (Content) -> Void
+
+    private struct Loading {
+        let number: UInt64
+        let request: DownloadKey
+        var receipt: Downloader<Value>.Receipt?
+    }
+
+    private struct State {
+        var loading: [Name: Loading] = [:]
+        var last: UInt64 = 0
+    }
+
+    private let downloader: Downloader<Value>
+    private let state = Mutex(State())
+
+    public init(_ downloader: Downloader<Value>) { self.downloader = downloader }
+
+    deinit {
+        for loading in state.withLock({ $0.loading.values }) { if let one = loading.receipt { downloader.cancel(one) } }
+    }
+
+    /// - Parameter apply: shows things. Not called any more once something else is asked for in this place.
+    /// - Returns: false where the place is loading just that: the call before goes on, with what it was given.
+    @discardableResult
+    public func show(
+        _ request: URLRequest,
+        in name: Name,
+        key: String? = nil,
+        placeholder: Value? = nil,
+        apply: @escaping Apply
+    ) -> Bool {
+        let number = state.withLock { state in
+            state.last += 1
+            return state.last
+        }
+        let identity = DownloadKey(request, given: key, fields: .all, number: number)
+        let begun = state.withLock { state -> (number: UInt64, old: Downloader<Value>.Receipt?)? in
+            if state.loading[name]?.request == identity { return nil }
+            let old = state.loading.updateValue(Loading(number: number, request: identity), forKey: name)
+            return (number, old?.receipt)
+        }
+        guard let begun else { return false }
+        if let old = begun.old { downloader.cancel(old) }
+        if let value = downloader.cachedValue(for: request, key: key) {
+            if take(name, begun.number) { apply(.value(value, nil)) }
+            return true
+        }
+        apply(.placeholder(placeholder))
+        let receipt = downloader.download(request, key: key) { [weak self] result in
+            guard let self, take(name, begun.number) else { return }
+            switch result {
+            case .success(let loaded): apply(.value(loaded.value, loaded.response))
+            case .failure(let error): apply(.failed(error))
+            }
+        }
+        let isCurrent = state.withLock { state in
+            guard state.loading[name]?.number == begun.number else { return false }
+            state.loading[name]?.receipt = receipt
+            return true
+        }
+        // Ended already, or something else has been asked for meanwhile.
+        if !isCurrent, let receipt { downloader.cancel(receipt) }
+        return true
+    }
+
+    /// Nothing more comes into the place.
+    public func cancel(_ name: Name) {
+        let old = state.withLock { $0.loading.removeValue(forKey: name) }
+        if let receipt = old?.receipt { downloader.cancel(receipt) }
+    }
+
+    public func isLoading(_ name: Name) -> Bool { state.withLock { $0.loading[name] != nil } }
+
+    /// Ends the load of that number, if the place still waits for it.
+    private func take(_ name: Name, _ number: UInt64) -> Bool {
+        state.withLock { state in
+            guard state.loading[name]?.number == number else { return false }
+            state.loading[name] = nil
+            return true
+        }
+    }
+}
+
+/// The name of a place that is the only one.
+public enum OnlySlot: Hashable, Sendable { case only }
+
+extension LatestSlots where Name == OnlySlot {
+    @discardableResult
+    public func show(
+        _ request: URLRequest,
+        key: String? = nil,
+        placeholder: Value? = nil,
+        apply: @escaping Apply
+    ) -> Bool {
+        show(request, in: .only, key: key, placeholder: placeholder, apply: apply)
+    }
+
+    public func cancel() { cancel(.only) }
+}

@@ -1,0 +1,140 @@
+public import Uncurl
+
+/// What an image is stored as.
+public enum ImageFormat: String, Sendable, Hashable, CaseIterable {
+    case png, jpeg, gif, tiff, ico, bmp, webp
+}
+
+/// What stands in front of an image: told by its octets, whatever its media type or its name.
+public struct ImageHeader: Sendable, Hashable {
+    public let format: ImageFormat
+    /// In pixels, at least 1.
+    public let width: Int
+    /// In pixels, at least 1.
+    public let height: Int
+
+    init(_ format: ImageFormat, width: Int, height: Int) throws(ImageFailure) {
+        guard width > 0, height > 0 else { throw .corrupt(format, "\(width) by \(height) pixels") }
+        self.format = format
+        self.width = width
+        self.height = height
+    }
+
+    /// Reads no more of the octets than it takes, which in a mapped file is most often a page.
+    ///
+    /// - Throws: ``ImageFailure``
+    public init(reading data: Data) throws(ImageFailure) {
+        guard let format = Self.format(of: data) else { throw .unknownFormat }
+        let octets = ImageOctets(data, format)
+        switch format {
+        case .png: self = try Self.png(octets)
+        case .jpeg: self = try Self.jpeg(octets)
+        case .gif: self = try ImageHeader(.gif, width: octets.little16(at: 6), height: octets.little16(at: 8))
+        case .tiff: self = try Self.tiff(octets)
+        case .ico: self = try Self.ico(octets)
+        case .bmp: self = try Self.bmp(octets)
+        case .webp: self = try Self.webp(octets)
+        }
+    }
+
+    private static func format(of data: Data) -> ImageFormat? {
+        if data.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) { return .png }
+        if data.starts(with: [0xFF, 0xD8, 0xFF]) { return .jpeg }
+        if data.starts(with: "GIF87a".utf8) || data.starts(with: "GIF89a".utf8) { return .gif }
+        if data.starts(with: [0x49, 0x49, 0x2A, 0]) || data.starts(with: [0x4D, 0x4D, 0, 0x2A]) { return .tiff }
+        if data.starts(with: [0, 0, 1, 0]) { return .ico }
+        if data.starts(with: "RIFF".utf8), data.dropFirst(8).starts(with: "WEBP".utf8) { return .webp }
+        return data.starts(with: "BM".utf8) ? .bmp : nil
+    }
+
+    /// PNG §11.2.2: the first chunk is IHDR, and begins with both sizes.
+    private static func png(_ octets: ImageOctets) throws(ImageFailure) -> ImageHeader {
+        guard try octets.holds("IHDR", at: 12) else { throw .corrupt(.png, "its first chunk is not IHDR") }
+        return try ImageHeader(.png, width: octets.big32(at: 16), height: octets.big32(at: 20))
+    }
+
+    /// ITU-T T.81 B.2: segments up to the first start of frame, which has the sizes.
+    private static func jpeg(_ octets: ImageOctets) throws(ImageFailure) -> ImageHeader {
+        var index = 2
+        while true {
+            guard try octets.octet(at: index) == 0xFF else { throw .corrupt(.jpeg, "no marker where a segment ends") }
+            let marker = try octets.octet(at: index + 1)
+            switch marker {
+            // Fill octets (B.1.1.2).
+            case 0xFF: index += 1
+            // These stand alone.
+            case 0x01, 0xD0...0xD8: index += 2
+            case 0xC0...0xCF where marker != 0xC4 && marker != 0xC8 && marker != 0xCC:
+                return try ImageHeader(.jpeg, width: octets.big16(at: index + 7), height: octets.big16(at: index + 5))
+            case 0xD9, 0xDA: throw .corrupt(.jpeg, "no frame")
+            default:
+                let length = try octets.big16(at: index + 2)
+                guard length >= 2 else { throw .corrupt(.jpeg, "a segment of \(length) octets") }
+                index += 2 + length
+            }
+        }
+    }
+
+    /// TIFF 6.0 §2: the first directory's entries 256 and 257.
+    private static func tiff(_ octets: ImageOctets) throws(ImageFailure) -> ImageHeader {
+        let isLittle = try octets.octet(at: 0) == 0x49
+        let directory = try isLittle ? octets.little32(at: 4) : octets.big32(at: 4)
+        let count = try isLittle ? octets.little16(at: directory) : octets.big16(at: directory)
+        var sizes: [Int: Int] = [:]
+        for entry in 0..<count {
+            let place = directory + 2 + entry * 12
+            let tag = try isLittle ? octets.little16(at: place) : octets.big16(at: place)
+            guard tag == 256 || tag == 257 else { continue }
+            // SHORT or LONG, left-justified in the field.
+            let isShort = try (isLittle ? octets.little16(at: place + 2) : octets.big16(at: place + 2)) == 3
+            sizes[tag] =
+                if isShort {
+                    try isLittle ? octets.little16(at: place + 8) : octets.big16(at: place + 8)
+                } else {
+                    try isLittle ? octets.little32(at: place + 8) : octets.big32(at: place + 8)
+                }
+        }
+        guard let width = sizes[256], let height = sizes[257] else { throw .corrupt(.tiff, "no size") }
+        return try ImageHeader(.tiff, width: width, height: height)
+    }
+
+    /// The largest of the images in it. A size of 0 is 256.
+    private static func ico(_ octets: ImageOctets) throws(ImageFailure) -> ImageHeader {
+        var best = (width: 0, height: 0)
+        for entry in 0..<(try octets.little16(at: 4)) {
+            let width = Int(try octets.octet(at: 6 + entry * 16))
+            let height = Int(try octets.octet(at: 7 + entry * 16))
+            let size = (width: width == 0 ? 256 : width, height: height == 0 ? 256 : height)
+            if size.width * size.height > best.width * best.height { best = size }
+        }
+        return try ImageHeader(.ico, width: best.width, height: best.height)
+    }
+
+    /// A negative height is that of an image from the top down.
+    private static func bmp(_ octets: ImageOctets) throws(ImageFailure) -> ImageHeader {
+        if try octets.little32(at: 14) == 12 {
+            return try ImageHeader(.bmp, width: octets.little16(at: 18), height: octets.little16(at: 20))
+        }
+        let width = Int32(truncatingIfNeeded: try octets.little32(at: 18))
+        let height = Int32(truncatingIfNeeded: try octets.little32(at: 22))
+        return try ImageHeader(.bmp, width: Int(width), height: Int(height.magnitude))
+    }
+
+    /// RFC 9649 §2.5 to §2.7: the first chunk is of one of three kinds.
+    private static func webp(_ octets: ImageOctets) throws(ImageFailure) -> ImageHeader {
+        if try octets.holds("VP8X", at: 12) {
+            return try ImageHeader(.webp, width: octets.little24(at: 24) + 1, height: octets.little24(at: 27) + 1)
+        }
+        if try octets.holds("VP8L", at: 12) {
+            guard try octets.octet(at: 20) == 0x2F else { throw .corrupt(.webp, "no lossless signature") }
+            let bits = try octets.little32(at: 21)
+            return try ImageHeader(.webp, width: bits & 0x3FFF + 1, height: bits >> 14 & 0x3FFF + 1)
+        }
+        // RFC 6386 §9.1: a key frame's start code, then both sizes with two bits of scaling above.
+        guard try octets.holds("VP8 ", at: 12), try octets.big24(at: 23) == 0x9D012A else {
+            throw .corrupt(.webp, "no key frame")
+        }
+        let width = try octets.little16(at: 26) & 0x3FFF
+        return try ImageHeader(.webp, width: width, height: octets.little16(at: 28) & 0x3FFF)
+    }
+}

@@ -1,0 +1,55 @@
+public import Uncurl
+
+/// Makes pixels of PNGs (ISO/IEC 15948): every color type and depth, interlaced or not, with the checksums of all
+/// chunks and of the pixels. Samples of sixteen bits become the nearest of eight; gamma and profiles are left to who
+/// shows them.
+public struct PNGDecoder: ImageDecoder {
+    /// 16,777,216: an image of 4096 by 4096, which takes 64 MiB as pixels. A file of 65 KiB can ask for that much.
+    public static let defaultMaximumPixels = 1 << 24
+
+    public var maximumPixels: Int
+
+    public var format: ImageFormat { .png }
+
+    public init(maximumPixels: Int = PNGDecoder.defaultMaximumPixels) {
+        self.maximumPixels = maximumPixels
+    }
+
+    /// - Throws: ``ImageFailure``
+    public func pixels(of data: Data) throws(ImageFailure) -> ImagePixels {
+        let chunks = try PNGChunks(data)
+        let header = chunks.header
+        let (count, isTooMuch) = header.width.multipliedReportingOverflow(by: header.height)
+        // However high the limit was set: what follows multiplies by eight octets a pixel at most.
+        guard !isTooMuch, count <= min(maximumPixels, Int.max / 16) else {
+            throw .tooManyPixels(width: header.width, height: header.height, limit: maximumPixels)
+        }
+        let passes = PNGPass.passes(of: header)
+        try Self.checkRatio(chunks, passes)
+        let inflater = try PNGInflater(data, chunks.content)
+        var canvas = PNGCanvas(chunks)
+        for pass in passes {
+            var rows = PNGRows(pass: pass, header: header)
+            for row in 0..<pass.height {
+                try rows.next(from: inflater)
+                try canvas.draw(rows.current, row: row, pass: pass)
+            }
+        }
+        try inflater.finish()
+        guard let pixels = ImagePixels(width: header.width, height: header.height, octets: canvas.octets) else {
+            throw .outOfMemory
+        }
+        return pixels
+    }
+
+    /// - Throws: ``ImageFailure``
+    public func pixels(of data: Data, header: ImageHeader) throws -> ImagePixels { try pixels(of: data) }
+
+    /// Deflate makes at most 1032 octets of one: 258 of a match whose code and distance take a bit each. A header
+    /// that asks for more than its pixels could ever be is found out before any memory is.
+    private static func checkRatio(_ chunks: PNGChunks, _ passes: [PNGPass]) throws(ImageFailure) {
+        let compressed = chunks.content.reduce(0) { $0 + $1.count }
+        let raw = passes.reduce(0) { $0 + $1.height * (1 + $1.rowOctets(chunks.header)) }
+        guard raw / 1032 <= compressed else { throw .truncated(.png) }
+    }
+}

@@ -1,0 +1,124 @@
+internal import Synchronization
+public import Uncurl
+
+/// Shows on a terminal how far a task has come: how much of how much, how fast, how long yet. In a file or a pipe it writes a line now
+/// and then instead.
+///
+/// ```swift
+/// let bar = TerminalProgressBar("debian.iso")
+/// bar.bind(to: task)
+/// task.resume()
+/// ```
+///
+/// It follows one task at a time, until that has ended or another is bound. A task that has ended is not bound. Any thread.
+public final class TerminalProgressBar: Sendable {
+    /// Which body is followed.
+    public enum Direction: Hashable, Sendable {
+        case download
+        case upload
+    }
+
+    /// Of something that is no task.
+    public struct Snapshot: Hashable, Sendable {
+        public enum Phase: Hashable, Sendable {
+            case running
+            case paused
+            case completed
+            /// With the reason in words.
+            case failed(String)
+        }
+
+        public var completed: Int64
+        /// Nil where nobody knows.
+        public var total: Int64?
+        public var phase: Phase
+
+        public init(completed: Int64, total: Int64?, phase: Phase = .running) {
+            self.completed = completed
+            self.total = total
+            self.phase = phase
+        }
+    }
+
+    /// Ten times a second: faster than anybody reads.
+    public static let interval = Duration.milliseconds(100)
+    /// How often files and pipes get a line while nobody knows how long it takes.
+    public static let lineInterval = Duration.seconds(5)
+
+    private struct State {
+        var number: UInt64 = 0
+        var follower: Task<Void, Never>?
+    }
+
+    private let label: String
+    private let output: TerminalOutput
+    private let clock: any Clock<Duration>
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - label: stands at the line's beginning.
+    ///   - clock: by which it looks, and measures.
+    public init(
+        _ label: String = "",
+        output: TerminalOutput = .standardError,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.label = label.printable
+        self.output = output
+        self.clock = clock
+    }
+
+    deinit { state.withLock { $0.follower }?.cancel() }
+
+    /// Follows a task from here on, in place of what was followed before.
+    ///
+    /// - Returns: false for a task that has ended, which changes nothing.
+    @discardableResult
+    public func bind(to task: URLSessionTask, _ direction: Direction = .download) -> Bool {
+        guard task.state != .completed else { return false }
+        follow { TerminalProgressBar.look(at: task, direction) }
+        return true
+    }
+
+    /// Follows anything that can say how far it is, until it says that it has ended.
+    public func follow(_ source: @escaping @Sendable () -> Snapshot) {
+        let (label, output, clock) = (label, output, clock)
+        state.withLock { state in
+            state.follower?.cancel()
+            state.follower = Task {
+                var painter = ProgressPainter(label: label, output: output, clock: clock)
+                while !Task.isCancelled {
+                    if painter.paint(source()) { return }
+                    do { try await clock.sleep(for: TerminalProgressBar.interval) } catch { break }
+                }
+                painter.leave()
+            }
+        }
+    }
+
+    /// Follows nothing more. The line stays as it is.
+    public func unbind() {
+        state.withLock { state in
+            state.follower?.cancel()
+            state.follower = nil
+        }
+    }
+
+    /// Returns when what is followed has ended and its last line is written.
+    public func waitForEnd() async { await state.withLock { $0.follower }?.value }
+
+    private static func look(at task: URLSessionTask, _ direction: Direction) -> Snapshot {
+        let (done, expected) =
+            switch direction {
+            case .download: (task.countOfBytesReceived, task.countOfBytesExpectedToReceive)
+            case .upload: (task.countOfBytesSent, task.countOfBytesExpectedToSend)
+            }
+        let phase: Snapshot.Phase =
+            switch task.state {
+            case .running, .canceling: .running
+            case .suspended: .paused
+            case .completed: task.error.map { .failed($0.localizedDescription) } ?? .completed
+            }
+        return Snapshot(completed: done, total: expected > 0 ? expected : nil, phase: phase)
+    }
+}

@@ -1,0 +1,101 @@
+import Testing
+
+@Suite("Documentation")
+struct DocumentationTests {
+    /// Rooms in which nothing public lacks its words. A room is added by its name and never taken out.
+    static let documented = ["UncurlXML", "UncurlTestKit"]
+
+    @Test("every public declaration is documented", arguments: documented)
+    func everythingIsDocumented(room: String) {
+        let declarations = PublicDeclarations(of: SourceTree.sources.filter { $0.room == room })
+        #expect(!declarations.all.isEmpty)
+        let missing = declarations.undocumented.map(\.description).joined(separator: "\n")
+        #expect(missing.isEmpty, "without documentation:\n\(missing)")
+    }
+
+    private func declarations(_ text: String) -> PublicDeclarations {
+        let code = SwiftText.withoutCommentsAndStrings(text)
+        return PublicDeclarations(of: [SourceTree.File(path: "a.swift", text: text, code: code)])
+    }
+
+    @Test("types, members, cases and requirements count; what is not public, and what bodies hold, does not")
+    func counted() {
+        let found = declarations(
+            """
+            public struct A<T: Hashable>: Sendable where T: Sendable {
+                public let b = 1, c: Int
+                private(set) public var d: Int { get { let e = 1; return e } }
+                public static func == (l: A, r: A) -> Bool { true }
+                public init?(_ f: (Int, Int) -> Void = { _, _ in }, to g: [Int] = []) { struct H { public var i = 1 } }
+                var j: Int { 1 }
+                public enum K { case l(m: Int), n; indirect case o }
+                struct P { public var q = 1 }
+                public subscript(r s: Int) -> Int { s }
+            }
+            @available(*, deprecated, message: "no")
+            @discardableResult
+            public func t<U>(u: U, _ v: Int) async throws -> U { u }
+            extension A.K { public func w() {} ; func x() {} }
+            public extension A { var y: Int { 1 }; private var z: Int { 1 } }
+            public protocol AA: Sendable { associatedtype AB; func ac(_ ad: Int) async; var ae: Int { get } }
+            class AF { public func ag() {} }
+            open class AH { public class func ai() {}; open override func aj() {} }
+            """
+        )
+        #expect(
+            found.all.map { ($0.scope + [$0.name]).joined(separator: ".") } == [
+                "A", "A.b", "A.d", "A.==", "A.init(_:to:)", "A.K", "A.K.l", "A.K.o", "A.subscript(r:)",
+                "t(u:_:)", "K.w()", "A.y", "AA", "AA.AB", "AA.ac(_:)", "AA.ae", "AH", "AH.ai()", "AH.aj()",
+            ]
+        )
+    }
+
+    @Test("a comment above attributes and other comments documents; one inside, or above a blank line, does not")
+    func comments() {
+        let found = declarations(
+            """
+            /// Words.
+            // A reason.
+            @discardableResult
+            public func a() {}
+            /// Words.
+
+            public func b() {
+                /// Inside.
+            }
+            public let c = \"\"\"
+                one \\
+                two
+                \"\"\"
+            /// Words.
+            public let d = 1
+            // None.
+            public let e = 1
+            """
+        )
+        #expect(found.undocumented.map(\.name) == ["b()", "c", "e"])
+    }
+
+    @Test("what implements a documented requirement, or overrides, needs no words of its own")
+    func witnesses() {
+        let found = declarations(
+            """
+            /// Words.
+            public protocol P {
+                /// Words.
+                func a(_ b: Int)
+                func c()
+            }
+            extension P { public func a(_ b: Int) {} ; public func d() {} }
+            /// Words.
+            public protocol Q: P {}
+            /// Words.
+            public struct S: Q { public func a(_ e: Int) {} }
+            extension S { public func a(f: Int) {} ; public var description: String { "" } }
+            /// Words.
+            public class T { public override func g() {} ; public func a(_ b: Int) {} }
+            """
+        )
+        #expect(found.undocumented.map(\.name) == ["c()", "d()", "a(f:)", "a(_:)"])
+    }
+}

@@ -1,0 +1,314 @@
+import Foundation
+
+/// The public declarations of a room's files, as far as their text shows them: types, members, enum cases and protocol requirements.
+struct PublicDeclarations {
+    struct Declaration: Hashable, CustomStringConvertible {
+        let file: String
+        let line: Int
+        /// The types around it, outermost first.
+        let scope: [String]
+        /// Such as `adapt(_:for:)`.
+        let name: String
+        let isDocumented: Bool
+        let isOverride: Bool
+        /// Whether a protocol declares it, as a requirement or in an extension with a default.
+        let isRequirement: Bool
+
+        var description: String { "\(file):\(line): \((scope + [name]).joined(separator: "."))" }
+    }
+
+    private(set) var all: [Declaration] = []
+    /// Each type's name with the names in its inheritance clauses, those of its extensions included.
+    private var parents: [String: Set<String>] = [:]
+
+    init(of files: [SourceTree.File]) {
+        for file in files {
+            var reader = DeclarationReader(path: file.path, text: file.text, code: file.code)
+            reader.read()
+            all += reader.declarations
+            parents.merge(reader.parents) { $0.union($1) }
+        }
+    }
+
+    /// Those without a documentation comment. A member that implements a requirement, or overrides a method, has the words of what it implements.
+    var undocumented: [Declaration] {
+        var requirements: [String: Set<String>] = [:]
+        for declaration in all where declaration.isRequirement {
+            requirements[declaration.scope.last ?? "", default: []].insert(declaration.name)
+        }
+        return all.filter { declaration in
+            guard !declaration.isDocumented, !declaration.isOverride else { return false }
+            if Self.wellKnown.contains(declaration.name) { return false }
+            guard let type = declaration.scope.last, !declaration.isRequirement else { return true }
+            return !ancestors(of: type).contains { requirements[$0]?.contains(declaration.name) ?? false }
+        }
+    }
+
+    private func ancestors(of type: String) -> Set<String> {
+        var found: Set<String> = [type]
+        var open = [type]
+        while let next = open.popLast() {
+            for parent in parents[next] ?? [] where found.insert(parent).inserted { open.append(parent) }
+        }
+        return found
+    }
+
+    /// Requirements of protocols of Swift and of Foundation, which their own documentation describes.
+    static let wellKnown: Set<String> = [
+        "==", "<", "hash(into:)", "description", "debugDescription", "errorDescription", "failureReason",
+        "recoverySuggestion", "errorDomain", "errorCode", "errorUserInfo", "encode(to:)", "init(from:)", "rawValue",
+        "init(rawValue:)", "makeAsyncIterator()", "makeIterator()", "next()", "next(isolation:)", "startIndex",
+        "endIndex", "index(after:)", "init(stringLiteral:)", "init(arrayLiteral:)", "init(dictionaryLiteral:)",
+        "init(integerLiteral:)", "init(floatLiteral:)", "init(booleanLiteral:)", "init(nilLiteral:)", "Element",
+        "AsyncIterator", "now", "minimumResolution", "sleep(until:tolerance:)", "advanced(by:)", "duration(to:)",
+    ]
+}
+
+/// Reads one file's declarations. What stands in bodies is passed over.
+struct DeclarationReader {
+    private struct Token {
+        let text: Substring
+        let line: Int
+    }
+
+    private struct Scope {
+        /// Nil in a body, where nothing is public.
+        let name: String?
+        var isPublic = false
+        var isEnum = false
+        var isProtocol = false
+        var isPublicExtension = false
+    }
+
+    private static let modifiers: Set<Substring> = [
+        "public", "open", "internal", "package", "private", "fileprivate", "static", "class", "final", "override",
+        "mutating", "nonmutating", "consuming", "borrowing", "indirect", "required", "convenience", "lazy", "weak",
+        "unowned", "nonisolated", "prefix", "postfix", "infix", "dynamic", "distributed",
+    ]
+    private static let types: Set<Substring> = ["struct", "class", "enum", "actor", "protocol", "extension"]
+    private static let members: Set<Substring> = [
+        "func", "init", "subscript", "var", "let", "typealias", "associatedtype", "case",
+    ]
+
+    private let path: String
+    private let lines: [Substring]
+    private let tokens: [Token]
+    private var index = 0
+    private var scopes: [Scope] = [Scope(name: "", isPublic: true)]
+    private(set) var declarations: [PublicDeclarations.Declaration] = []
+    private(set) var parents: [String: Set<String>] = [:]
+
+    init(path: String, text: String, code: String) {
+        self.path = path
+        lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        tokens = Self.tokens(of: code)
+    }
+
+    private static func tokens(of code: String) -> [Token] {
+        var found: [Token] = []
+        for (number, line) in code.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            var rest = line[...]
+            while let first = rest.first {
+                let isWord = { (character: Character) in
+                    character.isLetter || character.isNumber || character == "_" || character == "@" || character == "#"
+                }
+                let length =
+                    if first.isWhitespace || first == "`" {
+                        0
+                    } else if isWord(first) {
+                        rest.prefix(while: isWord).count
+                    } else {
+                        // The arrow closes no generics.
+                        rest.hasPrefix("==") || rest.hasPrefix("->") ? 2 : 1
+                    }
+                if length > 0 { found.append(Token(text: rest.prefix(length), line: number)) }
+                rest = rest.dropFirst(max(1, length))
+            }
+        }
+        return found
+    }
+
+    private var current: Token? { index < tokens.count ? tokens[index] : nil }
+
+    mutating func read() {
+        while let token = current {
+            switch token.text {
+            case "{":
+                scopes.append(Scope(name: nil))
+                index += 1
+            case "}":
+                if scopes.count > 1 { scopes.removeLast() }
+                index += 1
+            case _ where scopes.last?.name != nil: readMember()
+            default: index += 1
+            }
+        }
+    }
+
+    /// A declaration with its attributes and modifiers, or one token of something else.
+    private mutating func readMember() {
+        let start = index
+        var modifiers: Set<Substring> = []
+        while let token = current {
+            if token.text.hasPrefix("@") {
+                index += 1
+                skipParentheses()
+            } else if Self.modifiers.contains(token.text), !isTypeKeyword {
+                index += 1
+                // `private(set)` says nothing of reading.
+                if current?.text == "(" { skipParentheses() } else { modifiers.insert(token.text) }
+            } else {
+                break
+            }
+        }
+        guard let keyword = current else { return }
+        if Self.types.contains(keyword.text) {
+            readType(keyword.text, modifiers, from: tokens[start].line)
+        } else if Self.members.contains(keyword.text) {
+            readName(keyword.text, modifiers, from: tokens[start].line)
+        } else {
+            index = max(index, start + 1)
+        }
+    }
+
+    /// `class` is a modifier before `func` and `var`.
+    private var isTypeKeyword: Bool {
+        guard current?.text == "class", index + 1 < tokens.count else { return false }
+        return !["func", "var", "let", "subscript", "override", "final"].contains(tokens[index + 1].text)
+    }
+
+    private mutating func readType(_ keyword: Substring, _ modifiers: Set<Substring>, from line: Int) {
+        guard let outer = scopes.last else { return }
+        index += 1
+        var name = ""
+        // `extension URLSession.Delegate`
+        while let token = current, token.text == "." || token.text.first.map({ $0.isLetter || $0 == "_" }) == true,
+            token.text != "where"
+        {
+            if token.text != "." { name = String(token.text) }
+            index += 1
+            if current?.text != ".", token.text != "." { break }
+        }
+        var inherited: Set<String> = []
+        var clause: [Substring] = []
+        while let token = current, token.text != "{" {
+            clause.append(token.text)
+            index += 1
+        }
+        var ofGenerics = clause.first == "<" ? clause.firstIndex(of: ">") ?? 0 : 0
+        while ofGenerics < clause.count, clause[ofGenerics] == ">" { ofGenerics += 1 }
+        if ofGenerics < clause.count, clause[ofGenerics] == ":" {
+            inherited = Set(clause[(ofGenerics + 1)...].prefix { $0 != "where" }.map(String.init))
+        }
+        parents[name, default: []].formUnion(inherited)
+        let says = !modifiers.isDisjoint(with: ["public", "open"])
+        let isExtension = keyword == "extension"
+        let isPublic = outer.isPublic && (isExtension || says || outer.isPublicExtension || outer.isProtocol)
+        if isPublic, !isExtension { add(name, modifiers, line) }
+        scopes.append(
+            Scope(
+                name: name,
+                isPublic: isPublic,
+                isEnum: keyword == "enum",
+                isProtocol: keyword == "protocol",
+                isPublicExtension: isExtension && says
+            )
+        )
+        index += 1
+    }
+
+    private mutating func readName(_ keyword: Substring, _ modifiers: Set<Substring>, from line: Int) {
+        guard let outer = scopes.last else { return }
+        index += 1
+        let says = !modifiers.isDisjoint(with: ["public", "open"])
+        let isHidden = !modifiers.isDisjoint(with: ["private", "fileprivate", "internal", "package"])
+        let isPublic =
+            outer.isPublic && !isHidden
+            && (says || outer.isPublicExtension || outer.isProtocol || (outer.isEnum && keyword == "case"))
+        switch keyword {
+        case "func", "init", "subscript":
+            let name = keyword == "func" ? functionName() : String(keyword)
+            let labels = parameterLabels()
+            // Operators have no words for their arguments.
+            let isOperator = !(name.first.map { $0.isLetter || $0 == "_" } ?? false)
+            let arguments = isOperator ? "" : "(" + labels.map { $0 + ":" }.joined() + ")"
+            if isPublic { add(name + arguments, modifiers, line) }
+        case "case" where !outer.isEnum: break
+        default:
+            let name = current.map { String($0.text) } ?? ""
+            index += 1
+            if isPublic { add(name, modifiers, line) }
+            // The rest of `case a, b` has the words of the first.
+        }
+    }
+
+    private mutating func functionName() -> String {
+        var name = ""
+        while let token = current, token.text != "(", !(token.text == "<" && !name.isEmpty && name != "<") {
+            name += token.text
+            index += 1
+        }
+        return name
+    }
+
+    /// The words by which arguments are named, of the parentheses that come next, behind generics.
+    private mutating func parameterLabels() -> [String] {
+        while let token = current, token.text != "(", token.text != "{" { index += 1 }
+        guard current?.text == "(" else { return [] }
+        var labels: [String] = []
+        var depth = 0
+        var isNext = true
+        while let token = current {
+            switch token.text {
+            case "(", "[", "<", "{": depth += 1
+            case ")", "]", ">", "}": depth -= 1
+            case "," where depth == 1: isNext = true
+            default:
+                if depth == 1, isNext, token.text.first.map({ $0.isLetter || $0 == "_" }) == true {
+                    labels.append(String(token.text))
+                    isNext = false
+                }
+            }
+            index += 1
+            if depth == 0 { break }
+        }
+        return labels
+    }
+
+    private mutating func skipParentheses() {
+        guard current?.text == "(" else { return }
+        var depth = 0
+        while let token = current {
+            if token.text == "(" { depth += 1 }
+            if token.text == ")" { depth -= 1 }
+            index += 1
+            if depth == 0 { return }
+        }
+    }
+
+    private mutating func add(_ name: String, _ modifiers: Set<Substring>, _ line: Int) {
+        declarations.append(
+            PublicDeclarations.Declaration(
+                file: path,
+                line: line + 1,
+                scope: scopes.compactMap(\.name).filter { !$0.isEmpty },
+                name: name,
+                isDocumented: isDocumented(above: line),
+                isOverride: modifiers.contains("override"),
+                isRequirement: scopes.last?.isProtocol ?? false
+            )
+        )
+    }
+
+    /// Comments of other kinds may stand between the documentation and the declaration.
+    private func isDocumented(above line: Int) -> Bool {
+        var number = line - 1
+        while number >= 0 {
+            let text = lines[number].drop { $0 == " " }
+            if text.hasPrefix("///") { return true }
+            guard text.hasPrefix("//") else { return false }
+            number -= 1
+        }
+        return false
+    }
+}

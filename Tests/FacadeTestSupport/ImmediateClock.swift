@@ -1,0 +1,27 @@
+import Synchronization
+
+/// A clock on which nobody waits: a sleeper is woken at once, and it is that much later. It remembers for how long.
+public final class ImmediateClock: Clock, Sendable {
+    public struct Instant: InstantProtocol {
+        var offset: Duration
+
+        public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        public func duration(to other: Instant) -> Duration { other.offset - offset }
+        public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+    }
+
+    private let state = Mutex((now: Instant(offset: .zero), slept: [Duration]()))
+
+    public init() {}
+
+    public var slept: [Duration] { state.withLock { $0.slept } }
+    public var now: Instant { state.withLock { $0.now } }
+    public var minimumResolution: Duration { .zero }
+
+    public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        state.withLock { state in
+            state.slept.append(state.now.duration(to: deadline))
+            state.now = max(state.now, deadline)
+        }
+    }
+}

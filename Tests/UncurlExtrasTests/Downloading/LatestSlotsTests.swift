@@ -1,0 +1,111 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import UncurlExtras
+
+/// K6.
+@Suite("Latest wins", .timeLimit(.minutes(2)))
+struct LatestSlotsTests {
+    private let loads = HandLoads()
+    private let shown = Sightings<String>()
+    private let slots: LatestSlots<String, String>
+    private let downloader: Downloader<String>
+
+    init() {
+        downloader = Downloader(cache: AutoPurgingCache(capacity: 1_000) { $0.count }, load: loads.load)
+        slots = LatestSlots(downloader)
+    }
+
+    private func request(_ name: String) -> URLRequest { URLRequest(url: URL(string: "http://a.test/\(name)")!) }
+
+    private func apply(_ name: String) -> LatestSlots<String, String>.Apply {
+        { [shown] content in
+            switch content {
+            case .placeholder(let value): shown.add("\(name) placeholder \(value ?? "none")")
+            case .value(let value, let response): shown.add("\(name) \(value) \(response == nil ? "cached" : "loaded")")
+            case .failed: shown.add("\(name) failed")
+            }
+        }
+    }
+
+    @Test("K6: the placeholder at once, then the value")
+    func usual() async {
+        #expect(slots.show(request("x"), in: "a", placeholder: "grey", apply: apply("1")))
+        #expect(shown.all == ["1 placeholder grey"] && slots.isLoading("a"))
+        #expect(await loads.begun.wait { $0.count == 1 })
+        loads.finish(0)
+        #expect(await shown.wait { $0.last == "1 value loaded" })
+        #expect(!slots.isLoading("a"))
+    }
+
+    @Test("K6: what is loading already is not asked for again")
+    func same() async {
+        slots.show(request("x"), in: "a", apply: apply("1"))
+        #expect(!slots.show(request("x"), in: "a", apply: apply("2")))
+        #expect(await loads.begun.wait { $0.count == 1 })
+        loads.finish(0)
+        #expect(await shown.wait { $0 == ["1 placeholder none", "1 value loaded"] })
+    }
+
+    @Test("K6: another request cancels the one before, of which nothing is shown any more")
+    func latest() async {
+        slots.show(request("x"), in: "a", apply: apply("1"))
+        #expect(await loads.begun.wait { $0.count == 1 })
+        slots.show(request("y"), in: "a", apply: apply("2"))
+        #expect(await loads.cancelled.wait { $0 == ["x"] })
+        #expect(await loads.begun.wait { $0.count == 2 })
+        loads.finish(1, "y")
+        #expect(await shown.wait { $0.last == "2 y loaded" })
+        loads.finish(0, "late")
+        #expect(await Sightings<Void>.eventually { downloader.activeCount == 0 })
+        #expect(shown.all == ["1 placeholder none", "2 placeholder none", "2 y loaded"])
+    }
+
+    @Test("K6: what the cache has is shown at once and without the placeholder")
+    func cached() async {
+        slots.show(request("x"), in: "a", apply: apply("1"))
+        #expect(await loads.begun.wait { $0.count == 1 })
+        loads.finish(0)
+        #expect(await shown.wait { $0.count == 2 })
+        slots.show(request("y"), in: "a", apply: apply("2"))
+        slots.show(request("x"), in: "a", placeholder: "grey", apply: apply("3"))
+        #expect(shown.all.last == "3 value cached" && !slots.isLoading("a"))
+        #expect(await loads.begun.wait { $0.count == 2 })
+        #expect(await loads.cancelled.wait { $0 == ["y"] })
+        loads.finish(1)
+        #expect(await Sightings<Void>.eventually { downloader.activeCount == 0 })
+        #expect(shown.all.count == 4)
+    }
+
+    @Test("K6: each place has its own, and one can be told to show nothing more")
+    func places() async {
+        slots.show(request("x"), in: "a", apply: apply("a"))
+        slots.show(request("x"), in: "b", apply: apply("b"))
+        #expect(await loads.begun.wait { $0.count == 1 })
+        slots.cancel("a")
+        #expect(!slots.isLoading("a") && slots.isLoading("b") && loads.cancelled.all.isEmpty)
+        loads.fail(0)
+        #expect(await shown.wait { $0 == ["a placeholder none", "b placeholder none", "b failed"] })
+        let one = LatestSlots<OnlySlot, String>(downloader)
+        #expect(one.show(request("z")) { _ in })
+        one.cancel()
+        #expect(!one.isLoading(.only))
+        #expect(await loads.begun.wait { $0.count == 2 })
+        loads.fail(1)
+    }
+
+    @Test("K6: requests that are never merged are never the same")
+    func posts() async {
+        var (first, second) = (request("x"), request("x"))
+        (first.httpMethod, second.httpMethod) = ("POST", "POST")
+        (first.httpBody, second.httpBody) = (Data([1]), Data([2]))
+        #expect(slots.show(first, in: "a", apply: apply("1")))
+        #expect(slots.show(second, in: "a", apply: apply("2")))
+        #expect(await loads.begun.wait { $0.contains { $0.request.httpBody == Data([2]) } })
+        loads.finish(loads.begun.all.count - 1, "two")
+        #expect(await shown.wait { $0.last == "2 two loaded" })
+        if loads.begun.all.count > 1 { loads.finish(0) }
+        #expect(await Sightings<Void>.eventually { downloader.activeCount == 0 })
+    }
+}

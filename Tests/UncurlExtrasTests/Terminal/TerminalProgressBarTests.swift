@@ -1,0 +1,207 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+import UncurlTestKit
+
+@testable import UncurlExtras
+
+/// K5.
+@Suite("Terminal progress bar", .timeLimit(.minutes(2)))
+struct TerminalProgressBarTests {
+    private let clock = TestClock()
+    private let written = Sightings<String>()
+
+    private func output(isTerminal: Bool, width: Int = 80) -> TerminalOutput {
+        TerminalOutput(isTerminal: isTerminal, width: { width }, write: { [written] in written.add($0) })
+    }
+
+    private final class Source: Sendable {
+        private let state: Mutex<TerminalProgressBar.Snapshot>
+        init(_ total: Int64?) { state = Mutex(.init(completed: 0, total: total)) }
+        func look() -> TerminalProgressBar.Snapshot { state.withLock { $0 } }
+        func set(_ completed: Int64, _ phase: TerminalProgressBar.Snapshot.Phase = .running) {
+            state.withLock { ($0.completed, $0.phase) = (completed, phase) }
+        }
+    }
+
+    private final class FakeTask: URLSessionTask, @unchecked Sendable {
+        let now = Mutex((state: URLSessionTask.State.running, received: Int64(0), sent: Int64(0)))
+        override var state: URLSessionTask.State { now.withLock { $0.state } }
+        override var countOfBytesReceived: Int64 { now.withLock { $0.received } }
+        override var countOfBytesSent: Int64 { now.withLock { $0.sent } }
+        override var countOfBytesExpectedToReceive: Int64 { 1_000 }
+        override var countOfBytesExpectedToSend: Int64 { 500 }
+    }
+
+    @Test("K5: on a terminal the line is written over: share, bar, amount, speed, time left; it ends with the transfer")
+    func terminal() async {
+        let bar = TerminalProgressBar("file", output: output(isTerminal: true), clock: clock)
+        let source = Source(10_000_000)
+        bar.follow { source.look() }
+        await clock.waitForSleepers()
+        #expect(written.all == ["\rfile    0%  [........................................]  0 B of 10.0 MB\u{1B}[K"])
+        source.set(2_500_000)
+        clock.advance(by: .seconds(1))
+        #expect(await written.wait { $0.count == 2 })
+        #expect(written.all[1].hasPrefix("\rfile   25%  ["))
+        #expect(written.all[1].hasSuffix("]  2.5 MB of 10.0 MB  2.5 MB/s  0:03 left\u{1B}[K"))
+        await clock.waitForSleepers()
+        source.set(10_000_000, .completed)
+        clock.advance(by: .seconds(1))
+        await bar.waitForEnd()
+        #expect(
+            written.all.last?.contains("100%") == true
+                && written.all.last?.hasSuffix("10.0 MB of 10.0 MB  done\u{1B}[K\n") == true
+        )
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @Test("K5: in a file each tenth has a line, and none is written over")
+    func file() async {
+        let bar = TerminalProgressBar(output: output(isTerminal: false), clock: clock)
+        let source = Source(1_000)
+        bar.follow { source.look() }
+        for completed in stride(from: Int64(0), through: 1_000, by: 25) {
+            await clock.waitForSleepers()
+            source.set(completed, completed == 1_000 ? .completed : .running)
+            clock.advance(by: .milliseconds(100))
+        }
+        await bar.waitForEnd()
+        let lines = written.all
+        #expect(
+            lines.count >= 11 && lines.count <= 12
+                && lines.allSatisfy { $0.hasSuffix("\n") && !$0.contains("\r") && !$0.contains("\u{1B}") }
+        )
+        #expect(lines.last?.contains("done") == true)
+    }
+
+    @Test("K5: where nobody knows the length, the amount and a line now and then")
+    func unknownLength() async {
+        let bar = TerminalProgressBar(output: output(isTerminal: false), clock: clock)
+        let source = Source(nil)
+        bar.follow { source.look() }
+        for second in 1...11 {
+            await clock.waitForSleepers()
+            source.set(Int64(second) * 1_000)
+            clock.advance(by: .seconds(1))
+        }
+        await clock.waitForSleepers()
+        #expect(written.all.count == 3, "at 0, 5 and 10 seconds")
+        source.set(11_000, .failed("connection lost"))
+        clock.advance(by: .seconds(1))
+        await bar.waitForEnd()
+        #expect(written.all.last?.contains("11.0 kB") == true && written.all.last?.contains("connection lost") == true)
+    }
+
+    @Test("K5: it follows a task until that has ended, another in its place, and never one that has ended")
+    func tasks() async {
+        let bar = TerminalProgressBar(output: output(isTerminal: true), clock: clock)
+        let (first, second, ended) = (FakeTask(), FakeTask(), FakeTask())
+        ended.now.withLock { $0.state = .completed }
+        #expect(!bar.bind(to: ended) && bar.bind(to: first, .upload))
+        await clock.waitForSleepers()
+        #expect(await written.wait { $0.last?.contains("0 B of 500 B") == true })
+        #expect(bar.bind(to: second))
+        #expect(!bar.bind(to: ended), "nothing changes")
+        #expect(await written.wait { $0.last?.contains("0 B of 1.0 kB") == true })
+        second.now.withLock { $0 = (.suspended, 400, 0) }
+        await clock.runToNextDeadline()
+        #expect(await written.wait { $0.last?.contains(" 40%") == true && $0.last?.contains("paused") == true })
+        second.now.withLock { $0 = (.completed, 1_000, 0) }
+        await clock.runToNextDeadline()
+        await bar.waitForEnd()
+        #expect(written.all.last?.contains("done") == true && first.state == .running)
+        #expect(bar.bind(to: first))
+        await clock.waitForSleepers()
+        bar.unbind()
+        #expect(await Sightings<Void>.eventually { clock.sleeperCount == 0 })
+    }
+
+    @Test("K5: a narrow terminal loses the bar, then what matters less, and no line is wider than it")
+    func narrow() {
+        var line = ProgressLine(
+            label: "a-long-name.iso",
+            completed: 512_000,
+            total: 1_024_000,
+            rate: 20_480,
+            remaining: 25
+        )
+        for width in 0...120 {
+            let text = line.text(width: width)
+            #expect(text.count < max(1, width), "\(width): \(text)")
+        }
+        #expect(line.text(width: 120).contains("[") && !line.text(width: 60).contains("["))
+        #expect(line.text(width: 30).contains("50%"))
+        line.total = nil
+        for turn in 0..<100 {
+            line.turn = turn
+            let text = line.text(width: 100)
+            #expect(text.contains("<=>") && text.count < 100)
+        }
+    }
+
+    @Test("K5: numbers as people read them")
+    func numbers() {
+        let pairs: [(Double, String)] = [
+            (0, "0 B"), (999, "999 B"), (1_000, "1.0 kB"), (1_550, "1.6 kB"), (999_949, "999.9 kB"),
+            (999_951, "1.0 MB"),
+            (2.5e9, "2.5 GB"), (-4, "0 B"),
+        ]
+        for (count, text) in pairs { #expect(ProgressLine.bytes(count) == text) }
+        for (seconds, text) in [
+            (0, "0:00"), (4.2, "0:05"), (61, "1:01"), (3_600, "1:00:00"), (86_399, "23:59:59"),
+            (Double.infinity, "days"),
+        ] {
+            #expect(ProgressLine.clock(seconds) == text)
+        }
+        var line = ProgressLine(completed: 999_999, total: 1_000_000)
+        #expect(line.percent == 99)
+        line.completed = 1_000_000
+        #expect(line.percent == 100)
+    }
+
+    @Test("K5: the speed follows, without the leaps of single packets")
+    func rate() throws {
+        var rate = ProgressSpeed()
+        #expect(rate.value == nil && rate.remaining(10) == nil)
+        for second in 0...30 { rate.note(Int64(second) * 1_000, at: Double(second)) }
+        let steady = try #require(rate.value)
+        #expect(abs(steady - 1_000) < 1)
+        rate.note(40_000, at: 31)
+        let leapt = try #require(rate.value)
+        #expect(leapt > 1_500 && leapt < 4_000)
+        for second in 32...60 { rate.note(40_000, at: Double(second)) }
+        #expect((rate.value ?? 0) < 10)
+        rate.note(30_000, at: 61)
+        #expect((rate.value ?? -1) >= 0)
+    }
+
+    @Test("what a server puts into a name does not command the terminal")
+    func label() async {
+        let bar = TerminalProgressBar("a\u{1B}[2J\nb", output: output(isTerminal: true), clock: clock)
+        let source = Source(10)
+        source.set(10, .completed)
+        bar.follow { source.look() }
+        await bar.waitForEnd()
+        #expect(written.all.first?.hasPrefix("\ra[2Jb  100%") == true)
+    }
+
+    @Test("K5: numbers that cannot be are shown as nothing; words and labels do not command the terminal")
+    func hostile() async {
+        let bar = TerminalProgressBar("a\u{9B}2Jb", output: output(isTerminal: true), clock: clock)
+        for (completed, total) in [(Int64.min, Int64.max), (.max, .min), (.max - 1, .max), (-1, -1)] {
+            bar.follow { .init(completed: completed, total: total) }
+            await clock.waitForSleepers()
+            clock.advance(by: .nanoseconds(100_000_001))
+            await clock.waitForSleepers()
+            bar.unbind()
+            await bar.waitForEnd()
+        }
+        #expect(!written.all.contains { $0.contains("100%") && $0.contains("9.2 EB of 9.2 EB") })
+        bar.follow { .init(completed: 0, total: 1, phase: .failed("no\u{1B}[2J\n\u{9B}31m")) }
+        await bar.waitForEnd()
+        #expect(written.all.last?.contains("no[2J31m") == true)
+        #expect(!written.all.contains { $0.contains("\u{9B}") })
+    }
+}

@@ -1,0 +1,260 @@
+import FacadeTestSupport
+import Foundation
+import Synchronization
+import TestServer
+import TestSupport
+import Testing
+import Uncurl
+import UncurlTestKit
+
+/// Want 12: users' code tested without sockets.
+@Suite("Stubs", .timeLimit(.minutes(2)))
+struct StubsTests {
+    private let stubs = Stubs()
+
+    private func url(_ text: String) -> URL { URL(string: text)! }
+
+    private func code(_ session: URLSession, _ text: String) async -> URLError.Code? {
+        do {
+            _ = try await session.data(from: url(text))
+            return nil
+        } catch {
+            return (error as? URLError)?.code
+        }
+    }
+
+    @Test("a stub answers for the network: status, fields, content")
+    func answers() async throws {
+        stubs.add(.get("https://api.test/users/1"), .json(#"{"id": 1}"#, headers: ["X-Mark": "a"]))
+        let session = stubs.session()
+        let (data, response) = try await session.data(from: url("https://api.test/users/1"))
+        let http = try #require(response as? HTTPURLResponse)
+        #expect(String(decoding: data, as: UTF8.self) == #"{"id": 1}"#)
+        #expect(
+            http.statusCode == 200 && http.mimeType == "application/json"
+                && http.value(forHTTPHeaderField: "x-mark") == "a"
+        )
+        #expect(http.expectedContentLength == 9)
+        #expect(stubs.requests.map(\.description) == ["GET https://api.test/users/1"] && stubs.unmatched.isEmpty)
+    }
+
+    @Test("a manager on stubs behaves as on the network")
+    func manager() async throws {
+        struct User: Codable, Sendable, Equatable { let id: Int }
+        stubs.add(.get("https://api.test/v1/users/7"), try .json(encoding: User(id: 7)))
+        stubs.add(.get("https://api.test/v1/missing"), .json(#"{"why": "no"}"#, status: 404))
+        let configuration = URLSessionConfiguration.ephemeral
+        stubs.install(in: configuration)
+        let manager = HTTPSessionManager(baseURL: url("https://api.test/v1/"), configuration: configuration)
+        #expect(try await manager.get("users/7", as: User.self) == User(id: 7))
+        await #expect(throws: UncurlError.self) { try await manager.get("missing", as: User.self) }
+    }
+
+    @Test("what no stub is for fails and is listed, or goes to the network if that is wanted")
+    func unmatched() async throws {
+        stubs.add(.get("https://api.test/a"), .status(204))
+        let session = stubs.session()
+        do {
+            _ = try await session.data(from: url("https://api.test/b"))
+            Issue.record("answered")
+        } catch {
+            #expect((error as? URLError)?.code == .resourceUnavailable)
+            #expect(
+                error.localizedDescription == "No stub is for GET https://api.test/b: there are GET https://api.test/a."
+            )
+        }
+        #expect(stubs.unmatched.map(\.url) == ["https://api.test/b"])
+        let server = try TestServer.start()
+        let lenient = Stubs(unmatched: .loads)
+        lenient.add(.get("/status/201"), .status(299))
+        let mixed = lenient.session()
+        #expect(try await (mixed.data(from: url(server.url("/status/201"))).1 as? HTTPURLResponse)?.statusCode == 299)
+        #expect(try await (mixed.data(from: url(server.url("/status/202"))).1 as? HTTPURLResponse)?.statusCode == 202)
+        #expect(server.requestCount == 1 && lenient.unmatched.isEmpty)
+    }
+
+    @Test("two sessions' stubs know nothing of each other, and a session without has none")
+    func isolation() async throws {
+        let other = Stubs()
+        stubs.add(.any, .text("one"))
+        other.add(.any, .text("other"))
+        let sessions = [stubs.session(), other.session()]
+        async let first = sessions[0].data(from: url("http://a.test/"))
+        async let second = sessions[1].data(from: url("http://a.test/"))
+        #expect(try await first.0 == Data("one".utf8))
+        #expect(try await second.0 == Data("other".utf8))
+        #expect(stubs.requests.count == 1 && other.requests.count == 1)
+        let plain = URLSessionConfiguration.ephemeral
+        #expect(plain.protocolClasses?.isEmpty ?? true)
+    }
+
+    @Test("answers in a row, then none; the stub added last is asked first")
+    func sequence() async throws {
+        stubs.add(.get("/x"), .text("old"))
+        stubs.add(.get("/x"), [.status(503), .failure(.networkConnectionLost), .text("done")])
+        let session = stubs.session()
+        let target = url("http://a.test/x")
+        #expect(try await (session.data(from: target).1 as? HTTPURLResponse)?.statusCode == 503)
+        #expect(await code(session, "http://a.test/x") == .networkConnectionLost)
+        #expect(try await session.data(from: target).0 == Data("done".utf8))
+        #expect(try await session.data(from: target).0 == Data("old".utf8))
+    }
+
+    @Test("methods, fields and content are matched; content is seen wherever it came from")
+    func matching() async throws {
+        stubs.add(.post("https://api.test/users").header("X-Key", "1").body("name=x"), .status(201))
+        stubs.add(.put("/file").where { $0.body.count == 3 }.withoutHeader("X-Key"), .status(202))
+        let session = stubs.session()
+        var request = URLRequest(url: url("https://api.test/users"))
+        request.httpMethod = "POST"
+        request.httpBody = Data("name=x".utf8)
+        #expect(try await status { try await session.data(for: request) } == nil)
+        request.setValue("1", forHTTPHeaderField: "x-key")
+        #expect(try await status { try await session.data(for: request) } == 201)
+        request.httpBody = nil
+        #expect(try await status { try await session.upload(for: request, from: Data("name=x".utf8)) } == 201)
+        request.httpBodyStream = InputStream(data: Data("name=x".utf8))
+        #expect(try await status { try await session.data(for: request) } == 201)
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("stub-\(UUID())")
+        try Data("abc".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        var put = URLRequest(url: url("https://api.test/file"))
+        put.httpMethod = "PUT"
+        #expect(try await status { try await session.upload(for: put, fromFile: file) } == 202)
+        #expect(stubs.requests.last?.body == Data("abc".utf8))
+    }
+
+    private func status(_ answer: () async throws -> (Data, URLResponse)) async throws -> Int? {
+        do { return (try await answer().1 as? HTTPURLResponse)?.statusCode } catch is URLError { return nil }
+    }
+
+    @Test("a form's parts in memory are seen, and its type")
+    func forms() async throws {
+        let part = "name=\"a\"\r\n\r\n1\r\n"
+        stubs.add(.post("/form").where { String(decoding: $0.body, as: UTF8.self).contains(part) }, .status(201))
+        var form = MultipartForm()
+        try form.append(.text("1"), name: "a")
+        var request = URLRequest(url: url("http://a.test/form"))
+        request.httpMethod = "POST"
+        let sent = form
+        #expect(try await status { try await stubs.session().upload(for: request, multipart: sent) } == 201)
+        let type = stubs.requests.first?.request.value(forHTTPHeaderField: "Content-Type")
+        #expect(type?.hasPrefix("multipart/form-data; boundary=") == true)
+    }
+
+    @Test("redirects are followed by the session's rules")
+    func redirects() async throws {
+        stubs.add(.post("http://a.test/from"), .redirect(to: "/to", status: 303))
+        stubs.add(.get("http://a.test/to"), .text("here"))
+        let session = stubs.session()
+        var request = URLRequest(url: url("http://a.test/from"))
+        request.httpMethod = "POST"
+        request.httpBody = Data("x".utf8)
+        let (data, response) = try await session.data(for: request)
+        #expect(data == Data("here".utf8) && response.url == url("http://a.test/to"))
+        #expect(stubs.requests.map(\.description) == ["POST http://a.test/from", "GET http://a.test/to"])
+        #expect(stubs.requests.last?.body.isEmpty == true)
+    }
+
+    @Test("pauses go by the clock that was given, and pieces come one by one")
+    func chunks() async throws {
+        let clock = TestClock()
+        let stubs = Stubs(clock: clock)
+        stubs.add(.any, .chunks(["a\n", "b\n", "c\n"], every: .seconds(60)).delayed(by: .seconds(3_600)))
+        let session = stubs.session()
+        let loading = Task { try await session.bytes(from: URL(string: "http://a.test/")!) }
+        #expect(await clock.runToNextDeadline() == .seconds(3_600))
+        let (bytes, _) = try await loading.value
+        var lines = bytes.lines.makeAsyncIterator()
+        for line in ["a", "b", "c"] {
+            #expect(await clock.runToNextDeadline() == .seconds(60))
+            #expect(try await lines.next() == line)
+        }
+        #expect(try await lines.next() == nil)
+    }
+
+    @Test("what never answers meets the time limit of its request, of its session and of its manager's session")
+    func timeLimits() async throws {
+        let target = url("https://api.test/hang")
+        stubs.add(.get("https://api.test/hang"), .hang)
+        await #expect { try await stubs.session().data(for: URLRequest(url: target, timeoutInterval: 0.05)) } throws: {
+            ($0 as? URLError)?.code == .timedOut
+        }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.timeoutIntervalForRequest = 0.05
+        stubs.install(in: configuration)
+        #expect(await code(URLSession(configuration: configuration), target.absoluteString) == .timedOut)
+        let manager = HTTPSessionManager(baseURL: nil, configuration: configuration)
+        let response = await manager.response(to: HTTPRequest(target.absoluteString))
+        guard case .transport(let error)? = response.error else { return #expect(Bool(false)) }
+        #expect(error.code == .timedOut)
+    }
+
+    @Test("what never answers can be cancelled; what breaks breaks after what came")
+    func failures() async throws {
+        stubs.add(.get("/hang"), .hang)
+        stubs.add(.get("/broken"), .broken(after: Data("half".utf8)))
+        stubs.add(.get("/thrown"), .made { _ in throw URLError(.userAuthenticationRequired) })
+        stubs.add(.get("/made"), .made { .text("\($0.method) \($0.url)") })
+        let session = stubs.session()
+        let task = Task { try await session.data(from: URL(string: "http://a.test/hang")!) }
+        #expect(await Sightings<Void>.eventually { stubs.requests.count == 1 })
+        task.cancel()
+        await #expect(throws: (any Error).self) { try await task.value }
+        #expect(await code(session, "http://a.test/broken") == .networkConnectionLost)
+        #expect(await code(session, "http://a.test/thrown") == .userAuthenticationRequired)
+        #expect(try await session.data(from: url("http://a.test/made")).0 == Data("GET http://a.test/made".utf8))
+    }
+
+    @Test("two hundred requests at once each get their answer")
+    func many() async throws {
+        stubs.add(.any, .made { .text($0.url) })
+        let session = stubs.session()
+        let right = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for index in 0..<200 {
+                group.addTask {
+                    let text = "http://h\(index % 5).test/\(index)"
+                    return try await session.data(from: URL(string: text)!).0 == Data(text.utf8)
+                }
+            }
+            return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(right == 200 && stubs.requests.count == 200)
+    }
+
+    @Test(
+        "patterns: wildcards, queries in any order, hosts in any case",
+        arguments: [
+            ("https://a.test/users/*", "https://a.test/users/1", true),
+            ("https://a.test/users/*", "https://a.test/users/1/x", false),
+            ("https://a.test/**", "https://a.test/users/1/x?q=1", true), ("HTTPS://A.test/x", "https://a.test/x", true),
+            ("https://a.test/X", "https://a.test/x", false), ("https://a.test", "https://a.test/", true),
+            ("/x", "http://any.test/x?a=1", true), ("/x?a=1&b=2", "http://any.test/x?b=2&a=1", true),
+            ("/x?a=1", "http://any.test/x?a=1&b=2", false), ("/x?a=1", "http://any.test/x", false),
+            ("https://*.test/x", "https://a.b.test/x", true), ("https://a.test/*/y", "https://a.test//y", true),
+            ("/**/end", "http://any.test/a/b/end#top", true), ("/a*", "http://any.test/b", false),
+        ]
+    )
+    func patterns(pattern: String, text: String, matches: Bool) async {
+        let stubs = Stubs()
+        stubs.add(.url(pattern), .status(204))
+        #expect((await code(stubs.session(), text) == nil) == matches)
+    }
+
+    @Test("a condition may ask the stubs, and change them")
+    func conditions() async {
+        let stubs = stubs
+        stubs.add(
+            .any.where { _ in
+                stubs.add(.url("https://api.test/other"), .status(204))
+                return stubs.requests.count == 2
+            },
+            [.status(200)]
+        )
+        let session = stubs.session()
+        #expect(await code(session, "https://api.test/a") == .resourceUnavailable)
+        #expect(await code(session, "https://api.test/a") == nil)
+        #expect(await code(session, "https://api.test/other") == nil)
+        #expect(stubs.requests.count == 3 && stubs.unmatched.count == 1)
+    }
+}
