@@ -15,11 +15,11 @@ struct ConcurrencyTests {
         "Sources/TestServer/Certificates/TestKey.swift": "OpenSSL's key is counted atomically and never changed",
         "Sources/UncurlExtras/Activity/NotificationTokens.swift": "a center's tokens are kept, never looked at",
         "Sources/UncurlTestKit/TestKitProtocol.swift": "a loading class's methods are called one after the other",
-        "Sources/Uncurl/SessionManager/URLSessionManager.swift":
+        "Sources/Uncurl/Managers/URLSessionManager.swift":
             "open to subclasses, which can only claim; its own state is under a Mutex",
-        "Sources/Uncurl/SessionManager/HTTPSessionManager.swift":
+        "Sources/Uncurl/Managers/HTTPSessionManager.swift":
             "the same, one class further; what it adds never changes, or is under a Mutex",
-        "Sources/Uncurl/SessionManager/CompletionFacts.swift": "the keys of its dictionary are strings",
+        "Sources/Uncurl/Managers/CompletionFacts.swift": "the keys of its dictionary are strings",
         "Sources/Uncurl/Operations/HTTPRequestOperation.swift": "open as Operation is; its state is under a Mutex",
         "Sources/Uncurl/Tasks/TaskDelegate.swift": "subclassed in its room alone; its state is under a Mutex",
         "Sources/Uncurl/Tasks/DataTaskDelegate.swift": "adds nothing to its class",
@@ -30,7 +30,9 @@ struct ConcurrencyTests {
     private static let files = SourceTree.sources.filter { $0.room != "URLLoading" }
 
     /// `async` begins in URLLoading.
-    private static let below = files.filter { !["Uncurl", "UncurlExtras", "UncurlXML", "UncurlTestKit", "Examples"].contains($0.room) }
+    private static let below = files.filter { file in
+        !["Uncurl", "UncurlExtras", "UncurlXML", "UncurlTestKit", "Examples"].contains(file.room)
+    }
 
     private func words(_ file: SourceTree.File) -> Set<Substring> { Set(file.words) }
 

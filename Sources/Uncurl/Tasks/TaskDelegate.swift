@@ -109,9 +109,9 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, @unchecked 
         TaskInterests(rawValue: own.load(ordering: .relaxed)).union(core.interests)
     }
 
-    package func taskDidResume(_ task: URLSessionTask) { core.post(URLSessionManager.taskDidResume, task) }
+    package func taskDidResume(_ task: URLSessionTask) { core.post(TaskNotification.didResume, task) }
 
-    package func taskDidSuspend(_ task: URLSessionTask) { core.post(URLSessionManager.taskDidSuspend, task) }
+    package func taskDidSuspend(_ task: URLSessionTask) { core.post(TaskNotification.didSuspend, task) }
 
     // MARK: Progress
 

@@ -4,7 +4,7 @@ public import URLLoading
 extension TaskDelegate: URLSessionDelegate {
     public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
         core.sessionHooks.didBecomeInvalid?(session, error)
-        core.post(URLSessionManager.sessionDidInvalidate, session)
+        core.post(TaskNotification.sessionDidInvalidate, session)
     }
 
     public func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {

@@ -46,7 +46,7 @@ struct StreamTaskEnd: Sendable {
     let delegate: TaskDelegate
 
     func tell(_ task: URLSessionTask, _ error: UncurlError?) {
-        core.post(URLSessionManager.taskDidComplete, task, error.map { [URLSessionManager.errorKey: $0] })
+        core.post(TaskNotification.didComplete, task, error.map { [TaskNotification.errorKey: $0] })
         delegate.open()
     }
 

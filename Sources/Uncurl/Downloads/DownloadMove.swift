@@ -52,10 +52,10 @@ struct DownloadMove {
                 NSLocalizedDescriptionKey: failure.description, NSUnderlyingErrorKey: error,
             ]
             for (key, value) in (error as NSError).userInfo { facts[key] = value }
-            core.post(URLSessionManager.downloadTaskDidFailToMoveFile, task, facts)
+            core.post(TaskNotification.didFailToMoveFile, task, facts)
             return .stranded(.file(failure))
         }
-        core.post(URLSessionManager.downloadTaskDidMoveFile, task)
+        core.post(TaskNotification.didMoveFile, task)
         return .placed(place)
     }
 }

@@ -1,0 +1,23 @@
+public import URLLoading
+
+/// What ends an operation besides the network and its answer.
+public enum OperationFailure: Error {
+    /// The output stream took no more; the error is the stream's, nil where it is full.
+    case output((any Error)?, written: Int64)
+    /// The server's content has changed since the pause, and what was written to the stream cannot be taken back.
+    case changedContent(written: Int64)
+}
+
+extension OperationFailure: LocalizedError, CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .output(let error?, let written):
+            "the output stream failed behind \(written) bytes: \(ErrorText.of(error))"
+        case .output(nil, let written): "the output stream took no more than \(written) bytes"
+        case .changedContent(let written):
+            "the server's content has changed since the pause, and \(written) bytes of the old are in the output stream"
+        }
+    }
+
+    public var errorDescription: String? { description }
+}

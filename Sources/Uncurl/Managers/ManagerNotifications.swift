@@ -1,0 +1,45 @@
+public import URLLoading
+
+/// Names and keys of notifications: the same strings as AFNetworking's.
+///
+/// A manager posts them in the order of events. The thread that resumes or suspends a task posts those two. The completion queue posts the end
+/// of a task after the task's handler has returned; the reader of a stream posts the end of the stream. The session's delegate queue posts what
+/// concerns the session.
+extension URLSessionManager {
+    /// A task begins or goes on. The object is the task.
+    public static let taskDidResume = TaskNotification.didResume
+    /// A task has been suspended. The object is the task.
+    public static let taskDidSuspend = TaskNotification.didSuspend
+    /// A task has ended. The object is the task; the user info has the keys below.
+    public static let taskDidComplete = TaskNotification.didComplete
+    /// The session is closed. The object is the session.
+    public static let sessionDidInvalidate = TaskNotification.sessionDidInvalidate
+    /// A downloaded file is at its destination. The object is the download task.
+    public static let downloadTaskDidMoveFile = TaskNotification.didMoveFile
+    /// A downloaded file could not be moved. The object is the download task; the user info is the error's.
+    public static let downloadTaskDidFailToMoveFile = TaskNotification.didFailToMoveFile
+
+    /// The value that the serializer made. Missing where it made none.
+    public static let serializedResponseKey = "com.alamofire.networking.task.complete.serializedresponse"
+    /// The serializer that the task had.
+    public static let responseSerializerKey = "com.alamofire.networking.task.complete.responseserializer"
+    /// The ``UncurlError`` of a failed task.
+    public static let errorKey = TaskNotification.errorKey
+    /// The `URL` of a download's file, in place of the data.
+    public static let assetPathKey = "com.alamofire.networking.task.complete.assetpath"
+    /// The content as `Data`.
+    public static let responseDataKey = "com.alamofire.networking.complete.finish.responsedata"
+    /// The `URLSessionTaskMetrics`, where the manager collects them.
+    public static let sessionTaskMetricsKey = "com.alamofire.networking.complete.sessiontaskmetrics"
+}
+
+extension ManagerCore {
+    func postCompletion<Value>(
+        _ task: URLSessionTask,
+        _ response: Response<Value>,
+        _ serializer: some ResponseSerializer
+    ) {
+        guard settings.notificationCenter != nil else { return }
+        post(URLSessionManager.taskDidComplete, task, CompletionFacts.ofTasks.userInfo(of: response, by: serializer))
+    }
+}
