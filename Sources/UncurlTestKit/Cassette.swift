@@ -13,9 +13,11 @@ public import Uncurl
 /// The file is an HTTP Archive (HAR 1.2), which browsers export too. Where it is not there, the first run records it; from then on nothing
 /// touches the network, and a request that was not recorded fails. Each exchange is replayed once, in the order of its kind. Any thread.
 public final class Cassette: Sendable {
+    /// Whether a cassette replays or records.
     public enum Mode: Hashable, Sendable {
         /// Replays if the file is there, records otherwise.
         case automatic
+        /// Replays. A file that is missing is a ``CassetteError/unreadable(_:reason:)``.
         case replay
         /// Anew, in place of what was recorded.
         case record
@@ -23,12 +25,15 @@ public final class Cassette: Sendable {
 
     /// What of two requests must be the same.
     public enum Part: Hashable, Sendable {
+        /// The method, such as `GET`.
         case method
         /// With its query, in any order.
         case url
         /// Without its query.
         case path
+        /// The content, byte by byte.
         case body
+        /// The value of one header field, or its absence. The field's name is compared without case.
         case header(String)
     }
 
@@ -84,6 +89,7 @@ public final class Cassette: Sendable {
         }
     }
 
+    /// Whether requests go to the network and are recorded.
     public var isRecording: Bool {
         if case .record = source { true } else { false }
     }
@@ -269,7 +275,9 @@ extension Cassette: TestKitSource {
 
 /// What is wrong with a recording.
 public enum CassetteError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
+    /// The file is missing, or is no HTTP Archive.
     case unreadable(URL, reason: String)
+    /// The recording cannot be written to the file.
     case unwritable(URL, reason: String)
     /// Requests that were not recorded, and what was recorded and not asked for.
     case mismatch(unmatched: [String], unused: [String])

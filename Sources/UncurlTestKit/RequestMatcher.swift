@@ -20,13 +20,20 @@ public struct RequestMatcher: Sendable {
     /// Every request.
     public static let any = RequestMatcher("any request", [])
 
+    /// A GET of a URL that matches this pattern.
     public static func get(_ url: String) -> RequestMatcher { method("GET", url) }
+    /// A HEAD of a URL that matches this pattern.
     public static func head(_ url: String) -> RequestMatcher { method("HEAD", url) }
+    /// A POST to a URL that matches this pattern.
     public static func post(_ url: String) -> RequestMatcher { method("POST", url) }
+    /// A PUT to a URL that matches this pattern.
     public static func put(_ url: String) -> RequestMatcher { method("PUT", url) }
+    /// A PATCH of a URL that matches this pattern.
     public static func patch(_ url: String) -> RequestMatcher { method("PATCH", url) }
+    /// A DELETE of a URL that matches this pattern.
     public static func delete(_ url: String) -> RequestMatcher { method("DELETE", url) }
 
+    /// A request of this method, in any case, and of a URL that matches this pattern.
     public static func method(_ method: String, _ url: String) -> RequestMatcher {
         let method = method.uppercased()
         var both = RequestMatcher.url(url).adding("") { $0.method == method }
@@ -53,6 +60,7 @@ public struct RequestMatcher: Sendable {
     /// The request's content must be just this.
     public func body(_ data: Data) -> RequestMatcher { adding("a body of \(data.count) bytes") { $0.body == data } }
 
+    /// The request's content must be just this text in UTF-8.
     public func body(_ text: String) -> RequestMatcher { body(Data(text.utf8)) }
 
     /// Anything else.
@@ -76,16 +84,20 @@ extension RequestMatcher: CustomStringConvertible {
 
 /// A request as a stub gets it.
 public struct StubbedRequest: Sendable {
+    /// The request as the session sends it, after interceptors and cookies.
     public let request: URLRequest
     /// Its content, wherever it came from.
     public let body: Data
 
+    /// - Parameter body: the content; nil takes the request's `httpBody`, or none.
     public init(_ request: URLRequest, body: Data? = nil) {
         self.request = request
         self.body = body ?? request.httpBody ?? Data()
     }
 
+    /// The request's method, `GET` where it names none.
     public var method: String { request.httpMethod ?? "GET" }
+    /// The request's absolute URL, empty where it has none.
     public var url: String { request.url?.absoluteString ?? "" }
 }
 

@@ -44,10 +44,12 @@ public struct StubResponse: Sendable {
         data(try encoder.encode(value), contentType: "application/json", status: status)
     }
 
+    /// Text in UTF-8, with the content type `text/plain`.
     public static func text(_ text: String, status: Int = 200) -> StubResponse {
         data(Data(text.utf8), contentType: "text/plain; charset=utf-8", status: status)
     }
 
+    /// Content with a content type. `headers` replace fields of the same name.
     public static func data(
         _ data: Data,
         contentType: String = "application/octet-stream",
@@ -57,6 +59,7 @@ public struct StubResponse: Sendable {
         self.status(status, headers: ["Content-Type": contentType].merging(headers) { $1 }, data: data)
     }
 
+    /// An answer with this Location and no content. The session's rules decide whether it is followed.
     public static func redirect(to url: String, status: Int = 302) -> StubResponse {
         self.status(status, headers: ["Location": url])
     }
@@ -86,6 +89,7 @@ public struct StubResponse: Sendable {
     /// Fails as the network does.
     public static func failure(_ code: URLError.Code) -> StubResponse { failure(URLError(code)) }
 
+    /// The load fails with this error, before any answer.
     public static func failure(_ error: any Error) -> StubResponse { StubResponse(.steps([.fail(error)])) }
 
     /// Begins an answer, and fails before it is whole.

@@ -74,6 +74,7 @@ public final class Stubs: Sendable {
         state.withLock { $0.add(matcher, responses, repeats: false) }
     }
 
+    /// Removes every stub. What the requests were stays in ``requests`` and ``unmatched``.
     public func removeAll() { state.withLock { $0.stubs = [] } }
 
     /// All requests that came, in their order, those that no stub was for too.

@@ -16,8 +16,10 @@ internal import Synchronization
 public final class TestClock: Clock, Sendable {
     /// Time since the clock was made.
     public struct Instant: InstantProtocol, CustomStringConvertible {
+        /// Since the clock was made.
         public let offset: Duration
 
+        /// An instant this long after the clock was made.
         public init(offset: Duration = .zero) { self.offset = offset }
 
         public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
@@ -54,6 +56,7 @@ public final class TestClock: Clock, Sendable {
 
     private let state = Mutex(State())
 
+    /// A clock that stands at zero.
     public init() {}
 
     public var now: Instant { state.withLock { $0.now } }

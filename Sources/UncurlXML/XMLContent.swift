@@ -96,10 +96,14 @@ public enum XMLEvent: Sendable, Hashable {
     ///   - name: as written, with its prefix; attributes likewise.
     ///   - namespace: nil for none.
     case start(name: String, namespace: String?, attributes: [String: String])
+    /// An element's end tag, or the end of an empty element. The name is as written.
     case end(name: String)
     /// All the text between two other parts, references resolved.
     case text(String)
+    /// The octets of a CDATA section, in UTF-8.
     case cdata(Data)
+    /// The text between `<!--` and `-->`.
     case comment(String)
+    /// A processing instruction. `data` is nil where nothing follows the target.
     case instruction(target: String, data: String?)
 }

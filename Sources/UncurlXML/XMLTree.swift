@@ -4,6 +4,7 @@ internal import Uncurl
 
 /// A well-formed document, read. Safe to hand around although `XMLDocument` is not: everybody gets a tree of his own.
 public final class XMLTree: Sendable {
+    /// The document that the tree was made of.
     public let content: XMLContent
     /// The first one; who comes later has his made anew.
     private let first: Mutex<XMLDocument?>

@@ -5,11 +5,15 @@ struct DocumentationTests {
     /// Rooms in which nothing public lacks its words. A room is added by its name and never taken out.
     static let documented = ["UncurlXML", "UncurlTestKit"]
 
+    /// Of all rooms: a member may implement what a protocol of another room requires.
+    private static let declarations = PublicDeclarations(of: SourceTree.sources)
+    private static let undocumented = declarations.undocumented
+
     @Test("every public declaration is documented", arguments: documented)
     func everythingIsDocumented(room: String) {
-        let declarations = PublicDeclarations(of: SourceTree.sources.filter { $0.room == room })
-        #expect(!declarations.all.isEmpty)
-        let missing = declarations.undocumented.map(\.description).joined(separator: "\n")
+        let folder = "Sources/\(room)/"
+        #expect(Self.declarations.all.contains { $0.file.hasPrefix(folder) })
+        let missing = Self.undocumented.filter { $0.file.hasPrefix(folder) }.map(\.description).joined(separator: "\n")
         #expect(missing.isEmpty, "without documentation:\n\(missing)")
     }
 
@@ -93,7 +97,10 @@ struct DocumentationTests {
             public struct S: Q { public func a(_ e: Int) {} }
             extension S { public func a(f: Int) {} ; public var description: String { "" } }
             /// Words.
-            public class T { public override func g() {} ; public func a(_ b: Int) {} }
+            public class T {
+                public override func g() {}
+                public func a(_ b: Int) {}
+            }
             """
         )
         #expect(found.undocumented.map(\.name) == ["c()", "d()", "a(f:)", "a(_:)"])

@@ -60,7 +60,8 @@ struct PublicDeclarations {
         "init(rawValue:)", "makeAsyncIterator()", "makeIterator()", "next()", "next(isolation:)", "startIndex",
         "endIndex", "index(after:)", "init(stringLiteral:)", "init(arrayLiteral:)", "init(dictionaryLiteral:)",
         "init(integerLiteral:)", "init(floatLiteral:)", "init(booleanLiteral:)", "init(nilLiteral:)", "Element",
-        "AsyncIterator", "now", "minimumResolution", "sleep(until:tolerance:)", "advanced(by:)", "duration(to:)",
+        "AsyncIterator", "Iterator", "subscript(position:)", "now", "minimumResolution", "sleep(until:tolerance:)",
+        "advanced(by:)", "duration(to:)",
     ]
 }
 
@@ -238,7 +239,7 @@ struct DeclarationReader {
             let name = current.map { String($0.text) } ?? ""
             index += 1
             if isPublic { add(name, modifiers, line) }
-            // The rest of `case a, b` has the words of the first.
+        // The rest of `case a, b` has the words of the first.
         }
     }
 

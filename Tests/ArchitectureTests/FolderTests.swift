@@ -1,0 +1,108 @@
+import Testing
+
+/// The folders within rooms: each answers one question, and arrows between them have one direction.
+@Suite("Folders")
+struct FolderTests {
+    /// By room and folder, the folders whose types its files may name. A file at the top of its room is in the folder "".
+    static let allowed: [String: [String: Set<String>]] = [
+        "Uncurl": [
+            "": [],
+            // What messages are made of.
+            "Fields": [],
+            "Parameters": [],
+            "JSON": ["Fields", "Parameters"],
+            "Multipart": [],
+            "Compression": [],
+            "Answers": ["Fields", "JSON"],
+            // What may go wrong.
+            "Security": [],
+            "Errors": ["Answers", "Compression", "Multipart", "Parameters", "Security"],
+            // What a program says of a request and of its answer.
+            "RequestSerializers": ["Compression", "Errors", "Fields", "JSON", "Multipart", "Parameters"],
+            "ResponseSerializers": ["Answers", "Errors", "Fields", "JSON", "Parameters"],
+            "Interceptors": ["Errors", "Fields"],
+            "Requests": [
+                "Answers", "Compression", "Fields", "Interceptors", "Multipart", "Parameters", "RequestSerializers",
+            ],
+            "Monitors": ["Errors", "Requests"],
+            "Adapters": ["Errors", "Interceptors", "Monitors"],
+            "Streams": ["Errors"],
+            "Reachability": [],
+            // How a request comes to its answer.
+            "Settings": [
+                "Errors", "Interceptors", "Monitors", "RequestSerializers", "Requests", "ResponseSerializers",
+                "Security",
+            ],
+            "Downloads": ["Answers", "Errors", "Settings"],
+            "Responses": ["Answers", "Downloads", "Errors", "Multipart", "ResponseSerializers"],
+            "Tasks": ["Downloads", "Errors", "Requests", "Settings"],
+            "Managers": [
+                "Downloads", "Errors", "Fields", "Interceptors", "Monitors", "RequestSerializers", "Requests",
+                "ResponseSerializers", "Responses", "Security", "Settings", "Tasks",
+            ],
+            "Transfers": [
+                "Answers", "Downloads", "Errors", "Fields", "Interceptors", "Managers", "Monitors", "Multipart",
+                "Parameters", "Requests", "ResponseSerializers", "Responses", "Settings", "Streams", "Tasks",
+            ],
+            "Operations": [
+                "Answers", "Errors", "Managers", "Requests", "ResponseSerializers", "Responses", "Settings", "Tasks",
+            ],
+        ],
+        "UncurlExtras": [
+            "": [],
+            "Caching": [],
+            "Images": ["Caching"],
+            "Downloading": ["Caching", "Images"],
+            "Activity": [],
+            "Terminal": [],
+        ],
+    ]
+
+    /// The most files of a room that may all refer to each other.
+    private static let largestCircle = ["Uncurl": 5, "UncurlExtras": 3, "UncurlTestKit": 1, "UncurlXML": 2]
+
+    private static func folder(_ path: String) -> String {
+        let parts = path.split(separator: "/")
+        return parts.count > 3 ? String(parts[2]) : ""
+    }
+
+    @Test("a room's folders are those of its table", arguments: allowed.keys.sorted())
+    func folders(room: String) throws {
+        let table = try #require(Self.allowed[room])
+        let there = Set(SourceTree.sources.filter { $0.room == room }.map { Self.folder($0.path) })
+        #expect(there == Set(table.keys))
+    }
+
+    @Test("a file names the types of those folders alone that its own may name", arguments: allowed.keys.sorted())
+    func arrows(room: String) throws {
+        let table = try #require(Self.allowed[room])
+        for (file, uses) in TopLevelNames(of: SourceTree.sources.filter { $0.room == room }).uses {
+            let own = Self.folder(file)
+            for other in uses where Self.folder(other) != own {
+                #expect(table[own]?.contains(Self.folder(other)) ?? false, "\(file) uses \(other)")
+            }
+        }
+    }
+
+    @Test("no arrows between a room's folders lead back to where they began", arguments: allowed.keys.sorted())
+    func noCircles(room: String) throws {
+        var left = try #require(Self.allowed[room])
+        while let free = left.first(where: { $0.value.isDisjoint(with: left.keys) }) { left[free.key] = nil }
+        #expect(left.isEmpty, "\(left.keys.sorted()) are in circles, or behind them")
+    }
+
+    @Test("no more files of a room refer to each other in a circle than today", arguments: largestCircle.keys.sorted())
+    func circles(room: String) {
+        let circles = TopLevelNames(of: SourceTree.sources.filter { $0.room == room }).circles
+        #expect(circles.first?.count ?? 1 <= Self.largestCircle[room] ?? 1, "\(circles.first ?? [])")
+    }
+
+    @Test("a circle of files is found, and files beside it are not part of it")
+    func reading() {
+        let texts = [
+            "a": "struct A { let b: B }", "b": "enum B { func c() -> C }", "c": "class C: A {}", "d": "let d = A()",
+        ]
+        let files = texts.map { SourceTree.File(path: $0, text: $1, code: $1) }
+        #expect(TopLevelNames(of: files).circles == [["a", "b", "c"]])
+    }
+}
