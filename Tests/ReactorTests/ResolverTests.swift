@@ -236,6 +236,8 @@ struct ResolverTests {
         let gate = Gate()
         let started = Gate()
         var options = Resolver.Options()
+        // The names go straight to the look-up's queue, so that the last is refused before the first is answered.
+        options.hostsFile = nil
         options.threads = 1
         options.maximumWaiting = 1
         options.lookup = { _, _ in
