@@ -56,6 +56,8 @@ final class Connection: ReadinessHandler, TimerHandler {
     private var isSuspended = false
     private let opened: Instant
     private var exchanges: UInt32 = 0
+    /// When its last response ended.
+    private(set) var answered: Instant
     private var timer: TimerID?
     /// The server's word on how long it keeps an idle connection, in nanoseconds and less our margin; and how many more
     /// exchanges it serves.
@@ -81,6 +83,7 @@ final class Connection: ReadinessHandler, TimerHandler {
         self.engine = engine
         loop = engine.loop
         opened = engine.loop.sinceBoot
+        answered = engine.loop.now
         state = .idle(since: opened)
         engine.loop.handOver(token, to: self)
     }
@@ -98,7 +101,6 @@ final class Connection: ReadinessHandler, TimerHandler {
             // FIN, or bytes nobody asked for: either way not ours to use again (RFC 9112 §9.2). What an exchange that
             // has ended asked the loop for is no news.
             guard readiness != .again else { return }
-            engine.countIfStray(self)
             engine.closeIdle(self, .peer)
         case .busy(let exchange):
             if !readiness.isDisjoint(with: [.peerFinished, .hungUp]) { peerFinished = true }
@@ -197,6 +199,7 @@ final class Connection: ReadinessHandler, TimerHandler {
     /// The response is whole, and nothing of it is needed any more.
     func endReading() {
         guard let reading else { return }
+        answered = loop.now
         endGathering()
         self.reading = nil
         engine.readings.keep(reading)

@@ -44,6 +44,7 @@ internal import TLS
     var connectionsOpened = 0
     /// Connections that were at rest, and closed because bytes came that no request had asked for.
     public internal(set) var strayConnections = 0
+    var closingServers = ClosingServers()
     /// What TLS works with; nothing in an engine that never speaks it. The second is for TLS inside of TLS.
     var layerBuffers: [TLSBuffers] = []
     var trustWaiters: [ObjectIdentifier: [() -> Void]] = [:]
@@ -118,7 +119,7 @@ internal import TLS
             return id
         }
         let host = host(for: request.destination)
-        if let connection = takeIdle(host) {
+        if let connection = takeIdle(host, for: request) {
             assign(connection, to: exchange)
         } else {
             enqueue(exchange, host, priority)

@@ -24,31 +24,45 @@ extension Engine {
     func takeWarm(for request: EngineRequest) -> Connection? {
         guard let connection = warm, connection.host.destination == request.destination else { return nil }
         warm = nil
-        if connection.isJustDrained || connection.isQuiet { return connection }
-        countIfStray(connection)
-        retire(connection, .peer, abruptly: false)
+        let isTrusted = mayCarry(request, connection)
+        if isTrusted, connection.isJustDrained || connection.isQuiet { return connection }
+        noteNews(of: connection)
+        retire(connection, isTrusted ? .peer : .used, abruptly: false)
         return nil
     }
 
     /// The warmest idle connection that still lives.
-    func takeIdle(_ host: Host) -> Connection? {
+    func takeIdle(_ host: Host, for request: EngineRequest) -> Connection? {
         while let id = host.pool.takeIdle() {
             guard let connection = connections[id] else {
                 host.pool.discardBusy()
                 continue
             }
-            if connection.isAlive { return connection }
-            countIfStray(connection)
+            let isTrusted = mayCarry(request, connection)
+            if isTrusted, connection.isAlive { return connection }
+            noteNews(of: connection)
             host.pool.discardBusy()
             forget(connection)
-            connection.close(.peer, abruptly: false)
+            connection.close(isTrusted ? .peer : .used, abruptly: false)
         }
         return nil
     }
 
-    /// To be called before a connection at rest is given up for what came on it.
-    func countIfStray(_ connection: Connection) {
-        if connection.holdsStrayBytes { strayConnections += 1 }
+    /// Whether `request` may be lost on this connection without a way to tell: the server may be closing it, and the request may be
+    /// sent only once.
+    func mayCarry(_ request: EngineRequest, _ connection: Connection) -> Bool {
+        if request.isIdempotent, request.isReplayable { return true }
+        let destination = connection.host.destination
+        return !closingServers.mayClose(destination, answered: connection.answered, now: loop.now)
+    }
+
+    /// To be called before a connection at rest is given up: what came on it was an answer to no request, or the server's end.
+    func noteNews(of connection: Connection) {
+        if connection.holdsStrayBytes {
+            strayConnections += 1
+        } else if !connection.isQuiet {
+            closingServers.note(connection.host.destination, answered: connection.answered, now: loop.now)
+        }
     }
 
     func enqueue(_ exchange: Exchange, _ host: Host, _ priority: UInt8) {

@@ -11,6 +11,9 @@ extension Engine {
         // Handed on at once, it is looked at here; else where it is leased.
         if reusable, connection.host.pool.waiting > 0 { reusable = connection.isJustDrained || connection.isQuiet }
         connection.endReading()
+        if reusable, let next = connection.host.pool.firstWaiter.flatMap({ self.exchange($0)?.request }) {
+            reusable = mayCarry(next, connection)
+        }
         if let decoder = exchange.decoder { spareDecoders.keep(decoder) }
         let farewell = exchange.takeFarewell()
         observe(.ended(exchange.id, nil))
@@ -93,6 +96,10 @@ extension Engine {
             tidy(host)
         case .running(let connection):
             let facts = retryFacts(exchange, on: connection, error)
+            if facts.meetsClosedConnection {
+                let leased = exchange.report.timings.leased ?? loop.now
+                closingServers.note(connection.host.destination, answered: connection.answered, now: leased)
+            }
             if configuration.resendsRequests, RetryRule.allows(facts), !isDraining {
                 return retry(exchange, instead: connection, .failed(error))
             }
@@ -175,6 +182,7 @@ extension Engine {
 
     func closeIdle(_ connection: Connection, _ reason: EngineEvent.Closing) {
         guard case .idle = connection.state else { return }
+        if reason == .peer { noteNews(of: connection) }
         connection.host.pool.closedIdle(connection.id)
         forget(connection)
         connection.close(reason, abruptly: false)

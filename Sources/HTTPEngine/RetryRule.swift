@@ -21,10 +21,13 @@ struct RetryRule {
         /// The body can be sent from its start again.
         var replayable: Bool
         var alreadyRetried: Bool
+
+        /// The server closed the connection between two exchanges, or as the second began.
+        var meetsClosedConnection: Bool { reusedConnection && !responseStarted && peerClosed }
     }
 
     static func allows(_ facts: Facts) -> Bool {
-        facts.reusedConnection && !facts.responseStarted && facts.peerClosed && facts.replayable
+        facts.meetsClosedConnection && facts.replayable
             && !facts.alreadyRetried && (!facts.sent || facts.unreceived || facts.idempotent)
     }
 

@@ -131,6 +131,26 @@ struct HandOverTests {
         #expect(server.connections[1].receivedText.ranges(of: "POST ").count == 1)
     }
 
+    @Test("a POST does not follow at once on a connection of a server that closed one right after an answer; a GET does")
+    func closingServer() async throws {
+        let server = try RawServer.start(
+            [[.receive(.headEnd), .send(Self.ok), .close]],
+            otherwise: [.receive(.headEnd), .receive(.bytes(4)), .send(Self.next), .receive(.headEnd), .send(Self.next)]
+        )
+        let engine = try EngineHarness()
+        #expect(await engine.run(try get(server.port)).text == "first")
+        // The close is seen by the loop, or by the look before the next hand-over.
+        engine.handle.post { engine in
+            #expect(engine.connections.count == 0 || engine.waitForNews())
+        }
+        for count in [2, 3] {
+            #expect(await engine.run(try post(server.port)).text == "next")
+            #expect(server.connections.count == count)
+        }
+        #expect(await engine.run(try get(server.port)).text == "next")
+        #expect(server.connections.count == 3)
+    }
+
     @Test(
         "a POST that the server has taken before it closes, by FIN or by RST, is not sent again",
         arguments: [true, false]
