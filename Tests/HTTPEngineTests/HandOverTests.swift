@@ -131,11 +131,15 @@ struct HandOverTests {
         #expect(server.connections[1].receivedText.ranges(of: "POST ").count == 1)
     }
 
-    @Test("a POST does not follow at once on a connection of a server that closed one right after an answer; a GET does")
+    @Test(
+        "a POST does not follow at once on a connection of a server that closed one right after an answer; a GET does"
+    )
     func closingServer() async throws {
         let server = try RawServer.start(
             [[.receive(.headEnd), .send(Self.ok), .close]],
-            otherwise: [.receive(.headEnd), .receive(.bytes(4)), .send(Self.next), .receive(.headEnd), .send(Self.next)]
+            otherwise: [
+                .receive(.headEnd), .receive(.bytes(4)), .send(Self.next), .receive(.headEnd), .send(Self.next),
+            ]
         )
         let engine = try EngineHarness()
         #expect(await engine.run(try get(server.port)).text == "first")

@@ -3,13 +3,13 @@ import Synchronization
 import URLLoading
 
 /// One trial a run: `closing URL COUNT`, `sessions URL COUNT`, `slow URL MILLISECONDS`, `download URL`,
-/// `upload URL FILE`.
+/// `upload URL FILE`, `poison URL COUNT MICROSECONDS`, `pairs URL COUNT`.
 @main
 enum Main {
     static func main() async throws {
         let arguments = Array(CommandLine.arguments.dropFirst())
         guard arguments.count >= 2, let url = URL(string: arguments[1]) else {
-            print("usage: trials closing|sessions|slow|download|upload URL [COUNT, MILLISECONDS OR FILE]")
+            print("usage: trials closing|sessions|slow|download|upload|poison|pairs URL [COUNT, MILLISECONDS OR FILE]")
             return
         }
         let number = arguments.count > 2 ? Int(arguments[2]) ?? 0 : 0
@@ -19,11 +19,13 @@ enum Main {
         case "slow": try await slow(url, Double(number) / 1000)
         case "download": try await download(url)
         case "upload": try await upload(url, URL(fileURLWithPath: arguments.count > 2 ? arguments[2] : ""))
+        case "poison": try await HandOver.poison(url, number, Int(arguments.last ?? "") ?? 0)
+        case "pairs": try await HandOver.pairs(url, number)
         default: print("no such trial: \(arguments[0])")
         }
     }
 
-    private static var configuration: URLSessionConfiguration {
+    static var configuration: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = nil
         configuration.connectionProxyDictionary = [:]
@@ -45,7 +47,7 @@ enum Main {
         for span in spans { print(span.begin, span.end) }
     }
 
-    private static var now: UInt64 {
+    static var now: UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
