@@ -157,6 +157,13 @@ let package = Package(
             path: "Sources/Examples/LiveEvents",
             swiftSettings: testing
         ),
+        // The main job, whole: `./dev run`.
+        .executableTarget(
+            name: "Tour",
+            dependencies: ["Uncurl", "UncurlExtras", "TestServer", "TLS"],
+            path: "Sources/Examples/Tour",
+            swiftSettings: testing
+        ),
         // For the linkage check; no product.
         .executableTarget(
             name: "OneRequest",

@@ -223,12 +223,30 @@ import Testing
         #expect(ask("/range/9", fields: [range, Pair(name: "If-Range", value: "\"old\"")]).status == 200)
     }
 
+    @Test("server-sent events have ids, and a client that comes back gets those behind its last")
+    func events() {
+        func text(_ lastID: String? = nil) -> String? {
+            let response = ask(
+                "/sse?count=3&delay=0",
+                fields: lastID.map { [Pair(name: "Last-Event-ID", value: $0)] } ?? []
+            )
+            guard case .generated(var body, .chunked) = response.body else { return nil }
+            var pieces: [UInt8] = []
+            while body.next(into: &pieces) != .end {}
+            return String(decoding: pieces, as: UTF8.self)
+        }
+        #expect(text()?.hasPrefix("id: 1\nevent: count\ndata: {\"number\": 1}\n\nid: 2\n") == true)
+        #expect(text("2") == "id: 3\nevent: count\ndata: {\"number\": 3}\n\n")
+        #expect(ask("/sse?count=3", fields: [Pair(name: "Last-Event-ID", value: "3")]).status == 204)
+        #expect(field("content-type", of: ask("/sse")) == "text/event-stream")
+    }
+
     @Test("numbers out of range are refused with a line that says the range")
     func badNumbers() {
         for target in [
             "/bytes/-1", "/bytes/x", "/bytes/9999999999999999999999", "/range/1e3", "/delay/-1", "/delay/nan",
             "/redirect/99999", "/chunked/x/0", "/drip?numbytes=0", "/drip?code=204", "/freeze?ms=999999",
-            "/latency", "/latency?ms=-1", "/latency?from=2&to=1", "/latency?ms=10001",
+            "/latency", "/latency?ms=-1", "/sse?count=-1", "/latency?from=2&to=1", "/latency?ms=10001",
             "/headers-large/99999999", "/bytes/1?seed=x", "/stream-bytes/1?chunk_size=0", "/links/0",
         ] {
             let response = ask(target)

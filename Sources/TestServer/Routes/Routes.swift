@@ -108,6 +108,7 @@ enum Routes {
         "stream": get(StreamRoutes.stream),
         "chunked": get(StreamRoutes.chunked),
         "payloads": get(StreamRoutes.payloads),
+        "sse": get(StreamRoutes.events),
         "infinite": get(StreamRoutes.infinite),
         "download": get(StreamRoutes.download),
         "drip": get(StreamRoutes.drip),

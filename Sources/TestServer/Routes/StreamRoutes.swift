@@ -51,6 +51,21 @@ enum StreamRoutes {
         }
     }
 
+    /// `/sse?count=5&delay=0.1`: that many events (HTML §9.2), so many seconds apart, each with its number as its id. A client that comes back
+    /// with `Last-Event-ID` gets those that follow; where none do, 204 ends its stream.
+    static func events(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
+        guard rest.isEmpty else { return .notFound }
+        guard let count = Arguments.count(request.argument("count") ?? "5", upTo: RouteLimits.pieces),
+            let delay = Arguments.seconds(request.argument("delay") ?? "0.1", upTo: RouteLimits.seconds)
+        else { return .bad("count is at most \(RouteLimits.pieces), delay in seconds") }
+        let first = request.field("last-event-id").flatMap { Arguments.count($0, upTo: count) }.map { $0 + 1 } ?? 1
+        guard first <= count else { return RouteResponse(204, .none) }
+        let events = (first...count).map { Array("id: \($0)\nevent: count\ndata: {\"number\": \($0)}\n\n".utf8) }
+        let body = BodyGenerator.list(events, every: delay)
+        let response = RouteResponse(200, type: "text/event-stream", .generated(body, .chunked(trailers: [])))
+        return response.with("Cache-Control", "no-store")
+    }
+
     /// A body without end, as fast as the client reads.
     static func infinite(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         let piece = Array(repeating: UInt8(ascii: "x"), count: 4096)
