@@ -22,6 +22,7 @@ let package = Package(
     name: "uncurl",
     products: [
         .library(name: "HTTP1", targets: ["HTTP1"]),
+        .library(name: "HTTPSemantics", targets: ["HTTPSemantics"]),
         .library(name: "Reactor", targets: ["Reactor"]),
         .library(name: "TLS", targets: ["TLS"]),
         .library(name: "WebSocket", targets: ["WebSocket"]),
@@ -62,19 +63,24 @@ let package = Package(
         .target(name: "TLS", dependencies: ["COpenSSL"], swiftSettings: strict),
         .target(name: "WebSocket", dependencies: ["CZlib"], swiftSettings: strict),
         .target(
+            name: "HTTPSemantics",
+            dependencies: ["HTTP1", "TLS", "CPublicSuffixes"],
+            swiftSettings: strict
+        ),
+        .target(
             name: "HTTPEngine",
-            dependencies: ["Reactor", "HTTP1", "TLS", "WebSocket", "CZlib"],
+            dependencies: ["Reactor", "HTTPSemantics", "HTTP1", "TLS", "WebSocket", "CZlib"],
             swiftSettings: strict
         ),
         .target(
             name: "URLLoading",
-            dependencies: ["HTTPEngine", "WebSocket", "Reactor", "HTTP1", "TLS", "CZlib", "CPublicSuffixes"],
+            dependencies: ["HTTPEngine", "HTTPSemantics", "WebSocket", "Reactor", "HTTP1", "TLS", "CZlib"],
             swiftSettings: strict
         ),
         .target(
             name: "Uncurl",
             dependencies: [
-                "URLLoading", "HTTPEngine", "WebSocket", "Reactor", "HTTP1", "TLS", "CZlib",
+                "URLLoading", "HTTPEngine", "HTTPSemantics", "WebSocket", "Reactor", "HTTP1", "TLS", "CZlib",
                 .product(name: "Logging", package: "swift-log", condition: .when(traits: ["SwiftLog"])),
                 .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["SwiftMetrics"])),
                 .product(
@@ -181,18 +187,24 @@ let package = Package(
             swiftSettings: testing
         ),
         .testTarget(name: "HTTP1Tests", dependencies: ["HTTP1", "TestSupport"], swiftSettings: testing),
+        .testTarget(
+            name: "HTTPSemanticsTests",
+            dependencies: ["HTTPSemantics", "HTTP1", "TLS", "TestSupport"],
+            swiftSettings: testing
+        ),
         .testTarget(name: "WebSocketTests", dependencies: ["WebSocket", "TestSupport"], swiftSettings: testing),
         .testTarget(name: "ReactorTests", dependencies: ["Reactor", "CLinux", "TestSupport"], swiftSettings: testing),
         .testTarget(name: "TLSTests", dependencies: ["TLS", "TestServer", "TestSupport"], swiftSettings: testing),
         .testTarget(
             name: "HTTPEngineTests",
-            dependencies: ["HTTPEngine", "WebSocket", "TLS", "TestServer", "TestSupport"],
+            dependencies: ["HTTPEngine", "HTTPSemantics", "WebSocket", "TLS", "TestServer", "TestSupport"],
             swiftSettings: testing
         ),
         .testTarget(
             name: "URLLoadingTests",
             dependencies: [
-                "URLLoading", "HTTPEngine", "WebSocket", "Reactor", "HTTP1", "TLS", "TestServer", "TestSupport",
+                "URLLoading", "HTTPEngine", "HTTPSemantics", "WebSocket", "Reactor", "HTTP1", "TLS", "TestServer",
+                "TestSupport",
             ],
             swiftSettings: testing
         ),

@@ -1,9 +1,8 @@
 import HTTP1
-import HTTPEngine
 import TestSupport
 import Testing
 
-@testable import URLLoading
+@testable import HTTPSemantics
 
 /// What servers may send is anything; what the rules make of it is not.
 @Suite("Rules and whatever servers send")
@@ -33,9 +32,13 @@ struct PolicyPropertyTests {
                 continue
             }
             found += 1
-            #expect(["http", "https"].contains(target.scheme?.lowercased()), "\(location)")
-            #expect(target.host?.isEmpty == false && target.user == nil, "\(location)")
-            #expect(target.absoluteString.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }, "\(location)")
+            #expect(["http", "https"].contains(target.origin?.scheme), "\(location)")
+            #expect(
+                target.origin?.host.isEmpty == false
+                    && target.reference.authority?.contains(UInt8(ascii: "@")) == false,
+                "\(location)"
+            )
+            #expect(target.text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }, "\(location)")
         }
         #expect(found > 1000)
     }
@@ -76,7 +79,7 @@ struct PolicyPropertyTests {
             let decision = CacheRule.decide(
                 method: "GET",
                 request: request,
-                policy: .useProtocolCachePolicy,
+                mode: .standard,
                 stored: stored,
                 now: times[random.below(times.count)]
             )

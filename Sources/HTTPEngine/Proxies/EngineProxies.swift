@@ -1,4 +1,5 @@
 internal import HTTP1
+internal import HTTPSemantics
 
 /// Requests that an HTTP proxy passes on, and the credentials it wants for them.
 extension Engine {

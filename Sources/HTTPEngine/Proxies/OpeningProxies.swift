@@ -1,4 +1,5 @@
 internal import HTTP1
+internal import HTTPSemantics
 internal import Reactor
 internal import TLS
 

@@ -1,3 +1,5 @@
+public import HTTPSemantics
+
 /// A proxy: where it is, how it is spoken to, and who speaks.
 ///
 /// Equal only if the credentials are: connections of one user are not lent to another.

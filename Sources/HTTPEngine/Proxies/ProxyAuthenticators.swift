@@ -1,3 +1,5 @@
+internal import HTTPSemantics
+
 /// What each proxy has asked for, so that it asks once and not at every connection.
 struct ProxyAuthenticators {
     /// More than anybody configures. Who names other credentials with each request pays a round trip now and then

@@ -1,4 +1,5 @@
 public import HTTP1
+public import HTTPSemantics
 public import Reactor
 public import TLS
 

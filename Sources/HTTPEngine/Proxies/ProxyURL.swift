@@ -1,3 +1,5 @@
+internal import HTTPSemantics
+
 /// Reading a proxy from a URL, as environment variables and command lines name them:
 ///
 ///     [ scheme "://" ] [ user [ ":" password ] "@" ] host [ ":" port ] [ "/" ]

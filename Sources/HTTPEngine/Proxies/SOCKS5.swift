@@ -1,3 +1,4 @@
+internal import HTTPSemantics
 internal import Reactor
 
 /// The client's side of a SOCKS5 handshake (RFC 1928, RFC 1929), without a socket.

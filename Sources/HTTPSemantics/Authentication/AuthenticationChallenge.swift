@@ -10,7 +10,12 @@ public struct AuthenticationChallenge: Hashable, Sendable {
     /// Values by names in lower case, quotes undone.
     public let parameters: [String: String]
 
-    init(scheme: String, token68: String? = nil, parameters: [String: String] = [:]) {
+    /// A challenge that was read elsewhere.
+    ///
+    /// - Parameters:
+    ///   - scheme: lower case.
+    ///   - parameters: values by names in lower case, without quotes.
+    public init(scheme: String, token68: String? = nil, parameters: [String: String] = [:]) {
         self.scheme = scheme
         self.token68 = token68
         self.parameters = parameters

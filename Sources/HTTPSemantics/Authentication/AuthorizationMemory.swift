@@ -1,32 +1,34 @@
-internal import Foundation
-internal import HTTP1
-internal import HTTPEngine
+public import HTTP1
 
 /// The answers that servers have accepted from a session: they go out unasked with later requests to the same protection
 /// space, which saves each of them a refusal (RFC 7617 §2.2, RFC 7616 §3.6).
 ///
 /// A value; its owner keeps it in one place, since a Digest answer counts up.
-struct AuthorizationMemory: Sendable {
+public struct AuthorizationMemory: Sendable {
     private var known: [WebOrigin: [Authorizer]] = [:]
 
-    /// Realms of one server: nobody has so many, unless the server makes them up.
-    static let realmLimit = 32
+    /// Realms of one server. A server that has more of them makes them up.
+    public static let realmLimit = 32
     /// Servers: beyond it, one is forgotten and asks again.
-    static let serverLimit = 1024
+    public static let serverLimit = 1024
 
-    var isEmpty: Bool { known.isEmpty }
+    /// Nothing is known yet.
+    public init() {}
+
+    /// Whether nothing is known: then nothing need be looked up.
+    public var isEmpty: Bool { known.isEmpty }
 
     /// The Authorization value for a request; nil if nothing is known for its URL. Nothing is looked at while nothing
     /// is known.
     ///
     /// - Parameters: as for ``Authorizer/value(method:target:content:)``.
-    mutating func authorization(
-        for url: URL,
+    public mutating func authorization(
+        for url: WebURL,
         method: String,
         target: String,
         content: [UInt8]?
     ) -> SentAuthorization? {
-        guard !known.isEmpty, let origin = WebOrigin(url), let place = place(origin, url) else { return nil }
+        guard !known.isEmpty, let origin = url.origin, let place = place(origin, url) else { return nil }
         guard var authorizer = known[origin]?[place] else { return nil }
         defer { known[origin]?[place] = authorizer }
         // What cannot be written now, as auth-int for a stream, is left for the server to ask.
@@ -35,19 +37,19 @@ struct AuthorizationMemory: Sendable {
     }
 
     /// By whose name and password ``authorization(for:method:target:content:)`` would answer, which it is not asked to.
-    func credentials(for url: URL) -> Credentials? {
-        guard !known.isEmpty, let origin = WebOrigin(url), let place = place(origin, url) else { return nil }
+    public func credentials(for url: WebURL) -> Credentials? {
+        guard !known.isEmpty, let origin = url.origin, let place = place(origin, url) else { return nil }
         return known[origin]?[place].credentials
     }
 
     /// The one that answers for this URL and space, to be taken up by a task whose request was refused.
-    func authorizer(for url: URL, _ space: ProtectionSpace) -> Authorizer? {
-        WebOrigin(url).flatMap { known[$0] }?.first { $0.space == space }
+    public func authorizer(for url: WebURL, _ space: ProtectionSpace) -> Authorizer? {
+        url.origin.flatMap { known[$0] }?.first { $0.space == space }
     }
 
     /// Takes an answer that was accepted. One for a proxy is the engine's to remember.
-    mutating func remember(_ authorizer: Authorizer, for url: URL) {
-        guard authorizer.side == .origin, let origin = WebOrigin(url) else { return }
+    public mutating func remember(_ authorizer: Authorizer, for url: WebURL) {
+        guard authorizer.side == .origin, let origin = url.origin else { return }
         if known[origin] == nil, known.count >= Self.serverLimit, let other = known.keys.first { known[other] = nil }
         var all = known[origin] ?? []
         // The same realm may have been met in another folder: both folders are known then.
@@ -58,24 +60,25 @@ struct AuthorizationMemory: Sendable {
     }
 
     /// What was refused is not sent again.
-    mutating func forget(_ space: ProtectionSpace, for url: URL) {
-        guard let origin = WebOrigin(url) else { return }
+    public mutating func forget(_ space: ProtectionSpace, for url: WebURL) {
+        guard let origin = url.origin else { return }
         known[origin]?.removeAll { $0.space == space }
         if known[origin]?.isEmpty == true { known[origin] = nil }
     }
 
-    mutating func forgetAll() { known = [:] }
+    /// What it is as new.
+    public mutating func forgetAll() { known = [:] }
 
     /// Takes up what a response to a request with an answer of ours says (RFC 7616 §3.5).
-    mutating func note(_ fields: HTTPFields, for url: URL) {
+    public mutating func note(_ fields: HTTPFields, for url: WebURL) {
         guard !known.isEmpty, fields.contains(Authenticator.Side.origin.informationField),
-            let origin = WebOrigin(url), let place = place(origin, url)
+            let origin = url.origin, let place = place(origin, url)
         else { return }
         known[origin]?[place].note(fields)
     }
 
     /// The one that covers most of the path; of equals, the last.
-    private func place(_ origin: WebOrigin, _ url: URL) -> Int? {
+    private func place(_ origin: WebOrigin, _ url: WebURL) -> Int? {
         var best: (covered: Int, place: Int)?
         for (place, authorizer) in (known[origin] ?? []).enumerated() {
             guard let covered = authorizer.scope.covers(url), covered >= best?.covered ?? 0 else { continue }

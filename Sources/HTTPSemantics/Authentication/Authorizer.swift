@@ -1,29 +1,30 @@
-internal import Foundation
-internal import HTTP1
-internal import HTTPEngine
+public import HTTP1
 
-/// Answers one server's, or proxy's, questions with one user's name and password, request after request.
-struct Authorizer: Sendable {
+/// Answers one server's, or one proxy's, questions with one user's name and password, request after request.
+public struct Authorizer: Sendable {
     private enum Scheme: Sendable {
         case basic
         case digest(DigestAuthentication)
     }
 
-    let side: Authenticator.Side
-    let space: ProtectionSpace
-    /// Where it may be used before anybody asked.
-    let scope: AuthorizationScope
-    let credentials: Credentials
+    /// Whose questions it answers.
+    public let side: Authenticator.Side
+    /// The protection space it answers for.
+    public let space: ProtectionSpace
+    /// Where it may be used before a server has asked.
+    public let scope: AuthorizationScope
+    /// By whose name and password it answers.
+    public let credentials: Credentials
     private var scheme: Scheme
 
     /// Nil if no name and password answers the question.
     ///
     /// - Parameter url: of the request that was asked; unused for proxies.
-    init?(_ question: ChallengeQuestion, _ credentials: Credentials, url: URL) {
+    public init?(_ question: ChallengeQuestion, _ credentials: Credentials, url: WebURL) {
         side = question.side
         space = question.space
         self.credentials = credentials
-        if question.space.method == NSURLAuthenticationMethodHTTPBasic {
+        if question.space.scheme == .basic {
             scheme = .basic
             scope = .folder(of: url)
         } else if let challenge = DigestChallenge(question.challenge) {
@@ -40,7 +41,8 @@ struct Authorizer: Sendable {
     /// - Parameters:
     ///   - target: the request-target exactly as sent.
     ///   - content: what the request carries; nil if it is not in memory.
-    mutating func value(method: String, target: String, content: [UInt8]?) throws(AuthenticationError) -> String {
+    public mutating func value(method: String, target: String, content: [UInt8]?) throws(AuthenticationError) -> String
+    {
         switch scheme {
         case .basic:
             return try BasicAuthentication.authorization(credentials)
@@ -52,7 +54,7 @@ struct Authorizer: Sendable {
 
     /// Takes up a challenge that only says that the nonce was too old (RFC 7616 §3.3, `stale`): the same name and password
     /// are good for another try, and nobody is asked. False: it says something else.
-    mutating func renew(_ question: ChallengeQuestion) -> Bool {
+    public mutating func renew(_ question: ChallengeQuestion) -> Bool {
         guard case .digest = scheme, question.space == space, let challenge = DigestChallenge(question.challenge),
             challenge.isStale
         else { return false }
@@ -61,7 +63,7 @@ struct Authorizer: Sendable {
     }
 
     /// Takes up what a response to an authorized request says (RFC 7616 §3.5).
-    mutating func note(_ fields: HTTPFields) {
+    public mutating func note(_ fields: HTTPFields) {
         guard case .digest(var digest) = scheme, let information = fields.joined(side.informationField) else { return }
         digest.note(information: information)
         scheme = .digest(digest)
@@ -69,13 +71,16 @@ struct Authorizer: Sendable {
 }
 
 /// What of an ``Authorizer`` went along with a request.
-struct SentAuthorization: Sendable {
-    let value: String
+public struct SentAuthorization: Sendable {
+    /// The Authorization field's.
+    public let value: String
     /// For what it is good.
-    let space: ProtectionSpace
-    let credentials: Credentials
+    public let space: ProtectionSpace
+    /// Whose name and password it proves.
+    public let credentials: Credentials
 
-    init(value: String, by authorizer: Authorizer) {
+    /// What an authorizer's value went out as.
+    public init(value: String, by authorizer: Authorizer) {
         self.value = value
         space = authorizer.space
         credentials = authorizer.credentials
@@ -83,42 +88,32 @@ struct SentAuthorization: Sendable {
 }
 
 /// Where a credential is sent unasked.
-struct AuthorizationScope: Hashable, Sendable {
+public struct AuthorizationScope: Hashable, Sendable {
     /// Beginnings of paths on the server that asked; "/" is all of it.
-    let paths: [String]
+    public let paths: [String]
 
     /// RFC 7617 §2.2: what lies at or below the last folder of the path.
-    static func folder(of url: URL) -> AuthorizationScope {
-        let path = path(of: url)
+    public static func folder(of url: WebURL) -> AuthorizationScope {
+        let path = url.cleanPath
         let end = path.lastIndex(of: "/") ?? path.startIndex
         return AuthorizationScope(paths: [path.isEmpty ? "/" : String(path[...end])])
     }
 
     /// RFC 7616 §3.3, `domain`: those it names, or without it the whole server. It may name other servers, too; what one
     /// server says does not send a user's answers to another.
-    static func domain(_ list: String?, _ url: URL) -> AuthorizationScope {
-        let base = URIReference(Array(url.absoluteString.utf8))
+    public static func domain(_ list: String?, _ url: WebURL) -> AuthorizationScope {
+        let base = url.reference
         let found: [String] = (list ?? "").split(separator: " ").compactMap { part in
-            let target = URIReference(Array(part.utf8)).resolved(against: base)
-            guard let other = URL(string: String(decoding: target.bytes, as: UTF8.self)),
-                WebOrigin(other) == WebOrigin(url)
-            else { return nil }
-            return path(of: other)
+            let other = WebURL(URIReference(Array(part.utf8)).resolved(against: base))
+            return other.origin == url.origin ? other.cleanPath : nil
         }
         let names = list?.contains { $0 != " " } == true
         return AuthorizationScope(paths: names ? found : ["/"])
     }
 
     /// How much of the URL's path it covers, in octets; nil for nothing. What covers more is meant more.
-    func covers(_ url: URL) -> Int? {
-        let path = Self.path(of: url)
+    public func covers(_ url: WebURL) -> Int? {
+        let path = url.cleanPath
         return paths.filter { path.hasPrefix($0) }.map(\.utf8.count).max()
-    }
-
-    /// Without dot segments, which would lead out of a folder; encoded as it came.
-    private static func path(of url: URL) -> String {
-        let reference = URIReference(Array(url.absoluteString.utf8))
-        let path = URIReference.withoutDotSegments(reference.path)
-        return path.isEmpty ? "/" : String(decoding: path, as: UTF8.self)
     }
 }

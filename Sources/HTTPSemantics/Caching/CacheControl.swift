@@ -1,15 +1,15 @@
-internal import HTTP1
+public import HTTP1
 
 /// What the Cache-Control lines of a request or a response say (RFC 9111 §5.2). Unknown directives mean nothing.
-struct CacheControl: Hashable, Sendable {
+public struct CacheControl: Hashable, Sendable {
     /// A number of seconds (§1.2.2).
-    enum Seconds: Hashable, Sendable {
+    public enum Seconds: Hashable, Sendable {
         case absent
         /// No number, or two that differ: what it limits is over (§4.2.1).
         case invalid
         case value(Int64)
 
-        var number: Int64? {
+        public var number: Int64? {
             switch self {
             case .absent, .invalid: nil
             case .value(let number): number
@@ -17,33 +17,33 @@ struct CacheControl: Hashable, Sendable {
         }
     }
 
-    enum Staleness: Hashable, Sendable {
+    public enum Staleness: Hashable, Sendable {
         case none, any
         case upTo(Int64)
     }
 
-    var noStore = false
+    public var noStore = false
     /// With field names or without: with, too, the response is asked about before each use.
-    var noCache = false
+    public var noCache = false
     /// The field names of `no-cache="…"`, lower case, which are not stored.
-    var noCacheFields: [String] = []
-    var isPublic = false
-    var isPrivate = false
-    var mustRevalidate = false
-    var mustUnderstand = false
+    public var noCacheFields: [String] = []
+    public var isPublic = false
+    public var isPrivate = false
+    public var mustRevalidate = false
+    public var mustUnderstand = false
     /// RFC 8246.
-    var isImmutable = false
-    var onlyIfCached = false
-    var maxAge = Seconds.absent
-    var minFresh = Seconds.absent
-    var maxStale = Staleness.none
+    public var isImmutable = false
+    public var onlyIfCached = false
+    public var maxAge = Seconds.absent
+    public var minFresh = Seconds.absent
+    public var maxStale = Staleness.none
     /// RFC 5861.
-    var staleWhileRevalidate = Seconds.absent
-    var staleIfError = Seconds.absent
+    public var staleWhileRevalidate = Seconds.absent
+    public var staleIfError = Seconds.absent
 
-    init() {}
+    public init() {}
 
-    init(_ fields: HTTPFields) {
+    public init(_ fields: HTTPFields) {
         guard fields.contains(.cacheControl) else {
             // §5.4: Pragma speaks where nothing else does.
             noCache = fields.contains("Pragma") && fields.listMembers(of: "Pragma").contains { Self.isNoCache($0) }
@@ -93,12 +93,12 @@ struct CacheControl: Hashable, Sendable {
     }
 
     /// §1.2.2: 1*DIGIT; what is too large is taken for 2^31.
-    static func seconds(_ text: String) -> Int64? {
+    public static func seconds(_ text: String) -> Int64? {
         guard !text.isEmpty, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
         return min(Int64(text) ?? largest, largest)
     }
 
-    static let largest: Int64 = 1 << 31
+    public static let largest: Int64 = 1 << 31
 
     private static func trimmed(_ text: Substring) -> String {
         let start = text.drop { $0 == " " || $0 == "\t" }

@@ -1,16 +1,16 @@
-internal import HTTP1
+public import HTTP1
 
 /// How long a stored response may be used unasked, and how old it is (RFC 9111 §4.2). Seconds.
-struct CacheFreshness: Hashable, Sendable {
-    let lifetime: Int64
-    let age: Int64
+public struct CacheFreshness: Hashable, Sendable {
+    public let lifetime: Int64
+    public let age: Int64
 
     /// Up to this, inclusive of nothing: §4.2, response_is_fresh = (freshness_lifetime > current_age).
-    var isFresh: Bool { lifetime > age }
+    public var isFresh: Bool { lifetime > age }
     /// How long it has been stale; 0 for one that is fresh.
-    var staleness: Int64 { max(0, age - lifetime) }
+    public var staleness: Int64 { max(0, age - lifetime) }
 
-    init(_ exchange: StoredExchange, _ control: CacheControl, now: Int64) {
+    public init(_ exchange: StoredExchange, _ control: CacheControl, now: Int64) {
         let record = exchange.record
         // §4.2.3. Clocks are set back and servers lie: nothing is younger than no time at all, or older than the largest
         // number there is for it.
@@ -56,7 +56,7 @@ struct CacheFreshness: Hashable, Sendable {
     }
 
     /// Nil as well if the field is there twice and says two things.
-    static func date(_ known: KnownField, in fields: HTTPFields, now: Int64) -> Int64? {
+    public static func date(_ known: KnownField, in fields: HTTPFields, now: Int64) -> Int64? {
         guard let range = fields.first(known) else { return nil }
         for index in 0..<fields.count where fields.known(at: index) == known {
             guard fields.block[fields.valueRange(at: index)] == fields.block[range] else { return nil }

@@ -1,15 +1,11 @@
-internal import Foundation
-
 /// What a stored response is found by (RFC 9111 §2): the method and the whole URL, query included, fragment not.
-struct CacheKey: Hashable, Sendable {
-    let method: String
-    let url: String
+public struct CacheKey: Hashable, Sendable {
+    public let method: String
+    /// In its normal form, without a fragment.
+    public let url: String
 
-    init(method: String, url: URL) {
-        self.init(method: method, url: url.absoluteString)
-    }
-
-    init(method: String, url: String) {
+    /// - Parameter url: absolute; brought into its normal form here.
+    public init(method: String, url: String) {
         self.method = method
         self.url = Self.normalized(url)
     }
@@ -59,23 +55,10 @@ struct CacheKey: Hashable, Sendable {
 
 extension CacheKey {
     /// FNV-1a, 64 bits: the same in every process, and nothing is allocated for it.
-    var quickDigest: UInt64 {
+    public var quickDigest: UInt64 {
         var digest: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in method.utf8 { digest = (digest ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
         for byte in url.utf8 { digest = (digest ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
         return digest
-    }
-
-    /// For whoever only knows requests.
-    var request: URLRequest? {
-        guard let url = URL(string: url) else { return nil }
-        var request = URLRequest(url: url)
-        request.httpMethod = method
-        return request
-    }
-
-    init?(_ request: URLRequest) {
-        guard let url = request.url else { return nil }
-        self.init(method: request.values.httpMethod, url: url)
     }
 }

@@ -1,20 +1,40 @@
 /// What a cache must remember beside a response, to judge it later. Times are seconds since 1970, UTC.
-struct CacheRecord: Hashable, Sendable {
+public struct CacheRecord: Hashable, Sendable {
     /// The request's fields that the response's Vary names (RFC 9111 §4.1), and those that tell who asked.
-    var varying: [VaryingField]
+    public var varying: [VaryingField]
     /// Whoever asks may have it: the server said so, or the program that stored it did not say for whom it is.
-    var isForAnyone = false
+    public var isForAnyone = false
     /// When the request went out and when the response's head came (RFC 9111 §4.2.3).
-    var requested: Int64
-    var received: Int64
+    public var requested: Int64
+    /// When the response's head came.
+    public var received: Int64
+
+    /// - Parameters:
+    ///   - varying: what the response depends on.
+    ///   - requested: seconds since 1970, as `received`.
+    public init(varying: [VaryingField], isForAnyone: Bool = false, requested: Int64, received: Int64) {
+        self.varying = varying
+        self.isForAnyone = isForAnyone
+        self.requested = requested
+        self.received = received
+    }
 }
 
 /// A request field that a response depends on.
-struct VaryingField: Hashable, Sendable {
+public struct VaryingField: Hashable, Sendable {
     /// Lower case.
-    let name: String
+    public let name: String
     /// Normalised for comparison; nil if the request had none.
-    let value: String?
+    public let value: String?
     /// It tells who asks: the value is a digest.
-    var isSecret = false
+    public var isSecret = false
+
+    /// - Parameters:
+    ///   - name: lower case.
+    ///   - value: as ``VaryRule`` compares it; nil if the request had no such field.
+    public init(name: String, value: String?, isSecret: Bool = false) {
+        self.name = name
+        self.value = value
+        self.isSecret = isSecret
+    }
 }

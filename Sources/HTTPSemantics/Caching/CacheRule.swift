@@ -1,7 +1,7 @@
-internal import HTTP1
+public import HTTP1
 
 /// What a cache says to a request.
-enum CacheDecision: Sendable {
+public enum CacheDecision: Sendable {
     /// The stored response is the answer.
     ///
     /// - `age`: in seconds, for the Age field.
@@ -14,61 +14,61 @@ enum CacheDecision: Sendable {
     case validate([(name: String, value: String)], mayServeStale: Bool)
     /// The server is asked.
     case load(mayServeStale: Bool)
+    /// There is no answer.
     case fail(CacheRefusal)
 }
 
-/// Why there is no answer although nobody was asked.
-enum CacheRefusal: Hashable, Sendable {
-    /// `returnCacheDataDontLoad`, and nothing is stored: the load fails with `resourceUnavailable`.
+/// Why there is no answer although no server was asked.
+public enum CacheRefusal: Hashable, Sendable {
+    /// ``CacheMode/onlyStored``, and nothing is stored: the load fails.
     case nothingStored
     /// `only-if-cached` in the request, and nothing suitable is stored: the answer is a 504 (RFC 9111 §5.2.1.7).
     case gatewayTimeout
 }
 
-/// RFC 9111 §4, for a private cache, and the request cache policies.
-enum CacheRule {
+/// What a private cache makes of a request (RFC 9111 §4), by the request's cache mode.
+public enum CacheRule {
+    /// What the cache says to a request.
+    ///
     /// - Parameters:
     ///   - request: the fields as they would be sent.
     ///   - stored: for the request's method and URL; nil without any.
     ///   - now: seconds since 1970.
-    static func decide(
+    public static func decide(
         method: String,
         request: HTTPFields,
-        policy: NSURLRequest.CachePolicy,
+        mode: CacheMode,
         stored: StoredExchange?,
         now: Int64
     ) -> CacheDecision {
         let isServable = method == "GET" && !CacheValidation.isConditional(request)
         let match = isServable ? stored.flatMap { VaryRule.matches($0.record, request) ? $0 : nil } : nil
-        switch policy {
-        case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData:
+        switch mode {
+        case .bypass, .reload:
             return .load(mayServeStale: false)
-        case .returnCacheDataElseLoad:
+        case .preferStored:
             return match.map { asItIs($0, now) } ?? .load(mayServeStale: false)
-        case .returnCacheDataDontLoad:
+        case .onlyStored:
             return match.map { asItIs($0, now) } ?? .fail(.nothingStored)
-        case .reloadRevalidatingCacheData:
+        case .revalidate:
             return match.map { ask($0, mayServeStale: false) } ?? .load(mayServeStale: false)
-        case .useProtocolCachePolicy:
+        case .standard:
             return byProtocol(request, match, now)
         }
     }
 
-    /// What the policy adds to the request that is sent, unless the caller has put it there: other caches on the way are
+    /// What the mode adds to the request that is sent, unless the caller has put it there: other caches on the way are
     /// told to look away (RFC 9111 §5.2.1.4, §5.4).
-    static func additions(_ policy: NSURLRequest.CachePolicy, _ request: HTTPFields) -> [(name: String, value: String)]
-    {
-        switch policy {
-        case .reloadIgnoringLocalAndRemoteCacheData:
+    public static func additions(_ mode: CacheMode, _ request: HTTPFields) -> [(name: String, value: String)] {
+        switch mode {
+        case .reload:
             request.contains(.cacheControl) ? [] : [("Cache-Control", "no-cache"), ("Pragma", "no-cache")]
-        case .useProtocolCachePolicy, .reloadIgnoringLocalCacheData, .returnCacheDataElseLoad,
-            .returnCacheDataDontLoad, .reloadRevalidatingCacheData:
-            []
+        case .standard, .bypass, .preferStored, .onlyStored, .revalidate: []
         }
     }
 
     /// Whether an answer lets a stale response stand in for it (RFC 5861 §4).
-    static func isError(_ status: Int) -> Bool { [500, 502, 503, 504].contains(status) }
+    public static func isError(_ status: Int) -> Bool { [500, 502, 503, 504].contains(status) }
 
     private static func asItIs(_ stored: StoredExchange, _ now: Int64) -> CacheDecision {
         let freshness = CacheFreshness(stored, CacheControl(stored.fields), now: now)

@@ -1,7 +1,7 @@
-internal import HTTP1
+public import HTTP1
 
 /// Whether a response may be stored, and what of it (RFC 9111 §3), in a cache that serves one user.
-enum CacheStorage: Hashable, Sendable {
+public enum CacheStorage: Hashable, Sendable {
     case forbidden
     /// It can serve nobody but who asks for whatever there is: it has neither a lifetime nor anything to ask the server
     /// about it. Allowed everywhere, and not worth a file.
@@ -11,7 +11,8 @@ enum CacheStorage: Hashable, Sendable {
     /// - Parameters:
     ///   - request: as it was sent.
     ///   - response: of a response that came complete.
-    static func permitted(method: String, request: HTTPFields, status: Int, response: HTTPFields) -> CacheStorage {
+    public static func permitted(method: String, request: HTTPFields, status: Int, response: HTTPFields) -> CacheStorage
+    {
         // A partial response would have to be combined with others (§3.4). One to conditions of the caller's own is his.
         guard method == "GET", (200...599).contains(status), status != 206, status != 304 else { return .forbidden }
         let control = CacheControl(response)
@@ -33,7 +34,7 @@ enum CacheStorage: Hashable, Sendable {
     }
 
     /// RFC 9110 §15.1.
-    static func isHeuristic(_ status: Int) -> Bool {
+    public static func isHeuristic(_ status: Int) -> Bool {
         switch status {
         case 200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501: true
         default: false
@@ -50,7 +51,7 @@ enum CacheStorage: Hashable, Sendable {
 
     /// The fields to be stored: those for the next hop, and those that must not be used again unasked, are left out
     /// (§3.1, §5.2.2.4).
-    static func kept(_ fields: HTTPFields) -> HTTPFields {
+    public static func kept(_ fields: HTTPFields) -> HTTPFields {
         var names: [String] = []
         if fields.contains(.connection) { names += fields.listMembers(of: "Connection") }
         if fields.contains(.cacheControl) { names += CacheControl(fields).noCacheFields }
@@ -70,5 +71,5 @@ enum CacheStorage: Hashable, Sendable {
         .proxyAuthorization,
     ]
 
-    static func isHopByHop(_ known: KnownField) -> Bool { hopByHop.contains(known) }
+    public static func isHopByHop(_ known: KnownField) -> Bool { hopByHop.contains(known) }
 }

@@ -1,13 +1,13 @@
-internal import HTTP1
+public import HTTP1
 
 /// How the origin is asked whether a stored response is still good, and what its answer does to it (RFC 9111 §4.3).
-enum CacheValidation {
-    static func hasValidator(_ fields: HTTPFields) -> Bool {
+public enum CacheValidation {
+    public static func hasValidator(_ fields: HTTPFields) -> Bool {
         fields.contains(.etag) || fields.contains(.lastModified)
     }
 
     /// §4.3.1: the fields to add to the request. Empty if nothing can be asked.
-    static func conditions(_ fields: HTTPFields) -> [(name: String, value: String)] {
+    public static func conditions(_ fields: HTTPFields) -> [(name: String, value: String)] {
         var conditions: [(name: String, value: String)] = []
         if let tag = fields["ETag"] { conditions.append(("If-None-Match", tag)) }
         if let date = fields["Last-Modified"] { conditions.append(("If-Modified-Since", date)) }
@@ -16,7 +16,7 @@ enum CacheValidation {
 
     /// Whether the caller has put conditions of his own into a request, or wants a part: the answer is his then, and
     /// the cache keeps out of it.
-    static func isConditional(_ request: HTTPFields) -> Bool {
+    public static func isConditional(_ request: HTTPFields) -> Bool {
         if request.contains(.range) { return true }
         return conditional.contains { request.contains($0) }
     }
@@ -29,7 +29,7 @@ enum CacheValidation {
     /// then no use any more; the request goes out again without conditions.
     ///
     /// - Parameter notModified: the fields of the 304.
-    static func freshened(
+    public static func freshened(
         _ stored: StoredExchange,
         by notModified: HTTPFields,
         requested: Int64,
@@ -44,7 +44,7 @@ enum CacheValidation {
     }
 
     /// What the response to a HEAD request says of what is stored for GET (§4.3.5).
-    enum HeadEffect: Sendable {
+    public enum HeadEffect: Sendable {
         case none
         case update(StoredExchange)
         /// The origin has another one now.
@@ -52,7 +52,7 @@ enum CacheValidation {
     }
 
     /// - Parameter head: the fields of a 200.
-    static func effect(
+    public static func effect(
         ofHead head: HTTPFields,
         status: Int,
         on stored: StoredExchange,
@@ -99,15 +99,15 @@ extension StoredExchange {
 }
 
 /// Entity tags (RFC 9110 §8.8.3).
-enum EntityTag {
-    static func isWeak(_ tag: String) -> Bool { tag.hasPrefix("W/") }
+public enum EntityTag {
+    public static func isWeak(_ tag: String) -> Bool { tag.hasPrefix("W/") }
 
     /// §8.8.3.2: neither is weak, and they are the same.
-    static func areStronglyEqual(_ left: String, _ right: String) -> Bool {
+    public static func areStronglyEqual(_ left: String, _ right: String) -> Bool {
         !isWeak(left) && left == right
     }
 
-    static func areWeaklyEqual(_ left: String, _ right: String) -> Bool {
+    public static func areWeaklyEqual(_ left: String, _ right: String) -> Bool {
         left.dropFirst(isWeak(left) ? 2 : 0) == right.dropFirst(isWeak(right) ? 2 : 0)
     }
 }

@@ -1,4 +1,4 @@
-internal import HTTP1
+public import HTTP1
 internal import TLS
 
 /// Which requests a stored response answers, of all those for its URL.
@@ -9,14 +9,14 @@ internal import TLS
 ///   unless the server says `public`: that its answer is for everyone (§5.2.2.9).
 ///
 /// Secret values are kept and compared as digests: the cache is not a second place where tokens are stored.
-enum VaryRule {
+public enum VaryRule {
     /// What is stored beside a response.
     ///
     /// - Parameters:
-    ///   - request: its fields as they were sent; see ``TaskLoad/selecting(_:_:credentials:)`` for what stands in for those
-    ///     that change with each request.
+    ///   - request: its fields as they were sent; for fields that change with each request, something constant
+    ///     stands in: the user's name and password for a Digest answer.
     ///   - requested: seconds since 1970, as `received`.
-    static func record(
+    public static func record(
         of request: HTTPFields,
         varying response: HTTPFields,
         requested: Int64,
@@ -29,13 +29,13 @@ enum VaryRule {
     }
 
     /// Whether the stored response answers a request with these fields.
-    static func matches(_ record: CacheRecord, _ request: HTTPFields) -> Bool {
+    public static func matches(_ record: CacheRecord, _ request: HTTPFields) -> Bool {
         matches(record.varying, request) && !isUnknownAsker(request, to: record)
     }
 
     /// Whether the request says that it comes from another user than the one that the stored response was for. What Vary
     /// names besides does not count, and a request that does not say who asks is refused nothing.
-    static func isForeign(_ record: CacheRecord, to request: HTTPFields) -> Bool {
+    public static func isForeign(_ record: CacheRecord, to request: HTTPFields) -> Bool {
         let isAnother = record.varying.contains { field in
             field.isSecret && request.contains(field.name) && field.value != value(of: field.name, in: request)
         }
@@ -43,28 +43,28 @@ enum VaryRule {
     }
 
     /// Whether the request comes from the user that the stored response was for, whatever Vary names besides.
-    static func isSameAsker(_ record: CacheRecord, _ request: HTTPFields) -> Bool {
+    public static func isSameAsker(_ record: CacheRecord, _ request: HTTPFields) -> Bool {
         matches(record.varying.filter(\.isSecret), request) && !isUnknownAsker(request, to: record)
     }
 
     /// Whether a field tells who asks.
-    static func identifies(_ name: String) -> Bool {
+    public static func identifies(_ name: String) -> Bool {
         let name = name.lowercased()
         return name == clientCertificate || SecretFields.usual.contains(name)
     }
 
     /// Stands for the certificate shown in the handshake; RFC 9440 tells servers behind a proxy by the same name.
-    static let clientCertificate = "client-cert"
+    public static let clientCertificate = "client-cert"
 
     /// Whether any field tells who asks.
-    static func identifies(_ fields: HTTPFields) -> Bool {
+    public static func identifies(_ fields: HTTPFields) -> Bool {
         (0..<fields.count).contains { identifies(fields.name(at: $0)) }
     }
 
     // MARK: Vary
 
     /// The request's fields that a response's Vary names.
-    static func select(_ request: HTTPFields, varying response: HTTPFields) -> [VaryingField] {
+    public static func select(_ request: HTTPFields, varying response: HTTPFields) -> [VaryingField] {
         guard response.contains(.vary) else { return [] }
         var selected: [VaryingField] = []
         for member in response.listMembers(of: "Vary") {
@@ -75,7 +75,7 @@ enum VaryRule {
     }
 
     /// Whether a request has what the stored response was selected by. `Vary: *` never matches.
-    static func matches(_ varying: [VaryingField], _ request: HTTPFields) -> Bool {
+    public static func matches(_ varying: [VaryingField], _ request: HTTPFields) -> Bool {
         varying.allSatisfy { $0.name != "*" && $0.value == value(of: $0.name, in: request) }
     }
 

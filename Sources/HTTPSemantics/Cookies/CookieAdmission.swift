@@ -1,11 +1,21 @@
 /// Whether a server may have a cookie kept (RFC 6265bis §5.7), as far as the jar's content does not matter.
-enum CookieAdmission {
+public enum CookieAdmission {
     /// The cookie to keep, changed where the rules say so; nil if it is refused.
-    static func admit(_ cookie: Cookie, from scope: CookieScope, isSameSite: Bool) -> Cookie? {
+    ///
+    /// - Parameters:
+    ///   - scope: of the request that the cookie came in answer to.
+    ///   - isSameSite: whether that request was caused by its own site (RFC 6265bis §5.2).
+    ///   - suffixes: the names that nobody may set cookies for.
+    public static func admit(
+        _ cookie: Cookie,
+        from scope: CookieScope,
+        isSameSite: Bool,
+        suffixes: PublicSuffixes = .list
+    ) -> Cookie? {
         var cookie = cookie
         guard isNamedFairly(cookie), !cookie.isSecure || scope.isSecure, cookie.domain.utf8.allSatisfy({ $0 < 0x80 })
         else { return nil }
-        if !cookie.isHostOnly, !scope.isAddress, PublicSuffixes.contains(cookie.domain) {
+        if !cookie.isHostOnly, !scope.isAddress, suffixes.contains(cookie.domain) {
             // A public suffix may set cookies for itself, not for those below it.
             guard cookie.domain == scope.host else { return nil }
             cookie.isHostOnly = true
@@ -33,6 +43,6 @@ enum CookieAdmission {
 
     private static func hasPrefix(_ prefix: String, _ text: String) -> Bool {
         text.utf8.count >= prefix.utf8.count
-            && zip(text.utf8, prefix.utf8).allSatisfy { HeaderNames.lowercased($0) == $1 }
+            && zip(text.utf8, prefix.utf8).allSatisfy { $0.lowercasedASCII == $1 }
     }
 }

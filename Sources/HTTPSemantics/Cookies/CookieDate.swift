@@ -1,7 +1,7 @@
 /// Dates in cookies, which servers write in every form there is: tokens in any order, as RFC 6265bis §5.1.1 reads them.
-enum CookieDate {
+public enum CookieDate {
     /// Seconds since 1970 of what the text says, nil where it says no date.
-    static func parse(_ text: String) -> Double? {
+    public static func parse(_ text: String) -> Double? {
         var time: Time?
         var day: Int?
         var month: Int?
@@ -58,7 +58,7 @@ enum CookieDate {
 
     /// The first three letters; the rest may be anything.
     private static func month(_ token: Substring.UTF8View) -> Int? {
-        let start = token.prefix(3).map(HeaderNames.lowercased)
+        let start = token.prefix(3).map(\.lowercasedASCII)
         return months.firstIndex { $0.utf8.elementsEqual(start) }.map { $0 + 1 }
     }
 

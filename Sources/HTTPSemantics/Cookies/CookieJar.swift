@@ -1,33 +1,48 @@
 /// Cookies by domain: what is kept, what is sent, what has to go. A plain value; its owner knows threads, clocks and files.
 /// Times are in seconds since 1970.
-struct CookieJar: Sendable {
-    struct Entry: Sendable, Equatable, Codable {
-        var cookie: Cookie
-        var creation: Double
-        var lastAccess: Double
+public struct CookieJar: Sendable {
+    /// A cookie as a jar keeps it. Times are in seconds since 1970.
+    public struct Entry: Sendable, Equatable, Codable {
+        public var cookie: Cookie
+        /// When the first cookie of its key was made: what replaces a cookie inherits its age.
+        public var creation: Double
+        /// When it was last sent, or set.
+        public var lastAccess: Double
+
+        /// - Parameters:
+        ///   - creation: seconds since 1970, as `lastAccess`.
+        public init(cookie: Cookie, creation: Double, lastAccess: Double) {
+            self.cookie = cookie
+            self.creation = creation
+            self.lastAccess = lastAccess
+        }
     }
 
     /// Chrome's number; RFC 6265bis §6.1 asks for 50 at least.
-    static let maximumPerDomain = 180
+    public static let maximumPerDomain = 180
     /// What RFC 6265bis §6.1 asks for at least.
-    static let maximumCount = 3000
+    public static let maximumCount = 3000
     /// Where a full jar is cut back to, so that not every new cookie looks at all others.
-    static let countAfterEviction = 2700
+    public static let countAfterEviction = 2700
     /// What curl sends: servers refuse fields of more than 8 KiB.
-    static let maximumSent = 150
-    static let maximumHeader = 8190
+    public static let maximumSent = 150
+    public static let maximumHeader = 8190
 
     /// By ``DomainHash``, so that a host's parents are found without making strings of them. Who shares a hash by
     /// chance shares an array; every match compares the domain itself.
     private var entries: [UInt64: [Entry]] = [:]
-    private(set) var count = 0
+    /// How many cookies it holds, those that have expired unnoticed too.
+    public private(set) var count = 0
     /// What was set or removed since the owner last asked.
-    private(set) var changes: Set<Cookie.Key> = []
+    public private(set) var changes: Set<Cookie.Key> = []
     /// Whether anybody will ask.
-    let recordsChanges: Bool
+    public let recordsChanges: Bool
     private let seed = UInt64.random(in: .min ... .max)
 
-    init(recordsChanges: Bool) {
+    /// An empty jar.
+    ///
+    /// - Parameter recordsChanges: whether the owner asks for ``changes``, as one does that writes them to a file.
+    public init(recordsChanges: Bool = false) {
         self.recordsChanges = recordsChanges
     }
 
@@ -35,7 +50,7 @@ struct CookieJar: Sendable {
 
     /// The entries for a request, longer paths first, then older ones (RFC 6265bis §5.8.3). Being sent keeps them from
     /// being evicted. No allocation where there are none.
-    mutating func take(for scope: CookieScope, isSameSite: Bool, now: Double) -> [Entry] {
+    public mutating func take(for scope: CookieScope, isSameSite: Bool, now: Double) -> [Entry] {
         guard count > 0 else { return [] }
         var found: [Entry] = []
         var hash = DomainHash(seed)
@@ -70,13 +85,13 @@ struct CookieJar: Sendable {
     }
 
     /// The Cookie field's value; nil where there is nothing to send. Those past the limits stay behind.
-    mutating func header(for scope: CookieScope, isSameSite: Bool, now: Double) -> String? {
+    public mutating func header(for scope: CookieScope, isSameSite: Bool, now: Double) -> String? {
         let found = take(for: scope, isSameSite: isSameSite, now: now)
         return found.isEmpty ? nil : Self.header(found.lazy.map(\.cookie))
     }
 
     /// `name=value` with "; " between; a cookie without a name is its value alone (RFC 6265bis §5.8.3).
-    static func header(_ cookies: some Sequence<Cookie>) -> String? {
+    public static func header(_ cookies: some Sequence<Cookie>) -> String? {
         var header = ""
         for cookie in cookies.prefix(maximumSent) {
             let length = cookie.name.utf8.count + cookie.value.utf8.count + 3
@@ -96,7 +111,7 @@ struct CookieJar: Sendable {
     /// Keeps a cookie in place of the one with its key, whose age it inherits; an expired one only removes that. Says
     /// whether anything is different now.
     @discardableResult
-    mutating func set(_ cookie: Cookie, creation: Double, now: Double) -> Bool {
+    public mutating func set(_ cookie: Cookie, creation: Double, now: Double) -> Bool {
         guard !cookie.isExpired(at: now) else { return remove(cookie.key) }
         let hash = hash(cookie.domain)
         var bucket = entries.removeValue(forKey: hash) ?? []
@@ -115,7 +130,7 @@ struct CookieJar: Sendable {
     }
 
     /// Whether a cookie from an unprotected answer would take the place of a protected one, or hide it (RFC 6265bis §5.7).
-    func overlaysSecure(_ cookie: Cookie) -> Bool {
+    public func overlaysSecure(_ cookie: Cookie) -> Bool {
         guard count > 0 else { return false }
         return entries.values.contains { bucket in
             bucket.contains { entry in
@@ -129,12 +144,12 @@ struct CookieJar: Sendable {
     }
 
     @discardableResult
-    mutating func remove(_ key: Cookie.Key) -> Bool {
+    public mutating func remove(_ key: Cookie.Key) -> Bool {
         removeAll(in: hash(key.domain)) { $0.cookie.key == key }
     }
 
     @discardableResult
-    mutating func removeAll(where isUnwanted: (Entry) -> Bool) -> Bool {
+    public mutating func removeAll(where isUnwanted: (Entry) -> Bool) -> Bool {
         var isChanged = false
         for hash in Array(entries.keys) where removeAll(in: hash, where: isUnwanted) { isChanged = true }
         return isChanged
@@ -154,7 +169,7 @@ struct CookieJar: Sendable {
 
     /// Brings a domain, and then the jar, below its limit: expired ones go first, then in a domain those that are not
     /// secure, then whoever was not used the longest (RFC 6265bis §5.7).
-    mutating func evict(after domain: String, now: Double) {
+    public mutating func evict(after domain: String, now: Double) {
         let hash = hash(domain)
         if let bucket = entries[hash], bucket.count > Self.maximumPerDomain {
             _ = removeAll(in: hash) { $0.cookie.isExpired(at: now) }
@@ -175,27 +190,27 @@ struct CookieJar: Sendable {
 
     // MARK: The owner's view
 
-    func entry(_ key: Cookie.Key) -> Entry? {
+    public func entry(_ key: Cookie.Key) -> Entry? {
         entries[hash(key.domain)]?.first { $0.cookie.key == key }
     }
 
     /// All that have not expired, in no order.
-    func all(at now: Double) -> [Entry] {
+    public func all(at now: Double) -> [Entry] {
         entries.values.flatMap { bucket in bucket.filter { !$0.cookie.isExpired(at: now) } }
     }
 
-    mutating func takeChanges() -> Set<Cookie.Key> {
+    public mutating func takeChanges() -> Set<Cookie.Key> {
         defer { changes = [] }
         return changes
     }
 
-    mutating func restoreChanges(_ keys: Set<Cookie.Key>) {
+    public mutating func restoreChanges(_ keys: Set<Cookie.Key>) {
         changes.formUnion(keys)
     }
 
     /// Takes over what another process keeps. What was changed here since the last exchange, or ends with this process,
     /// stays as it is. Says whether anything is different now.
-    mutating func adopt(_ others: [Entry], except changed: Set<Cookie.Key>, now: Double) -> Bool {
+    public mutating func adopt(_ others: [Entry], except changed: Set<Cookie.Key>, now: Double) -> Bool {
         let mine = changed.union(changes)
         let before = Set(all(at: now).map(\.cookie))
         let recorded = changes

@@ -1,7 +1,8 @@
 /// Several Set-Cookie fields that somebody joined with commas, as a dictionary of fields has to. The commas in dates are no
 /// such ends: behind one that is, there stands a token and an equals sign.
-enum FoldedSetCookie {
-    static func split(_ text: String) -> [String] {
+public enum FoldedSetCookie {
+    /// The lines that were joined, in their order; those that are blank are left out.
+    public static func split(_ text: String) -> [String] {
         let octets = Array(text.utf8)
         var lines: [String] = []
         var start = 0
@@ -49,6 +50,6 @@ enum FoldedSetCookie {
 
     /// tchar (RFC 9110 §5.6.2)
     private static func isToken(_ octet: UInt8) -> Bool {
-        HeaderNames.isLetter(octet) || octet &- 0x30 < 10 || "!#$%&'*+-.^_`|~".utf8.contains(octet)
+        octet.isASCIILetter || octet &- 0x30 < 10 || "!#$%&'*+-.^_`|~".utf8.contains(octet)
     }
 }

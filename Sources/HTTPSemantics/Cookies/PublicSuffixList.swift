@@ -5,14 +5,14 @@ internal import CPublicSuffixes
 ///
 /// 150 KB of text in the program, a rule a line, labels from the last to the first and sorted: found by halving, with
 /// nothing to be made of it first.
-enum PublicSuffixList {
+public enum PublicSuffixList {
     /// Of the list.
-    static var version: String { unsafe String(cString: uncurl_public_suffixes_version()) }
+    public static var version: String { unsafe String(cString: uncurl_public_suffixes_version()) }
 
     /// By the algorithm of publicsuffix.org, without its default rule, by which names of one label are suffixes.
     ///
     /// - Parameter domain: lower case, in ASCII, without a trailing dot.
-    static func contains(_ domain: String) -> Bool {
+    public static func contains(_ domain: String) -> Bool {
         let (key, parent) = key(of: domain)
         // An exception counts for more than any rule.
         if holds(key + [UInt8(ascii: "!")]) { return false }
@@ -21,7 +21,7 @@ enum PublicSuffixList {
     }
 
     /// Whether the list excepts the domain from a rule with a star.
-    static func isException(_ domain: String) -> Bool { holds(key(of: domain).octets + [UInt8(ascii: "!")]) }
+    public static func isException(_ domain: String) -> Bool { holds(key(of: domain).octets + [UInt8(ascii: "!")]) }
 
     /// Labels from the last to the first, and how many octets of that are the parent's.
     private static func key(of domain: String) -> (octets: [UInt8], parent: Int) {

@@ -1,39 +1,40 @@
-internal import Foundation
-internal import Synchronization
+/// Which domains belong to nobody in particular, so that none of those below may set cookies for all of them: `com`,
+/// `co.uk`, `github.io`.
+public struct PublicSuffixes: Sendable {
+    /// Whether a domain is a public suffix. The domain is in lower case, in ASCII, and has no trailing dot.
+    public typealias Rule = @Sendable (_ domain: String) -> Bool
 
-/// Which domains belong to nobody in particular, so that no one of those below may set cookies for all of them: `com`,
-/// `co.uk`, `github.io`. The ``PublicSuffixList`` says so, or whoever sets ``HTTPCookieStorage/isPublicSuffix``.
-enum PublicSuffixes {
-    typealias Rule = @Sendable (_ domain: String) -> Bool
+    /// By the ``PublicSuffixList``.
+    public static let list = PublicSuffixes(nil)
 
-    private static let installed = Mutex<Rule?>(nil)
+    /// Nil: the built-in list.
+    private let rule: Rule?
 
-    static var rule: Rule? {
-        get { installed.withLock { $0 } }
-        set { installed.withLock { $0 = newValue } }
-    }
+    /// - Parameter rule: in place of the ``PublicSuffixList``; nil for the list. It must not wait: it is asked while a
+    ///   request is made.
+    public init(_ rule: Rule?) { self.rule = rule }
 
-    /// Names of one label always are: the default rule of the list is `*`. Asked in the canonical form, lower case and
-    /// without a trailing dot.
-    static func contains(_ domain: String) -> Bool {
+    /// Whether the domain is a public suffix. Names of one label always are: the default rule of the list is `*`.
+    ///
+    /// - Parameter domain: lower case, in ASCII; one trailing dot does not count.
+    public func contains(_ domain: String) -> Bool {
         let domain = domain.hasSuffix(".") ? String(domain.dropLast()) : domain
         guard domain.utf8.contains(UInt8(ascii: ".")) else { return true }
-        // Called outside of the lock: it is the user's.
         return rule.map { $0(domain) } ?? PublicSuffixList.contains(domain)
     }
 
-    /// The same registrable domain.
-    static func areSameSite(_ left: String, _ right: String) -> Bool {
+    /// Whether two hosts share a registrable domain: whether they are one site (RFC 6265bis §5.2).
+    public func areSameSite(_ left: String, _ right: String) -> Bool {
         left == right || registrable(left) == registrable(right)
     }
 
-    /// A name among those that a rule with a star takes for suffixes, and that is somebody's: `city.kobe.jp`.
-    private static func isException(_ domain: Substring) -> Bool {
+    /// Whether a name among those that a rule with a star takes for suffixes can be registered: `city.kobe.jp`.
+    private func isException(_ domain: Substring) -> Bool {
         rule == nil && PublicSuffixList.isException(String(domain))
     }
 
     /// The public suffix and the label before it; a host that is a public suffix stands for itself.
-    static func registrable(_ host: String) -> Substring {
+    public func registrable(_ host: String) -> Substring {
         var domain = host[...]
         while let dot = domain.firstIndex(of: ".") {
             let parent = domain[domain.index(after: dot)...]

@@ -1,36 +1,34 @@
-internal import HTTPEngine
-
 /// One Set-Cookie field, read as RFC 6265bis §5.6 has it: nearly everything is a cookie, attributes that make no sense are
 /// passed over, and the last of several counts. Whether it is kept is another question (``CookieAdmission``).
-struct SetCookieLine: Sendable {
-    var name: String
-    var value: String
+public struct SetCookieLine: Sendable {
+    public var name: String
+    public var value: String
     /// Lower case, without a leading dot; empty for none.
-    var domain = ""
+    public var domain = ""
     /// Nil for the default path.
-    var path: String?
-    var expires: Double?
+    public var path: String?
+    public var expires: Double?
     /// In seconds from now; overrides ``expires``.
-    var maximumAge: Double?
-    var isSecure = false
-    var isHTTPOnly = false
-    var sameSite: Cookie.SameSite?
+    public var maximumAge: Double?
+    public var isSecure = false
+    public var isHTTPOnly = false
+    public var sameSite: Cookie.SameSite?
     // The attributes of RFC 2965 that HTTPCookie shows.
-    var version = 0
-    var comment: String?
-    var commentURL: String?
-    var ports: [Int]?
-    var isDiscarded = false
+    public var version = 0
+    public var comment: String?
+    public var commentURL: String?
+    public var ports: [Int]?
+    public var isDiscarded = false
 
     /// Octets of name and value together (§5.6, step 5), which every user agent must take.
-    static let maximumSize = 4096
+    public static let maximumSize = 4096
     /// Octets of an attribute's value (§5.6, step 6 of the attributes); longer ones are passed over.
-    static let maximumAttributeSize = 1024
+    public static let maximumAttributeSize = 1024
     /// How long a cookie may live, in seconds: 400 days (§5.5).
-    static let maximumLifetime: Double = 400 * 86_400
+    public static let maximumLifetime: Double = 400 * 86_400
 
     /// Nil for a line with controls, for one without name and value, and for one too long.
-    init?(_ line: String) {
+    public init?(_ line: String) {
         guard !Cookie.holdsControls(line) else { return nil }
         var parts = line.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)[...]
         guard let pair = parts.popFirst() else { return nil }
@@ -71,7 +69,7 @@ struct SetCookieLine: Sendable {
         return Double(text)
     }
 
-    static func ports(_ text: String) -> [Int] {
+    public static func ports(_ text: String) -> [Int] {
         text.split { $0 == "," || $0 == "\"" || $0 == " " }.compactMap { Int($0) }.filter { (1...65535).contains($0) }
     }
 
@@ -89,9 +87,9 @@ struct SetCookieLine: Sendable {
     }
 
     /// The cookie it stands for when it comes from there at that time, without asking whether it may.
-    func cookie(from scope: CookieScope, now: Double) -> Cookie {
+    public func cookie(from scope: CookieScope, now: Double) -> Cookie {
         // An address is nobody's domain but its own.
-        let isHostOnly = domain.isEmpty || (try? URLHost(domain))?.isName == false
+        let isHostOnly = domain.isEmpty || HostText.isAddress(domain)
         var cookie = Cookie(
             name: name,
             value: value,
@@ -111,14 +109,5 @@ struct SetCookieLine: Sendable {
         cookie.isDiscarded = isDiscarded
         if isDiscarded { cookie.expires = cookie.expires.flatMap { $0 <= now ? $0 : nil } }
         return cookie
-    }
-}
-
-extension URLHost {
-    fileprivate var isName: Bool {
-        switch self {
-        case .name: true
-        case .v4, .v6: false
-        }
     }
 }

@@ -1,14 +1,13 @@
-internal import Foundation
-internal import HTTP1
+public import HTTP1
 
 /// Whether a response sends its request elsewhere, and as what (RFC 9110 §15.4).
 ///
 /// A redirect from https to http is followed, as Darwin does where no transport security policy forbids it, and is
 /// treated as one to a stranger: nothing secret goes along. A delegate that wants none of it answers with nil.
-enum RedirectRule {
+public enum RedirectRule {
     /// Of one task, as browsers have it. RFC 9110 §15.4 asks for a limit and names none. A redirect to the same URL counts as any
     /// other: the next answer may be another one.
-    static let limit = 20
+    public static let limit = 20
 
     /// Nil: the response is the answer, as with any that is no redirect, and with one that leads nowhere.
     ///
@@ -16,17 +15,19 @@ enum RedirectRule {
     ///   - method: that of the request which got the response, as sent.
     ///   - url: the same request's.
     ///   - secrets: what another origin is not sent.
-    static func follow(
+    ///   - read: takes the target's text as the caller's own URL type does; nil for what that type refuses.
+    public static func follow(
         status: Int,
         fields: HTTPFields,
         method: String,
-        url: URL,
-        secrets: SecretFields = .usual
+        url: WebURL,
+        secrets: SecretFields = .usual,
+        reading read: (String) -> WebURL? = { WebURL($0) }
     ) -> Redirect? {
-        guard let rewrite = rewrite(status, method), let target = RedirectTarget.resolve(fields, against: url) else {
-            return nil
-        }
-        let origins = (WebOrigin(url), WebOrigin(target))
+        guard let rewrite = rewrite(status, method),
+            let target = RedirectTarget.resolve(fields, against: url, reading: read)
+        else { return nil }
+        let origins = (url.origin, target.origin)
         return Redirect(
             url: target,
             method: rewrite,
@@ -52,22 +53,25 @@ enum RedirectRule {
 }
 
 /// What becomes of a request that is redirected.
-struct Redirect: Hashable, Sendable {
-    let url: URL
-    let method: String
+public struct Redirect: Hashable, Sendable {
+    /// Where the next request goes.
+    public let url: WebURL
+    /// The next request's.
+    public let method: String
     /// The method is another one, so content and what describes it stay behind.
-    let dropsContent: Bool
+    public let dropsContent: Bool
     /// Scheme, host or port are others.
-    let isCrossOrigin: Bool
+    public let isCrossOrigin: Bool
     /// From https to http.
-    let isDowngrade: Bool
+    public let isDowngrade: Bool
     /// Where the redirect came from.
-    let source: URL
-    let secrets: SecretFields
+    public let source: WebURL
+    /// The fields that another origin is not sent.
+    public let secrets: SecretFields
 
     /// The next request's fields, from those of the request that was redirected: **that** one's, not the first one's. So
     /// what was taken away on the way to a stranger stays away, even when a later redirect leads home.
-    func fields(from fields: HTTPFields) -> HTTPFields {
+    public func fields(from fields: HTTPFields) -> HTTPFields {
         var kept = fields
         for index in (0..<fields.count).reversed() {
             let name = fields.name(at: index)
@@ -85,7 +89,7 @@ struct Redirect: Hashable, Sendable {
 
     /// Whether a field of the request goes along. Cookies of the jar and answers to challenges are found anew for the
     /// new URL; what is meant here are the caller's own.
-    func keeps(_ name: String) -> Bool {
+    public func keeps(_ name: String) -> Bool {
         let name = name.lowercased()
         if dropsContent, name.hasPrefix("content-") || Self.aboutContent.contains(name) { return false }
         if isCrossOrigin, secrets.contains(name) || Self.conditional.contains(name) { return false }
@@ -94,9 +98,9 @@ struct Redirect: Hashable, Sendable {
 
     /// RFC 9110 §10.1.3: no fragment and no user information; to a stranger the origin alone; nothing that came by https to
     /// somebody who does not speak it.
-    func referer(_ value: String) -> String? {
-        guard !isDowngrade, let url = URL(string: value), let origin = WebOrigin(url),
-            !origin.isSecure || WebOrigin(self.url)?.isSecure == true
+    public func referer(_ value: String) -> String? {
+        guard !isDowngrade, let origin = WebURL(value).origin,
+            !origin.isSecure || url.origin?.isSecure == true
         else { return nil }
         if isCrossOrigin { return "\(origin)/" }
         var parts = URIReference(Array(value.utf8))

@@ -1,12 +1,12 @@
-/// Header fields that tell who asks: strangers are not sent them.
-struct SecretFields: Hashable, Sendable {
+/// Header fields that tell the server who asks: another origin is not sent them.
+public struct SecretFields: Hashable, Sendable {
     /// By the RFCs that define them. Host names the old server, so it belongs to it.
     private static let always: Set<String> = [
         "authorization", "proxy-authorization", "cookie", "cookie2", "www-authenticate", "proxy-authenticate", "host",
     ]
 
     /// No RFC names them: what API gateways, clouds and well-known services take keys, tokens and sessions in.
-    static let usualNames: Set<String> = [
+    public static let usualNames: Set<String> = [
         "X-API-Key", "API-Key", "ApiKey", "X-API-Token", "X-API-Secret", "X-Auth-Token", "X-Auth-Key", "X-Access-Token",
         "X-Authorization", "X-Session-Token", "X-Session-ID", "X-Secret-Key", "X-Client-Secret", "X-User-Token",
         "X-CSRF-Token", "X-XSRF-Token", "X-Amz-Security-Token", "X-Goog-Api-Key", "X-Goog-Iam-Authorization-Token",
@@ -15,14 +15,17 @@ struct SecretFields: Hashable, Sendable {
         "DD-APPLICATION-KEY", "Private-Token", "Job-Token", "Deploy-Token", "Circle-Token",
     ]
 
-    static let usual = SecretFields(usualNames)
+    /// Those that the RFCs define, and ``usualNames``.
+    public static let usual = SecretFields(usualNames)
 
     /// In lower case.
     private let names: Set<String>
 
-    init(_ names: Set<String>) { self.names = Set(names.map { $0.lowercased() }) }
+    /// - Parameter names: those besides the RFCs' own, in any case of letters.
+    public init(_ names: Set<String>) { self.names = Set(names.map { $0.lowercased() }) }
 
-    func contains(_ name: String) -> Bool {
+    /// Whether a field of that name is one of them, in any case of letters.
+    public func contains(_ name: String) -> Bool {
         let name = name.lowercased()
         return SecretFields.always.contains(name) || names.contains(name)
     }

@@ -1,9 +1,9 @@
-internal import Foundation
+internal import HTTP1
 
 /// Whether what a server answers is the rest of what is on disk (RFC 9110 §14, §15.3.7). Anything that leaves a doubt starts over:
 /// a file of two halves is worse than a second transfer.
-package enum ResumeRule {
-    package enum Decision: Equatable {
+public enum ResumeRule {
+    public enum Decision: Equatable {
         /// The rest, from this byte on.
         case append(total: Int64)
         /// All of it again, with this answer.
@@ -15,7 +15,7 @@ package enum ResumeRule {
     /// - Parameters:
     ///   - received: what is on disk.
     ///   - expected: the length of the whole as it was known; -1 if it was not.
-    package static func decide(
+    public static func decide(
         status: Int,
         contentRange: String?,
         entityTag: String?,
@@ -49,12 +49,18 @@ package enum ResumeRule {
 
     /// What to send as If-Range; nil where nothing tells the content apart for sure. A date counts only if it is a minute older
     /// than the answer: within the same second, content may have changed twice (RFC 9110 §8.8.2.2).
-    package static func validator(entityTag: String?, lastModified: String?, date: Date?) -> String? {
+    ///
+    /// - Parameters:
+    ///   - date: when the answer was made, by its own word, in seconds since 1970.
+    ///   - now: seconds since 1970, for dates with years of two digits.
+    public static func validator(entityTag: String?, lastModified: String?, date: Int64?, now: Int64) -> String? {
         if let entityTag, entityTag.count >= 2, entityTag.hasPrefix("\""), entityTag.hasSuffix("\"") {
             return entityTag
         }
-        guard let lastModified, let changed = HTTPDateText.date(lastModified), let date else { return nil }
-        return date.timeIntervalSince(changed) >= 60 ? lastModified : nil
+        guard let lastModified, let date,
+            let changed = HTTPDate.parse(Array(lastModified.utf8).span, now: now)
+        else { return nil }
+        return date.subtractingReportingOverflow(changed).partialValue >= 60 ? lastModified : nil
     }
 }
 

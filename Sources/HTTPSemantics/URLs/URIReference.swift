@@ -1,13 +1,19 @@
 /// A URI reference in its five parts (RFC 3986 §3 and appendix B), and how it is resolved against a base (§5.2). Octets,
 /// not characters: what servers send is not always text.
-struct URIReference: Hashable, Sendable {
-    var scheme: ArraySlice<UInt8>?
-    var authority: ArraySlice<UInt8>?
-    var path: ArraySlice<UInt8>
-    var query: ArraySlice<UInt8>?
-    var fragment: ArraySlice<UInt8>?
+public struct URIReference: Hashable, Sendable {
+    /// Without its colon.
+    public var scheme: ArraySlice<UInt8>?
+    /// What stands behind two slashes: host and port, perhaps user information before them.
+    public var authority: ArraySlice<UInt8>?
+    /// May be empty.
+    public var path: ArraySlice<UInt8>
+    /// Without its question mark.
+    public var query: ArraySlice<UInt8>?
+    /// Without its number sign.
+    public var fragment: ArraySlice<UInt8>?
 
-    init(_ text: [UInt8]) {
+    /// Any text is a reference: what is wrong in a part stays in that part.
+    public init(_ text: [UInt8]) {
         var rest = text[...]
         if let hash = rest.firstIndex(of: UInt8(ascii: "#")) {
             fragment = rest[(hash + 1)...]
@@ -32,7 +38,7 @@ struct URIReference: Hashable, Sendable {
     }
 
     /// §5.2.2. The fragment is the reference's own.
-    func resolved(against base: URIReference) -> URIReference {
+    public func resolved(against base: URIReference) -> URIReference {
         var target = self
         if scheme != nil {
             target.path = Self.withoutDotSegments(path)
@@ -55,8 +61,8 @@ struct URIReference: Hashable, Sendable {
         return target
     }
 
-    /// §5.3.
-    var bytes: [UInt8] {
+    /// The parts put together again (§5.3).
+    public var bytes: [UInt8] {
         var result: [UInt8] = []
         if let scheme { result += scheme + [UInt8(ascii: ":")] }
         if let authority { result += Array("//".utf8) + authority }
@@ -74,7 +80,7 @@ struct URIReference: Hashable, Sendable {
     }
 
     /// §5.2.4, with a list of segments in place of its two buffers: linear, whatever a server sends.
-    static func withoutDotSegments(_ path: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    public static func withoutDotSegments(_ path: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         let isAbsolute = path.first == UInt8(ascii: "/")
         let segments = path.dropFirst(isAbsolute ? 1 : 0).split(
             separator: UInt8(ascii: "/"),
@@ -97,9 +103,44 @@ struct URIReference: Hashable, Sendable {
     }
 
     private static func isScheme(_ bytes: ArraySlice<UInt8>) -> Bool {
-        guard let first = bytes.first, isLetter(first) else { return false }
-        return bytes.allSatisfy { isLetter($0) || 0x30...0x39 ~= $0 || "+-.".utf8.contains($0) }
+        guard let first = bytes.first, first.isASCIILetter else { return false }
+        return bytes.allSatisfy { $0.isASCIILetter || 0x30...0x39 ~= $0 || "+-.".utf8.contains($0) }
     }
 
-    static func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) &- 0x61 < 26 }
+    /// The same with what RFC 3986 §3.3 and §3.4 do not let stand in path, query and fragment encoded: blanks, octets that are
+    /// not ASCII, brackets, quotes, and percent signs without two digits. What is encoded already stays as it is.
+    public var percentEncoded: URIReference {
+        var result = self
+        result.path = Self.encoded(path, isPath: true)
+        result.query = query.map { Self.encoded($0, isPath: false) }
+        result.fragment = fragment.map { Self.encoded($0, isPath: false) }
+        return result
+    }
+
+    private static func encoded(_ part: ArraySlice<UInt8>, isPath: Bool) -> ArraySlice<UInt8> {
+        guard !part.allSatisfy({ isAllowed($0, isPath: isPath) }) else { return part }
+        let digits = Array("0123456789ABCDEF".utf8)
+        var result: [UInt8] = []
+        for (index, byte) in zip(part.indices, part) {
+            let isTriplet =
+                byte == UInt8(ascii: "%") && index + 2 < part.endIndex && isHex(part[index + 1])
+                && isHex(part[index + 2])
+            if isTriplet || isAllowed(byte, isPath: isPath) {
+                result.append(byte)
+            } else {
+                result += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return result[...]
+    }
+
+    /// pchar and "/", and in queries and fragments "?". Not the percent sign, which depends on what follows it.
+    private static func isAllowed(_ byte: UInt8, isPath: Bool) -> Bool {
+        if byte.isASCIILetter || 0x30...0x39 ~= byte { return true }
+        return "-._~!$&'()*+,;=:@/".utf8.contains(byte) || (!isPath && byte == UInt8(ascii: "?"))
+    }
+
+    private static func isHex(_ byte: UInt8) -> Bool {
+        0x30...0x39 ~= byte || (byte | 0x20) &- 0x61 < 6
+    }
 }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import HTTPSemantics
 internal import Synchronization
 
 /// What makes a session a background session: its tasks are on disk, and outlive their process. There is no daemon: they go on when a process

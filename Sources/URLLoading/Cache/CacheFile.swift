@@ -1,4 +1,5 @@
 internal import Foundation
+internal import HTTPSemantics
 
 /// A stored response as a file:
 ///

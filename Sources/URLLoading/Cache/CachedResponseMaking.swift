@@ -1,5 +1,6 @@
 internal import Foundation
 internal import HTTP1
+internal import HTTPSemantics
 
 /// Stored responses as a session makes them and brings them up to date. Times are seconds since 1970.
 extension CachedURLResponse {

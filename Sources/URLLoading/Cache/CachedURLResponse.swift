@@ -1,5 +1,6 @@
 public import Foundation
 internal import HTTP1
+internal import HTTPSemantics
 
 /// A response with its content, as a cache keeps it. Never changed, so any thread may read it; what lies in ``userInfo``
 /// is its maker's to keep thread-safe.

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import HTTPSemantics
 internal import Synchronization
 internal import TLS
 

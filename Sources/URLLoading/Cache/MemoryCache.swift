@@ -1,4 +1,5 @@
 internal import Foundation
+internal import HTTPSemantics
 
 /// The part of a cache that is in memory: up to so many octets; what was used last goes last.
 ///

@@ -1,4 +1,5 @@
 public import Foundation
+internal import HTTPSemantics
 internal import Synchronization
 
 /// Responses by request, in memory and on disk, by the rules of HTTP caching (RFC 9111) for a private cache when a session

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import HTTP1
+internal import HTTPSemantics
 internal import Synchronization
 
 /// What a session's loader uses, which must not block its loop.

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Glibc
+internal import HTTPSemantics
 
 /// Cookies on disk: ``SealedJSON`` in one file that only its owner may read. A ``StoreFile``, so that whoever reads it, after
 /// whatever crash, finds the old content or the new. Processes that share it take turns by a lock on a file beside it.

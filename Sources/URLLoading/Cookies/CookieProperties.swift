@@ -1,4 +1,5 @@
 internal import Foundation
+internal import HTTPSemantics
 
 /// A cookie out of the dictionary that Foundation describes cookies with, and back.
 struct CookieProperties {

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Foundation
+internal import HTTPSemantics
 internal import Synchronization
 
 /// A jar that threads share, in memory or on disk. The rules are ``CookieJar``'s and ``CookieAdmission``'s.
@@ -103,7 +104,10 @@ final class CookieStore: Sendable {
             case .onlyFromMainDocumentDomain: if !isSameSite { return false }
             }
         }
-        let admitted = cookies.compactMap { CookieAdmission.admit($0, from: scope, isSameSite: isSameSite) }
+        let suffixes = PublicSuffixes.installed
+        let admitted = cookies.compactMap {
+            CookieAdmission.admit($0, from: scope, isSameSite: isSameSite, suffixes: suffixes)
+        }
         guard !admitted.isEmpty else { return false }
         return change { jar, now in
             var isChanged = false

@@ -1,4 +1,5 @@
 public import Foundation
+internal import HTTPSemantics
 
 /// A cookie. Never changes. Equal to another that says the same, whenever the two were made.
 open class HTTPCookie: NSObject, @unchecked Sendable {

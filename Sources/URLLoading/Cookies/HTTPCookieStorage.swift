@@ -1,5 +1,6 @@
 public import Foundation
 internal import HTTPEngine
+internal import HTTPSemantics
 
 /// Where cookies are kept. Safe on every thread.
 ///
@@ -45,8 +46,8 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
     /// Two hosts are of one site (``HTTPCookie/AcceptPolicy/onlyFromMainDocumentDomain``, `SameSite`) when they share the
     /// label before the suffix.
     public static var isPublicSuffix: (@Sendable (_ domain: String) -> Bool)? {
-        get { PublicSuffixes.rule }
-        set { PublicSuffixes.rule = newValue }
+        get { PublicSuffixes.installedRule }
+        set { PublicSuffixes.installedRule = newValue }
     }
 
     /// When the list of public suffixes was made that is built in, as the list says itself: "2026-10-22_08-36-41_UTC".

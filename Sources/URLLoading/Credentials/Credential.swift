@@ -1,5 +1,6 @@
 internal import Foundation
 internal import HTTPEngine
+internal import HTTPSemantics
 internal import TLS
 
 /// What a ``URLCredential`` holds.

@@ -123,7 +123,7 @@ struct CredentialFile: Sendable {
 
 extension CredentialFile.Row {
     /// Nil for what is not written: private keys, trust, and whatever is meant for this session only.
-    init?(_ credential: Credential, _ space: ProtectionSpace, isDefault: Bool) {
+    init?(_ credential: Credential, _ space: ProtectionSpaceValues, isDefault: Bool) {
         guard credential.persistence == .permanent, case .password(let user, let password) = credential.proof else {
             return nil
         }
@@ -146,8 +146,8 @@ extension CredentialFile.Row {
         )
     }
 
-    var space: ProtectionSpace {
-        ProtectionSpace(
+    var space: ProtectionSpaceValues {
+        ProtectionSpaceValues(
             host: host,
             port: port,
             side: isProxy ? .proxy(proxy) : .server(server),

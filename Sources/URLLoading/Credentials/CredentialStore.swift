@@ -41,31 +41,31 @@ struct CredentialStore: Sendable {
         try? FileHandle.standardError.write(contentsOf: Data(line.utf8))
     }
 
-    mutating func credentials(for space: ProtectionSpace) -> [String: Credential]? {
+    mutating func credentials(for space: ProtectionSpaceValues) -> [String: Credential]? {
         refresh()
         guard let kept = kept.credentials(for: space) else { return own.credentials(for: space) }
         return kept.merging(own.credentials(for: space) ?? [:]) { _, session in session }
     }
 
-    mutating func all() -> [ProtectionSpace: [String: Credential]] {
+    mutating func all() -> [ProtectionSpaceValues: [String: Credential]] {
         refresh()
         return kept.spaces.merging(own.spaces) { kept, session in kept.merging(session) { $1 } }
     }
 
     /// The session's own choice first.
-    mutating func defaultCredential(for space: ProtectionSpace) -> Credential? {
+    mutating func defaultCredential(for space: ProtectionSpaceValues) -> Credential? {
         refresh()
         return own.defaultCredential(for: space) ?? kept.defaultCredential(for: space)
     }
 
     /// - Returns: whether anything changed.
-    mutating func set(_ credential: Credential, for space: ProtectionSpace, isDefault: Bool) -> Bool {
+    mutating func set(_ credential: Credential, for space: ProtectionSpaceValues, isDefault: Bool) -> Bool {
         change(keeping: credential.persistence == .permanent && credential.user != nil) { table in
             isDefault ? table.setDefault(credential, for: space) : table.set(credential, for: space)
         }
     }
 
-    mutating func remove(_ credential: Credential, for space: ProtectionSpace) -> Bool {
+    mutating func remove(_ credential: Credential, for space: ProtectionSpaceValues) -> Bool {
         let isOwn = own.remove(credential, for: space)
         guard file != nil, credential.persistence == .permanent else { return isOwn }
         return change(keeping: true) { $0.remove(credential, for: space) } || isOwn

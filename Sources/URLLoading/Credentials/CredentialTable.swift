@@ -1,21 +1,21 @@
 /// What a ``URLCredentialStorage`` holds: credentials by space and user, and for some spaces which is tried first.
 struct CredentialTable: Equatable, Sendable {
-    private(set) var spaces: [ProtectionSpace: [String: Credential]] = [:]
-    private(set) var defaults: [ProtectionSpace: Credential] = [:]
+    private(set) var spaces: [ProtectionSpaceValues: [String: Credential]] = [:]
+    private(set) var defaults: [ProtectionSpaceValues: Credential] = [:]
 
     var isEmpty: Bool { spaces.isEmpty && defaults.isEmpty }
 
-    func credentials(for space: ProtectionSpace) -> [String: Credential]? { spaces[space] }
+    func credentials(for space: ProtectionSpaceValues) -> [String: Credential]? { spaces[space] }
 
     /// The one that was set as default; without such, the only one of the space. Several without a default are nobody's
     /// to choose from. A space without any falls back on what was stored for the same one with the default method.
-    func defaultCredential(for space: ProtectionSpace) -> Credential? {
+    func defaultCredential(for space: ProtectionSpaceValues) -> Credential? {
         if let found = exactDefault(for: space) { return found }
         let general = space.forDefaultMethod
         return Self.passwordMethods.contains(space.method) ? exactDefault(for: general) : nil
     }
 
-    private func exactDefault(for space: ProtectionSpace) -> Credential? {
+    private func exactDefault(for space: ProtectionSpaceValues) -> Credential? {
         if let chosen = defaults[space] { return chosen }
         guard let all = spaces[space], all.count == 1 else { return nil }
         return all.first?.value
@@ -27,7 +27,7 @@ struct CredentialTable: Equatable, Sendable {
     ]
 
     /// - Returns: whether anything changed.
-    mutating func set(_ credential: Credential, for space: ProtectionSpace) -> Bool {
+    mutating func set(_ credential: Credential, for space: ProtectionSpaceValues) -> Bool {
         guard credential.isStorable, spaces[space]?[credential.name] != credential else { return false }
         spaces[space, default: [:]][credential.name] = credential
         // The default follows what its user's credential has become.
@@ -35,7 +35,7 @@ struct CredentialTable: Equatable, Sendable {
         return true
     }
 
-    mutating func setDefault(_ credential: Credential, for space: ProtectionSpace) -> Bool {
+    mutating func setDefault(_ credential: Credential, for space: ProtectionSpaceValues) -> Bool {
         guard credential.isStorable else { return false }
         let isNew = set(credential, for: space)
         guard defaults[space] != credential else { return isNew }
@@ -43,7 +43,7 @@ struct CredentialTable: Equatable, Sendable {
         return true
     }
 
-    mutating func remove(_ credential: Credential, for space: ProtectionSpace) -> Bool {
+    mutating func remove(_ credential: Credential, for space: ProtectionSpaceValues) -> Bool {
         var isChanged = false
         if spaces[space]?[credential.name] == credential {
             spaces[space]?[credential.name] = nil

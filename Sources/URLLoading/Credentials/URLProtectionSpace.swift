@@ -3,9 +3,9 @@ public import Foundation
 /// A part of a server, or of a proxy, that asks for a credential: host, port, protocol, realm and method. Equal ones are
 /// the same space; the case of the host does not matter. Never changed; any thread.
 open class URLProtectionSpace: NSObject, NSCopying, @unchecked Sendable {
-    let space: ProtectionSpace
+    let space: ProtectionSpaceValues
 
-    init(_ space: ProtectionSpace) {
+    init(_ space: ProtectionSpaceValues) {
         self.space = space
     }
 
@@ -13,7 +13,7 @@ open class URLProtectionSpace: NSObject, NSCopying, @unchecked Sendable {
     ///   - protocol: a URL's scheme, or ``NSURLProtectionSpaceHTTP`` and its like.
     ///   - authenticationMethod: nil for ``NSURLAuthenticationMethodDefault``.
     public init(host: String, port: Int, protocol: String?, realm: String?, authenticationMethod: String?) {
-        space = ProtectionSpace(
+        space = ProtectionSpaceValues(
             host: host,
             port: port,
             side: .server(`protocol`),
@@ -26,7 +26,13 @@ open class URLProtectionSpace: NSObject, NSCopying, @unchecked Sendable {
     ///   - type: ``NSURLProtectionSpaceHTTPProxy`` and its like.
     ///   - authenticationMethod: nil for ``NSURLAuthenticationMethodDefault``.
     public init(proxyHost host: String, port: Int, type: String?, realm: String?, authenticationMethod: String?) {
-        space = ProtectionSpace(host: host, port: port, side: .proxy(type), realm: realm, method: authenticationMethod)
+        space = ProtectionSpaceValues(
+            host: host,
+            port: port,
+            side: .proxy(type),
+            realm: realm,
+            method: authenticationMethod
+        )
     }
 
     open var host: String { space.host }

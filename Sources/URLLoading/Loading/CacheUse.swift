@@ -1,5 +1,6 @@
 internal import Foundation
 internal import HTTP1
+internal import HTTPSemantics
 
 /// A stored answer that the server is asked about.
 struct CacheUse {

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import HTTPEngine
+internal import HTTPSemantics
 
 /// How far a task has come with one server's challenges.
 struct ChallengeProgress {

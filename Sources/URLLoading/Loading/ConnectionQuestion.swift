@@ -8,7 +8,7 @@ enum ConnectionQuestion {
 
     /// Asks on the delegate queue.
     static func put(
-        _ place: ProtectionSpace,
+        _ place: ProtectionSpaceValues,
         proposing credential: URLCredential?,
         to session: URLSession,
         about origin: Origin,

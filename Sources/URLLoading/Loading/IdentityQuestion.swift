@@ -34,8 +34,8 @@ enum IdentityQuestion {
         ConnectionQuestion.put(place, proposing: stored, to: session, about: origin, reply)
     }
 
-    private static func space(of origin: Origin) -> ProtectionSpace {
-        ProtectionSpace(
+    private static func space(of origin: Origin) -> ProtectionSpaceValues {
+        ProtectionSpaceValues(
             host: origin.host,
             port: Int(origin.port),
             side: .server(NSURLProtectionSpaceHTTPS),

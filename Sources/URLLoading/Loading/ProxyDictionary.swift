@@ -1,5 +1,6 @@
 internal import Foundation
 internal import HTTPEngine
+internal import HTTPSemantics
 
 /// Reads `connectionProxyDictionary` by the keys that CFNetwork gave it.
 struct ProxyDictionary {

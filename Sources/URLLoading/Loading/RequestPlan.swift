@@ -1,6 +1,7 @@
 internal import Foundation
 internal import HTTP1
 internal import HTTPEngine
+internal import HTTPSemantics
 
 /// A request as the engine takes it, and what it was made from: the same question asked again is not made again.
 final class RequestPlan {

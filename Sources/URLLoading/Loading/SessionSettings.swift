@@ -1,6 +1,7 @@
 internal import Foundation
 internal import HTTP1
 internal import HTTPEngine
+internal import HTTPSemantics
 internal import TLS
 
 /// A session's configuration, read once and in the form its loader needs. What the user does to his configuration later

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import HTTP1
 internal import HTTPEngine
+internal import HTTPSemantics
 internal import Reactor
 internal import Synchronization
 

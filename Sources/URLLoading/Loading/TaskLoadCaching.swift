@@ -1,6 +1,7 @@
 internal import Foundation
 internal import HTTP1
 internal import HTTPEngine
+internal import HTTPSemantics
 internal import Reactor
 
 /// The cache: what it answers by itself, what it has the server asked, and what it keeps (RFC 9111).
@@ -13,13 +14,7 @@ extension TaskLoad {
     // MARK: Before
 
     /// Whether the request lets what is stored have a part in its answer.
-    var looksIntoCache: Bool {
-        switch policy {
-        case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData: false
-        case .useProtocolCachePolicy, .returnCacheDataElseLoad, .returnCacheDataDontLoad, .reloadRevalidatingCacheData:
-            true
-        }
-    }
+    var looksIntoCache: Bool { CacheMode(policy).looksIntoCache }
 
     func lookIntoCache(_ url: URL) {
         validation = nil
@@ -59,14 +54,14 @@ extension TaskLoad {
         let decision = CacheRule.decide(
             method: request.values.httpMethod,
             request: fields,
-            policy: policy,
+            mode: CacheMode(policy),
             stored: found?.exchange,
             now: Transaction.now
         )
         switch decision {
         case .load(let mayServeStale):
             if let found, mayServeStale { validation = CacheUse(found, isConditional: false, mayServeStale: true) }
-            exchange(url, CacheRule.additions(policy, fields))
+            exchange(url, CacheRule.additions(CacheMode(policy), fields))
         case .validate(let conditions, let mayServeStale):
             if let found { validation = CacheUse(found, isConditional: true, mayServeStale: mayServeStale) }
             exchange(url, conditions)
@@ -216,11 +211,11 @@ extension TaskLoad {
         guard !CacheInvalidation.isSafe(method), let cache = engine.settings.cache, let transaction else { return }
         for url in CacheInvalidation.urls(
             method: method,
-            url: transaction.url,
+            url: WebURL(transaction.url),
             status: response.statusCode,
             response: response.fields.list
         ) {
-            cache.discard(CacheKey(method: "GET", url: url))
+            cache.discard(CacheKey(method: "GET", url: url.text))
         }
     }
 

@@ -2,6 +2,7 @@ internal import Dispatch
 internal import Foundation
 internal import HTTP1
 internal import HTTPEngine
+internal import HTTPSemantics
 
 /// Challenges: a server or a proxy asks who asks, and the user, the store or nobody knows.
 extension TaskLoad {
@@ -26,7 +27,7 @@ extension TaskLoad {
         }
         guard !engine.authorizations.isEmpty else { return nil }
         return engine.authorizations.authorization(
-            for: url,
+            for: WebURL(url),
             method: request.values.httpMethod,
             target: place.target,
             content: content.octets
@@ -37,7 +38,8 @@ extension TaskLoad {
     func credentials(for url: URL) -> Credentials? {
         if let own = request.values.fields, own.contains(.authorization) { return nil }
         if let authorizer = challenges.authorizer, authorizer.side == .origin { return authorizer.credentials }
-        return engine.authorizations.credentials(for: url)
+        guard !engine.authorizations.isEmpty else { return nil }
+        return engine.authorizations.credentials(for: WebURL(url))
     }
 
     // MARK: After
@@ -46,10 +48,10 @@ extension TaskLoad {
     func noteAuthorization(_ response: HTTPURLResponse) {
         guard let transaction, let space = transaction.authorized?.space, response.statusCode != 401 else { return }
         if let authorizer = challenges.authorizer, authorizer.side == .origin {
-            engine.authorizations.remember(authorizer, for: transaction.url)
+            engine.authorizations.remember(authorizer, for: WebURL(transaction.url))
             challenges.authorizer = nil
         }
-        engine.authorizations.note(response.fields.list, for: transaction.url)
+        engine.authorizations.note(response.fields.list, for: WebURL(transaction.url))
         store(for: space)
     }
 
@@ -58,9 +60,9 @@ extension TaskLoad {
         challenges.credential = nil
         guard let storage = engine.settings.credentials else { return }
         guard credential.persistence == .permanent else {
-            return storage.set(credential, for: URLProtectionSpace(space))
+            return storage.set(credential, for: URLProtectionSpace(ProtectionSpaceValues(space)))
         }
-        TaskLoad.keeping.async { storage.set(credential, for: URLProtectionSpace(space)) }
+        TaskLoad.keeping.async { storage.set(credential, for: URLProtectionSpace(ProtectionSpaceValues(space))) }
     }
 
     /// Where the disk is waited for, which a loop does not.
@@ -70,10 +72,10 @@ extension TaskLoad {
     func isChallenge(_ response: HTTPURLResponse) -> Bool {
         guard response.statusCode == 401, let url = request.url else { return false }
         if let own = request.values.fields, own.contains(.authorization) { return false }
-        let questions = ChallengeRule.questions(status: 401, fields: response.fields.list, url: url)
+        let questions = ChallengeRule.questions(status: 401, fields: response.fields.list, url: WebURL(url))
         guard !questions.isEmpty else { return false }
         if let refused = transaction?.authorized?.space {
-            var used = challenges.authorizer ?? engine.authorizations.authorizer(for: url, refused)
+            var used = challenges.authorizer ?? engine.authorizations.authorizer(for: WebURL(url), refused)
             if let question = questions.first(where: { $0.space == refused }), used?.renew(question) == true,
                 challenges.mayAnswer()
             {
@@ -82,7 +84,7 @@ extension TaskLoad {
                 answered(held) { [self] in follow(request, after: $0) }
                 return true
             }
-            engine.authorizations.forget(refused, for: url)
+            engine.authorizations.forget(refused, for: WebURL(url))
             // What was sent unasked may be an old answer; only what this task was given counts as refused.
             if challenges.authorizer != nil { challenges.failures[refused, default: 0] += 1 }
             challenges.authorizer = nil
@@ -113,7 +115,7 @@ extension TaskLoad {
         typealias Reply = (disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?)
         ask(.challenge, otherwise: Reply(.performDefaultHandling, nil)) { session, task, delegate, answer in
             let challenge = URLAuthenticationChallenge(
-                protectionSpace: URLProtectionSpace(question.space),
+                protectionSpace: URLProtectionSpace(ProtectionSpaceValues(question.space)),
                 proposedCredential: proposed,
                 previousFailureCount: failures,
                 failureResponse: response,
@@ -141,17 +143,17 @@ extension TaskLoad {
     /// The URL's own user and password, or what is stored; once.
     private func proposedCredential(_ space: ProtectionSpace, _ failures: Int) -> URLCredential? {
         guard failures == 0 else { return nil }
-        if !space.isProxy, let user = request.url?.user(percentEncoded: false) {
+        if space.side == .origin, let user = request.url?.user(percentEncoded: false) {
             let password = request.url?.password(percentEncoded: false) ?? ""
             return URLCredential(user: user, password: password, persistence: .none)
         }
-        return engine.settings.credentials?.defaultCredential(for: URLProtectionSpace(space))
+        return engine.settings.credentials?.defaultCredential(for: URLProtectionSpace(ProtectionSpaceValues(space)))
     }
 
     private func use(_ credential: URLCredential, _ question: ChallengeQuestion, _ response: URLResponse?, _ held: Held)
     {
         guard let words = credential.value.words, let url = request.url,
-            let authorizer = Authorizer(question, words, url: url)
+            let authorizer = Authorizer(question, words, url: WebURL(url))
         else { return askNext(response) }
         guard challenges.mayAnswer() else {
             challenges.questions = []
@@ -172,12 +174,11 @@ extension TaskLoad {
     /// True if a proxy's refusal is a challenge that is being dealt with.
     func isProxyChallenge(_ refusal: ProxyRefusal) -> Bool {
         guard let place = transaction?.place, let proxy = engine.proxies.proxy(for: place.origin) else { return false }
-        let kind = place.scheme == .https ? NSURLProtectionSpaceHTTPSProxy : NSURLProtectionSpaceHTTPProxy
         challenges.questions = ChallengeRule.questions(
             ofProxy: refusal.challenges,
             host: "\(proxy.host)",
             port: Int(proxy.port),
-            kind: kind
+            isSecure: place.scheme == .https
         )
         guard !challenges.questions.isEmpty else { return false }
         phase = .starting(nil)

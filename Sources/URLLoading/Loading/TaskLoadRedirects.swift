@@ -1,5 +1,6 @@
 internal import Foundation
 internal import HTTP1
+internal import HTTPSemantics
 
 /// Redirects: what the rules make of an answer, and what the user makes of that.
 extension TaskLoad {
@@ -10,12 +11,13 @@ extension TaskLoad {
             status: response.statusCode,
             fields: response.fields.list,
             method: request.values.httpMethod,
-            url: url,
-            secrets: engine.settings.secrets
+            url: WebURL(url),
+            secrets: engine.settings.secrets,
+            reading: WebURL.read
         )
-        guard let redirect else { return false }
+        guard let redirect, let target = redirect.url.url else { return false }
         var next = URLRequest(storage: RequestStorage(request.values))
-        next.url = redirect.url
+        next.url = target
         next.httpMethod = redirect.method
         next.values.changeFields { redirect.fields(from: $0) }
         if redirect.dropsContent {

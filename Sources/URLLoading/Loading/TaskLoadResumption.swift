@@ -1,4 +1,5 @@
 internal import Foundation
+internal import HTTPSemantics
 internal import Reactor
 internal import Synchronization
 
@@ -77,7 +78,8 @@ extension TaskLoad {
         return ResumeRule.validator(
             entityTag: response.value(forHTTPHeaderField: "ETag"),
             lastModified: response.value(forHTTPHeaderField: "Last-Modified"),
-            date: response.value(forHTTPHeaderField: "Date").flatMap { HTTPDateText.date($0) }
+            date: response.value(forHTTPHeaderField: "Date").flatMap { HTTPDateText.seconds($0) },
+            now: Transaction.now
         )
     }
 

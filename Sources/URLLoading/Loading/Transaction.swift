@@ -1,6 +1,7 @@
 internal import Foundation
 internal import HTTP1
 internal import HTTPEngine
+internal import HTTPSemantics
 
 /// One request over the network, and what its answer is judged by.
 struct Transaction {

@@ -17,7 +17,7 @@ enum TrustQuestion {
         _ origin: Origin,
         _ answer: @escaping @Sendable (TrustVerdict) -> Void
     ) {
-        var place = ProtectionSpace(
+        var place = ProtectionSpaceValues(
             host: origin.host,
             port: Int(origin.port),
             side: .server(NSURLProtectionSpaceHTTPS),

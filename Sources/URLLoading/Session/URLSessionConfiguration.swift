@@ -1,4 +1,5 @@
 public import Foundation
+internal import HTTPSemantics
 
 /// How a session behaves. A session copies it when it is made: what is changed later concerns later sessions.
 ///

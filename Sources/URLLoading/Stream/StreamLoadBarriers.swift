@@ -1,5 +1,6 @@
 internal import Foundation
 internal import HTTPEngine
+internal import HTTPSemantics
 
 /// What a stream task does between what was asked for before and what is asked for later.
 extension StreamLoad {

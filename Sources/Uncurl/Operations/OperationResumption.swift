@@ -1,3 +1,5 @@
+internal import Foundation
+internal import HTTPSemantics
 internal import Synchronization
 internal import URLLoading
 
@@ -76,7 +78,8 @@ extension HTTPRequestOperation.Facts {
             : ResumeRule.validator(
                 entityTag: response.value(forHTTPHeaderField: "ETag"),
                 lastModified: response.value(forHTTPHeaderField: "Last-Modified"),
-                date: response.value(forHTTPHeaderField: "Date").flatMap { HTTPDateText.date($0) }
+                date: response.value(forHTTPHeaderField: "Date").flatMap { HTTPDateText.seconds($0) },
+                now: Int64(Date().timeIntervalSince1970)
             )
     }
 }

@@ -1,4 +1,5 @@
 import HTTPEngine
+import HTTPSemantics
 import Testing
 
 @Suite("Proxy URLs")

@@ -1,7 +1,7 @@
 import HTTP1
 import Testing
 
-@testable import HTTPEngine
+@testable import HTTPSemantics
 
 @Suite("Authenticator")
 struct AuthenticatorTests {

@@ -1,8 +1,7 @@
 import HTTP1
-import HTTPEngine
 import Testing
 
-@testable import URLLoading
+@testable import HTTPSemantics
 
 @Suite("Remembered authorizations")
 struct AuthorizationMemoryTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import HTTPEngine
+@testable import HTTPSemantics
 
 @Suite("Basic authentication")
 struct BasicAuthenticationTests {

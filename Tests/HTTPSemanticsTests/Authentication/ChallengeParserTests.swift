@@ -1,5 +1,5 @@
 import HTTP1
-import HTTPEngine
+import HTTPSemantics
 import TestSupport
 import Testing
 

@@ -1,8 +1,7 @@
 import HTTP1
-import HTTPEngine
 import Testing
 
-@testable import URLLoading
+@testable import HTTPSemantics
 
 @Suite("Challenges")
 struct ChallengeRuleTests {
@@ -38,11 +37,9 @@ struct ChallengeRuleTests {
     @Test("schemes have the names that delegates know; unknown ones ask nobody")
     func methods() throws {
         #expect(
-            try questions(#"Basic realm="b", Digest realm="d", nonce="n", NTLM, Negotiate abc=="#).map(\.space.method)
+            try questions(#"Basic realm="b", Digest realm="d", nonce="n", NTLM, Negotiate abc=="#).map(\.space.scheme)
                 == [
-                    NSURLAuthenticationMethodHTTPDigest, NSURLAuthenticationMethodHTTPBasic,
-                    NSURLAuthenticationMethodNTLM,
-                    NSURLAuthenticationMethodNegotiate,
+                    .digest, .basic, .ntlm, .negotiate,
                 ]
         )
         #expect(try questions(#"Bearer realm="x", error="invalid_token""#, "Hawk").isEmpty)
@@ -51,26 +48,17 @@ struct ChallengeRuleTests {
     @Test("a Digest that nobody can answer is told of, not answered")
     func unanswerable() throws {
         let asked = try questions(#"Digest realm="d", nonce="n", algorithm=WHIRLPOOL"#, #"Basic realm="b""#)
-        #expect(asked.map(\.space.method) == [NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest])
+        #expect(asked.map(\.space.scheme) == [.basic, .digest])
         #expect(asked.map(\.isAnswerable) == [true, false])
     }
 
     @Test("the space is the server's, with its port and realm (row 99)")
     func space() throws {
         let asked = try #require(try questions(#"Basic realm="a, b""#).first).space
-        #expect(
-            URLProtectionSpace(asked)
-                == URLProtectionSpace(
-                    host: "h.example",
-                    port: 443,
-                    protocol: NSURLProtectionSpaceHTTPS,
-                    realm: "a, b",
-                    authenticationMethod: NSURLAuthenticationMethodHTTPBasic
-                )
-        )
-        #expect(asked.isSecure)
+        #expect(asked.host == "h.example" && asked.port == 443 && asked.isSecure)
+        #expect(asked.realm == "a, b" && asked.scheme == .basic && asked.side == .origin)
         let other = try #require(try questions("Basic realm=x", at: "http://h.example:8080/").first).space
-        #expect(other.port == 8080 && !other.isSecure && !other.isProxy)
+        #expect(other.port == 8080 && !other.isSecure && other.side == .origin)
     }
 
     @Test("other statuses ask nothing", arguments: [200, 400, 403, 407, 500])
@@ -85,17 +73,11 @@ struct ChallengeRuleTests {
             "Proxy-Authenticate"
         )
         let asked = try #require(
-            ChallengeRule.questions(ofProxy: challenges, host: "p", port: 3128, kind: NSURLProtectionSpaceHTTPProxy)
+            ChallengeRule.questions(ofProxy: challenges, host: "p", port: 3128, isSecure: false)
                 .first
         )
-        #expect(asked.side == .proxy && asked.space.isProxy && asked.space.host == "p" && asked.space.port == 3128)
-    }
-
-    @Test("default handling tries what is stored, once (row 99)")
-    func defaultHandling() {
-        let stored = Credential(proof: .password(user: "u", password: "p"), persistence: .forSession)
-        #expect(ChallengeRule.defaultCredential(stored, failures: 0) == stored)
-        #expect(ChallengeRule.defaultCredential(stored, failures: 1) == nil)
-        #expect(ChallengeRule.defaultCredential(nil, failures: 0) == nil)
+        #expect(
+            asked.side == .proxy && asked.space.side == .proxy && asked.space.host == "p" && asked.space.port == 3128
+        )
     }
 }

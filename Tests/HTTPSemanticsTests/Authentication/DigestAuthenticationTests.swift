@@ -1,7 +1,7 @@
 import TLS
 import Testing
 
-@testable import HTTPEngine
+@testable import HTTPSemantics
 
 @Suite("Digest authentication")
 struct DigestAuthenticationTests {

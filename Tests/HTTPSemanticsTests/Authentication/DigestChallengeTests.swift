@@ -1,6 +1,6 @@
 import Testing
 
-@testable import HTTPEngine
+@testable import HTTPSemantics
 
 @Suite("Digest challenges")
 struct DigestChallengeTests {

@@ -1,13 +1,13 @@
 import HTTP1
 import Testing
 
-@testable import URLLoading
+@testable import HTTPSemantics
 
 @Suite("Invalidation")
 struct CacheInvalidationTests {
     private func urls(_ method: String, _ status: Int = 200, _ response: HTTPFields = fields()) throws -> [String] {
         CacheInvalidation.urls(method: method, url: try url("http://h.example/a/b"), status: status, response: response)
-            .map(\.absoluteString)
+            .map(\.text)
     }
 
     @Test("what may change things, and did not fail, makes what is stored for its URL no good (row 114)")

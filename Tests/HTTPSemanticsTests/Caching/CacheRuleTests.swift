@@ -1,7 +1,7 @@
 import HTTP1
 import Testing
 
-@testable import URLLoading
+@testable import HTTPSemantics
 
 @Suite("Cache decisions")
 struct CacheRuleTests {
@@ -21,14 +21,14 @@ struct CacheRuleTests {
     private func decide(
         _ stored: StoredExchange?,
         _ request: HTTPFields = fields(),
-        policy: NSURLRequest.CachePolicy = .useProtocolCachePolicy,
+        mode: CacheMode = .standard,
         method: String = "GET",
         after seconds: Int64 = 0
     ) -> String {
         let decision = CacheRule.decide(
             method: method,
             request: request,
-            policy: policy,
+            mode: mode,
             stored: stored,
             now: Self.date + seconds
         )
@@ -54,30 +54,29 @@ struct CacheRuleTests {
     }
 
     @Test(
-        "each policy does what it says, with something fresh, something stale and nothing stored",
+        "each mode does what it says, with something fresh, something stale and nothing stored",
         arguments: [
-            (.useProtocolCachePolicy, "serve 5", "validate \"a\"", "load"),
-            (.reloadIgnoringLocalCacheData, "load", "load", "load"),
-            (.reloadIgnoringCacheData, "load", "load", "load"),
-            (.reloadIgnoringLocalAndRemoteCacheData, "load", "load", "load"),
-            (.returnCacheDataElseLoad, "serve 5", "serve 99 stale", "load"),
-            (.returnCacheDataDontLoad, "serve 5", "serve 99 stale", "fail"),
-            (.reloadRevalidatingCacheData, "validate \"a\"", "validate \"a\"", "load"),
-        ] as [(NSURLRequest.CachePolicy, String, String, String)]
+            (.standard, "serve 5", "validate \"a\"", "load"),
+            (.bypass, "load", "load", "load"),
+            (.reload, "load", "load", "load"),
+            (.preferStored, "serve 5", "serve 99 stale", "load"),
+            (.onlyStored, "serve 5", "serve 99 stale", "fail"),
+            (.revalidate, "validate \"a\"", "validate \"a\"", "load"),
+        ] as [(CacheMode, String, String, String)]
     )
-    func policies(policy: NSURLRequest.CachePolicy, fresh: String, stale: String, nothing: String) {
+    func policies(mode: CacheMode, fresh: String, stale: String, nothing: String) {
         let response = stored("max-age=60", Self.tag)
-        #expect(decide(response, policy: policy, after: 5) == fresh)
-        #expect(decide(response, policy: policy, after: 99) == stale)
-        #expect(decide(nil, policy: policy) == nothing)
+        #expect(decide(response, mode: mode, after: 5) == fresh)
+        #expect(decide(response, mode: mode, after: 99) == stale)
+        #expect(decide(nil, mode: mode) == nothing)
     }
 
-    @Test("only the policy that ignores remote caches tells them so, unless the caller has spoken")
+    @Test("only the mode that ignores remote caches tells them so, unless the caller has spoken")
     func additions() {
-        let policy = NSURLRequest.CachePolicy.reloadIgnoringLocalAndRemoteCacheData
-        #expect(CacheRule.additions(policy, fields()).map(\.name) == ["Cache-Control", "Pragma"])
-        #expect(CacheRule.additions(policy, fields(("Cache-Control", "max-age=0"))).isEmpty)
-        #expect(CacheRule.additions(.reloadIgnoringLocalCacheData, fields()).isEmpty)
+        let mode = CacheMode.reload
+        #expect(CacheRule.additions(mode, fields()).map(\.name) == ["Cache-Control", "Pragma"])
+        #expect(CacheRule.additions(mode, fields(("Cache-Control", "max-age=0"))).isEmpty)
+        #expect(CacheRule.additions(.bypass, fields()).isEmpty)
     }
 
     @Test(
@@ -137,7 +136,7 @@ struct CacheRuleTests {
     @Test("without a validator nothing can be asked about, but a stale response may still stand in for an error")
     func noValidator() {
         #expect(decide(stored("max-age=60, stale-if-error=10"), after: 70) == "load or stale")
-        #expect(decide(stored("max-age=60"), policy: .reloadRevalidatingCacheData) == "load")
+        #expect(decide(stored("max-age=60"), mode: .revalidate) == "load")
     }
 
     @Test("which errors a stale response stands in for (RFC 5861 §4)")
@@ -146,12 +145,12 @@ struct CacheRuleTests {
         #expect(![200, 304, 404, 501, 505, 599].contains(where: CacheRule.isError))
     }
 
-    @Test("a response selected by other fields is not this request's, whatever the policy (row 110)")
+    @Test("a response selected by other fields is not this request's, whatever the mode (row 110)")
     func varying() {
         let response = stored("max-age=60", varying: [VaryingField(name: "accept-language", value: "en")])
         #expect(decide(response, fields(("Accept-Language", "en"))) == "serve 0")
         #expect(decide(response, fields(("Accept-Language", "de"))) == "load")
-        #expect(decide(response, policy: .returnCacheDataDontLoad) == "fail")
+        #expect(decide(response, mode: .onlyStored) == "fail")
     }
 
     @Test("other methods, conditions of the caller's own, and ranges go to the server (row 113)")
@@ -161,7 +160,7 @@ struct CacheRuleTests {
         #expect(decide(response, method: "POST") == "load")
         #expect(decide(response, fields(("If-None-Match", "\"z\""))) == "load")
         #expect(decide(response, fields(("Range", "bytes=0-1"))) == "load")
-        #expect(decide(response, fields(("Range", "bytes=0-1")), policy: .returnCacheDataDontLoad) == "fail")
+        #expect(decide(response, fields(("Range", "bytes=0-1")), mode: .onlyStored) == "fail")
     }
 
     @Test("a guessed lifetime serves like a stated one (row 111)")

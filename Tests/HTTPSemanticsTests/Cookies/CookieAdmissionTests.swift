@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import URLLoading
+@testable import HTTPSemantics
 
 @Suite("CookieAdmission")
 struct CookieAdmissionTests {
@@ -10,7 +10,7 @@ struct CookieAdmissionTests {
         _ url: String = "https://www.example.com/dir/",
         isSameSite: Bool = true
     ) -> Cookie? {
-        guard let scope = URL(string: url).flatMap({ CookieScope($0) }), let line = SetCookieLine(line) else {
+        guard let scope = CookieScope(WebURL(url)), let line = SetCookieLine(line) else {
             return nil
         }
         return CookieAdmission.admit(line.cookie(from: scope, now: 0), from: scope, isSameSite: isSameSite)

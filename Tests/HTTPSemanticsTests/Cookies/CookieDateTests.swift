@@ -1,6 +1,6 @@
 import Testing
 
-@testable import URLLoading
+@testable import HTTPSemantics
 
 @Suite("CookieDate")
 struct CookieDateTests {

@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-@testable import URLLoading
+@testable import HTTPSemantics
 
 @Suite("CookieJar")
 struct CookieJarTests {
-    private func scope(_ url: String) -> CookieScope { URL(string: url).flatMap { CookieScope($0) }! }
+    private func scope(_ url: String) -> CookieScope { CookieScope(WebURL(url))! }
 
     /// Keeps each line as if it came from there, a second after the one before.
     private func jar(_ lines: [(url: String, line: String)]) -> CookieJar {

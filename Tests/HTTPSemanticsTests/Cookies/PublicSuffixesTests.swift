@@ -1,48 +1,44 @@
 import Foundation
 import Testing
 
-@testable import URLLoading
+@testable import HTTPSemantics
 
-/// The rule is the process's, and other tests ask it: these hosts are theirs alone.
-@Suite("PublicSuffixes", .serialized)
+@Suite("PublicSuffixes")
 struct PublicSuffixesTests {
-    private func withRule(_ body: () throws -> Void) rethrows {
-        HTTPCookieStorage.isPublicSuffix = { ["co.suffixes", "hub.co.suffixes"].contains($0) }
-        defer { HTTPCookieStorage.isPublicSuffix = nil }
-        try body()
-    }
+    private static let own = PublicSuffixes { ["co.suffixes", "hub.co.suffixes"].contains($0) }
 
-    private func isAdmitted(_ domain: String, _ host: String) -> Bool? {
-        guard let scope = URL(string: "https://\(host)/").flatMap({ CookieScope($0) }),
+    private func isAdmitted(_ domain: String, _ host: String, by suffixes: PublicSuffixes = .list) -> Bool? {
+        guard let scope = CookieScope(WebURL("https://\(host)/")),
             let line = SetCookieLine("a=b; Domain=\(domain)")
         else { return nil }
-        return CookieAdmission.admit(line.cookie(from: scope, now: 0), from: scope, isSameSite: true)?.isHostOnly
+        return CookieAdmission.admit(
+            line.cookie(from: scope, now: 0),
+            from: scope,
+            isSameSite: true,
+            suffixes: suffixes
+        )?.isHostOnly
     }
 
     @Test("nobody sets a cookie for a public suffix, in whatever spelling; a suffix has one for itself alone")
     func admission() {
-        withRule {
-            #expect(isAdmitted("co.suffixes", "shop.co.suffixes") == nil)
-            #expect(isAdmitted(".co.SUFFIXES", "shop.co.suffixes") == nil)
-            #expect(isAdmitted("co.suffixes.", "shop.co.suffixes.") == nil)
-            #expect(isAdmitted("hub.co.suffixes", "me.hub.co.suffixes") == nil)
-            #expect(isAdmitted("hub.co.suffixes", "hub.co.suffixes") == true)
-            #expect(isAdmitted("shop.co.suffixes", "www.shop.co.suffixes") == false)
-        }
+        #expect(isAdmitted("co.suffixes", "shop.co.suffixes", by: Self.own) == nil)
+        #expect(isAdmitted(".co.SUFFIXES", "shop.co.suffixes", by: Self.own) == nil)
+        #expect(isAdmitted("co.suffixes.", "shop.co.suffixes.", by: Self.own) == nil)
+        #expect(isAdmitted("hub.co.suffixes", "me.hub.co.suffixes", by: Self.own) == nil)
+        #expect(isAdmitted("hub.co.suffixes", "hub.co.suffixes", by: Self.own) == true)
+        #expect(isAdmitted("shop.co.suffixes", "www.shop.co.suffixes", by: Self.own) == false)
         #expect(isAdmitted("co.suffixes", "shop.co.suffixes") == false)
     }
 
     @Test("hosts are of one site when they share the label before the suffix")
     func sites() {
-        withRule {
-            #expect(PublicSuffixes.areSameSite("a.shop.co.suffixes", "b.c.shop.co.suffixes"))
-            #expect(PublicSuffixes.areSameSite("shop.co.suffixes", "www.shop.co.suffixes"))
-            #expect(!PublicSuffixes.areSameSite("shop.co.suffixes", "other.co.suffixes"))
-            #expect(!PublicSuffixes.areSameSite("me.hub.co.suffixes", "you.hub.co.suffixes"))
-            #expect(!PublicSuffixes.areSameSite("hub.co.suffixes", "me.hub.co.suffixes"))
-            #expect(!PublicSuffixes.areSameSite("suffixes", "co.suffixes"))
-        }
-        #expect(PublicSuffixes.areSameSite("a.shop.co.suffixes", "b.other.co.suffixes"))
+        #expect(Self.own.areSameSite("a.shop.co.suffixes", "b.c.shop.co.suffixes"))
+        #expect(Self.own.areSameSite("shop.co.suffixes", "www.shop.co.suffixes"))
+        #expect(!Self.own.areSameSite("shop.co.suffixes", "other.co.suffixes"))
+        #expect(!Self.own.areSameSite("me.hub.co.suffixes", "you.hub.co.suffixes"))
+        #expect(!Self.own.areSameSite("hub.co.suffixes", "me.hub.co.suffixes"))
+        #expect(!Self.own.areSameSite("suffixes", "co.suffixes"))
+        #expect(PublicSuffixes.list.areSameSite("a.shop.co.suffixes", "b.other.co.suffixes"))
     }
 
     @Test(
@@ -55,8 +51,8 @@ struct PublicSuffixesTests {
         #expect(isAdmitted(suffix, "shop.\(suffix)") == nil)
         #expect(isAdmitted(suffix, suffix) == true)
         #expect(isAdmitted("shop.\(suffix)", "www.shop.\(suffix)") == false)
-        #expect(PublicSuffixes.areSameSite("a.shop.\(suffix)", "shop.\(suffix)"))
-        #expect(!PublicSuffixes.areSameSite("other.\(suffix)", "shop.\(suffix)"))
+        #expect(PublicSuffixes.list.areSameSite("a.shop.\(suffix)", "shop.\(suffix)"))
+        #expect(!PublicSuffixes.list.areSameSite("other.\(suffix)", "shop.\(suffix)"))
     }
 
     @Test("the first of the list's rules, the last, and those between two of them are told apart")
@@ -66,7 +62,7 @@ struct PublicSuffixesTests {
         {
             #expect(!PublicSuffixList.contains(other), "\(other)")
         }
-        #expect(HTTPCookieStorage.publicSuffixVersion.hasPrefix("20"))
+        #expect(PublicSuffixList.version.hasPrefix("20"))
     }
 
     /// The list's own, in ASCII, where each name stands once more; hosts of ours have no dot in front.
@@ -81,8 +77,10 @@ struct PublicSuffixesTests {
                 line.utf8.allSatisfy({ $0 < 0x80 })
             else { continue }
             let host = words[1].lowercased()
-            #expect(PublicSuffixes.contains(host) == (words.count == 3), "\(line)")
-            if words.count == 5 { #expect(PublicSuffixes.registrable(host) == words[3].lowercased()[...], "\(line)") }
+            #expect(PublicSuffixes.list.contains(host) == (words.count == 3), "\(line)")
+            if words.count == 5 {
+                #expect(PublicSuffixes.list.registrable(host) == words[3].lowercased()[...], "\(line)")
+            }
             count += 1
         }
         #expect(count > 50)

@@ -1,14 +1,14 @@
 import Foundation
 import Testing
 
-@testable import URLLoading
+@testable import HTTPSemantics
 
 @Suite("SetCookieLine")
 struct SetCookieLineTests {
     private let now: Double = 1_000_000
 
     private func cookie(_ line: String, from url: String = "https://host.test/dir/page") -> Cookie? {
-        guard let scope = URL(string: url).flatMap({ CookieScope($0) }) else { return nil }
+        guard let scope = CookieScope(WebURL(url)) else { return nil }
         return SetCookieLine(line)?.cookie(from: scope, now: now)
     }
 

@@ -1,7 +1,7 @@
 import HTTP1
 import Testing
 
-@testable import URLLoading
+@testable import HTTPSemantics
 
 @Suite("Redirects")
 struct RedirectRuleTests {

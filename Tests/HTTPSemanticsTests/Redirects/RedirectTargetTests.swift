@@ -1,7 +1,7 @@
 import HTTP1
 import Testing
 
-@testable import URLLoading
+@testable import HTTPSemantics
 
 @Suite("Redirect targets")
 struct RedirectTargetTests {
@@ -9,7 +9,7 @@ struct RedirectTargetTests {
         _ location: String,
         _ base: String = "http://h.example/redir-rel/a/b?q=1#part"
     ) throws -> String? {
-        RedirectTarget.resolve(fields(("Location", location)), against: try url(base))?.absoluteString
+        RedirectTarget.resolve(fields(("Location", location)), against: try url(base))?.text
     }
 
     @Test(
@@ -47,7 +47,7 @@ struct RedirectTargetTests {
         #expect(RedirectTarget.resolve(fields(), against: base) == nil)
         #expect(RedirectTarget.resolve(fields(("Location", "/a"), ("location", "/b")), against: base) == nil)
         let same = RedirectTarget.resolve(fields(("Location", "/a"), ("location", "/a")), against: base)
-        #expect(same?.absoluteString == "http://h.example/a")
+        #expect(same?.text == "http://h.example/a")
     }
 
     @Test("user information is not looked at (row 69)")
@@ -61,7 +61,7 @@ struct RedirectTargetTests {
         let base = try url("http://h.example/")
         let octets = Array("/a b/".utf8) + [0xE4, 0xFF] + Array("/%20%zz?q=<\"x\">&r=[1]".utf8)
         let target = RedirectTarget.resolve(fields("Location", octets: octets), against: base)
-        #expect(target?.absoluteString == "http://h.example/a%20b/%E4%FF/%20%25zz?q=%3C%22x%22%3E&r=%5B1%5D")
+        #expect(target?.text == "http://h.example/a%20b/%E4%FF/%20%25zz?q=%3C%22x%22%3E&r=%5B1%5D")
     }
 
     @Test("what comes out is what the engine takes for a URL", arguments: ["/ü/ß", "a|b", "\\\\evil\\x", "/%", "/%4"])

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import HTTPEngine
+@testable import HTTPSemantics
 
 @Suite("The retry rule (RFC 9112 §9.3.1)")
 struct RetryRuleTests {

@@ -1,4 +1,5 @@
 import HTTP1
+import HTTPSemantics
 import Testing
 
 @testable import URLLoading

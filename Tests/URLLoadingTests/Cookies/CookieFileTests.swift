@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import HTTPSemantics
 import Testing
 
 @testable import URLLoading

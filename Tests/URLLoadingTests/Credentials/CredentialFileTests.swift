@@ -6,8 +6,8 @@ import Testing
 struct CredentialFileTests {
     private let folder = TemporaryFolder()
     private var file: CredentialFile { CredentialFile(path: folder.path + "/credentials.json") }
-    private let space = ProtectionSpace(host: "h", port: 80, side: .server("http"), realm: "r", method: nil)
-    private let proxy = ProtectionSpace(host: "p", port: 1, side: .proxy(nil), realm: nil, method: "m")
+    private let space = ProtectionSpaceValues(host: "h", port: 80, side: .server("http"), realm: "r", method: nil)
+    private let proxy = ProtectionSpaceValues(host: "p", port: 1, side: .proxy(nil), realm: nil, method: "m")
 
     private func credential(_ user: String, _ persistence: URLCredential.Persistence = .permanent) -> Credential {
         Credential(proof: .password(user: user, password: "päss\u{1}"), persistence: persistence)
@@ -86,7 +86,7 @@ struct CredentialFileTests {
         for round in 1...5 {
             await #expect(processExitsWith: .signal(SIGKILL)) { [path = file.path as String, round = round as Int] in
                 let file = CredentialFile(path: path)
-                let space = ProtectionSpace(host: "h", port: 80, side: .server("http"), realm: "r", method: nil)
+                let space = ProtectionSpaceValues(host: "h", port: 80, side: .server("http"), realm: "r", method: nil)
                 for value in 1... {
                     if value == 2 {
                         Thread.detachNewThread {

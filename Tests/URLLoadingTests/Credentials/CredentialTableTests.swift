@@ -4,8 +4,8 @@ import Testing
 
 @Suite("Credential tables")
 struct CredentialTableTests {
-    private func space(_ method: String? = NSURLAuthenticationMethodHTTPBasic) -> ProtectionSpace {
-        ProtectionSpace(host: "h", port: 80, side: .server("http"), realm: "r", method: method)
+    private func space(_ method: String? = NSURLAuthenticationMethodHTTPBasic) -> ProtectionSpaceValues {
+        ProtectionSpaceValues(host: "h", port: 80, side: .server("http"), realm: "r", method: method)
     }
 
     private func credential(

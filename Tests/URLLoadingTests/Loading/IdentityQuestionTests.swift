@@ -55,7 +55,7 @@ struct IdentityQuestionTests {
     func shown(version: TLSVersion) async throws {
         let server = try server(version)
         let credential = try credential
-        let spaces = Mutex<[ProtectionSpace]>([])
+        let spaces = Mutex<[ProtectionSpaceValues]>([])
         let recorder = recorder { challenge in
             spaces.withLock { $0.append(challenge.protectionSpace.space) }
             return (.useCredential, credential)

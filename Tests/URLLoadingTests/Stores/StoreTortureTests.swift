@@ -1,4 +1,5 @@
 import HTTP1
+import HTTPSemantics
 import Testing
 
 @testable import URLLoading
@@ -92,7 +93,7 @@ struct StoreTortureTests {
     }
 
     private static func credentials() throws -> Kind {
-        let space = ProtectionSpace(host: "h", port: 80, side: .server("http"), realm: "r", method: nil)
+        let space = ProtectionSpaceValues(host: "h", port: 80, side: .server("http"), realm: "r", method: nil)
         var table = CredentialTable()
         let proof = Credential.Proof.password(user: "alice", password: "päss")
         _ = table.setDefault(Credential(proof: proof, persistence: .permanent), for: space)

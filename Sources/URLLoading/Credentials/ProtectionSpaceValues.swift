@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// What a ``URLProtectionSpace`` holds: a part of a server, or of a proxy, that one credential opens (RFC 9110 §11.5).
-struct ProtectionSpace: Sendable {
+struct ProtectionSpaceValues: Sendable {
     enum Side: Hashable, Sendable {
         /// With the protocol: a scheme, or one of the constants that stand for one.
         case server(String?)
@@ -60,14 +60,14 @@ struct ProtectionSpace: Sendable {
     }
 
     /// The same space for whoever named no method.
-    var forDefaultMethod: ProtectionSpace {
-        ProtectionSpace(host: host, port: port, side: side, realm: realm, method: nil)
+    var forDefaultMethod: ProtectionSpaceValues {
+        ProtectionSpaceValues(host: host, port: port, side: side, realm: realm, method: nil)
     }
 }
 
-extension ProtectionSpace: Hashable {
+extension ProtectionSpaceValues: Hashable {
     /// Hosts compare without case (RFC 3986 §3.2.2), realms with it (RFC 9110 §11.5).
-    static func == (left: ProtectionSpace, right: ProtectionSpace) -> Bool {
+    static func == (left: ProtectionSpaceValues, right: ProtectionSpaceValues) -> Bool {
         left.port == right.port && left.canonicalSide == right.canonicalSide && left.realm == right.realm
             && left.method == right.method
             && (left.host == right.host || left.host.lowercased() == right.host.lowercased())

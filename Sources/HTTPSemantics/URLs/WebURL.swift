@@ -1,0 +1,65 @@
+/// An absolute URL as the rules take it: a text to resolve references against, and the origin that secrets belong to.
+///
+/// The rules need a URL's host in one spelling. Callers that have a URL type of their own make the origin by that type, so
+/// that the host compared is the host used.
+public struct WebURL: Hashable, Sendable {
+    /// The whole URL, as it is written.
+    public let text: String
+    /// Nil where the scheme is not one of the Web's, or no host is named.
+    public let origin: WebOrigin?
+
+    /// - Parameter origin: of that URL, by a parser of the caller's.
+    public init(_ text: String, origin: WebOrigin?) {
+        self.text = text
+        self.origin = origin
+    }
+
+    /// Takes the text apart by RFC 3986 §3; nothing in it is decoded.
+    public init(_ text: String) {
+        self.init(URIReference(Array(text.utf8)), text: text)
+    }
+
+    init(_ reference: URIReference) {
+        self.init(reference, text: String(decoding: reference.bytes, as: UTF8.self))
+    }
+
+    private init(_ reference: URIReference, text: String) {
+        self.text = text
+        origin = reference.origin
+    }
+
+    /// The five parts of the URL.
+    public var reference: URIReference { URIReference(Array(text.utf8)) }
+
+    /// The path without dot segments, which would lead out of a folder; encoded as it came. Never empty.
+    var cleanPath: String {
+        let path = URIReference.withoutDotSegments(reference.path)
+        return path.isEmpty ? "/" : String(decoding: path, as: UTF8.self)
+    }
+}
+
+extension URIReference {
+    /// Nil without a scheme of the Web's and a host, and for a port that is no number.
+    fileprivate var origin: WebOrigin? {
+        guard let scheme, var authority else { return nil }
+        if let at = authority.lastIndex(of: UInt8(ascii: "@")) { authority = authority[(at + 1)...] }
+        var host = authority
+        var port: Int?
+        // A colon within brackets belongs to an IPv6 address.
+        let bracket = authority.lastIndex(of: UInt8(ascii: "]")) ?? authority.startIndex
+        if let colon = authority[bracket...].lastIndex(of: UInt8(ascii: ":")) {
+            host = authority[..<colon]
+            let digits = String(decoding: authority[(colon + 1)...], as: UTF8.self)
+            if !digits.isEmpty {
+                guard let number = Int(digits) else { return nil }
+                port = number
+            }
+        }
+        if host.first == UInt8(ascii: "["), host.last == UInt8(ascii: "]") { host = host.dropFirst().dropLast() }
+        return WebOrigin(
+            scheme: String(decoding: scheme, as: UTF8.self),
+            host: String(decoding: host, as: UTF8.self),
+            port: port
+        )
+    }
+}
