@@ -39,7 +39,7 @@ public struct WebURL: Hashable, Sendable {
 }
 
 extension URIReference {
-    /// Nil without a scheme of the Web's and a host, and for a port that is no number.
+    /// Nil without a scheme of the Web's and a host, for a host with octets that no URL has, and for a port that is no number.
     fileprivate var origin: WebOrigin? {
         guard let scheme, var authority else { return nil }
         if let at = authority.lastIndex(of: UInt8(ascii: "@")) { authority = authority[(at + 1)...] }
@@ -56,6 +56,10 @@ extension URIReference {
             }
         }
         if host.first == UInt8(ascii: "["), host.last == UInt8(ascii: "]") { host = host.dropFirst().dropLast() }
+        // RFC 3986 §3.2.2: unreserved, sub-delims, the percent sign, and the colons of an address.
+        guard host.allSatisfy({ $0.isASCIILetter || $0 &- 0x30 < 10 || "-._~!$&'()*+,;=%:".utf8.contains($0) }) else {
+            return nil
+        }
         return WebOrigin(
             scheme: String(decoding: scheme, as: UTF8.self),
             host: String(decoding: host, as: UTF8.self),
