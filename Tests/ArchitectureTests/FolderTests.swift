@@ -66,11 +66,43 @@ struct FolderTests {
             "Activity": [],
             "Terminal": [],
         ],
+        "Reactor": [
+            // What the operating system offers, and what time it is.
+            "Time": [],
+            "System": ["Time"],
+            "Files": ["System"],
+            // The thread, and how work comes to it.
+            "Loop": ["System", "Time"],
+            // How two ends find each other.
+            "Sockets": ["Files", "Loop", "System", "Time"],
+            "Names": ["Files", "Loop", "Sockets", "System", "Time"],
+            "Connecting": ["Loop", "Names", "Sockets", "System", "Time"],
+            // What the machine is attached to.
+            "Network": ["Loop", "Names", "Sockets", "System"],
+        ],
+        "TLS": [
+            // Bytes, and OpenSSL's C.
+            "Encoding": [],
+            "Protocol": [],
+            "OpenSSL": ["Encoding"],
+            "Certificates": ["Encoding", "OpenSSL"],
+            "Errors": ["Certificates", "Encoding", "Protocol"],
+            // Whether the peer is the one that was meant.
+            "Trust": ["Certificates", "Encoding", "Errors"],
+            "Verification": ["Certificates", "Encoding", "Errors", "Trust"],
+            // Which certificate this side shows.
+            "Identity": ["Certificates", "Encoding", "Errors", "OpenSSL", "Verification"],
+            "Settings": ["Certificates", "Encoding", "Errors", "Identity", "Protocol", "Trust", "Verification"],
+            "Session": [
+                "Certificates", "Encoding", "Errors", "Identity", "OpenSSL", "Protocol", "Settings", "Trust",
+                "Verification",
+            ],
+        ],
     ]
 
     /// The most files of a room that may all refer to each other.
     private static let largestCircle = [
-        "HTTPSemantics": 3, "Uncurl": 5, "UncurlExtras": 3, "UncurlTestKit": 1, "UncurlXML": 2,
+        "HTTPSemantics": 3, "Reactor": 2, "TLS": 6, "Uncurl": 5, "UncurlExtras": 3, "UncurlTestKit": 1, "UncurlXML": 2,
     ]
 
     private static func folder(_ path: String) -> String {

@@ -20,7 +20,7 @@ public struct TrustFailure: Error, Hashable, Sendable {
         case incompleteChain(issuer: String)
         case chainTooLong
         /// The certificate is for other uses than to name a server, or a client.
-        case wrongPurpose(VerificationPolicy.Purpose)
+        case wrongPurpose(CertificatePurpose)
         /// An issuer that may not sign certificates.
         case notAnAuthority
         case pathTooLong
@@ -47,7 +47,7 @@ public struct TrustFailure: Error, Hashable, Sendable {
         case revocationListNotYetValid
         case revocationListUnusable
         case stapleMissing
-        case stapleUnusable(StapledResponse.Fault)
+        case stapleUnusable(StapleFault)
         /// The SHA-256 of the leaf's public key, as a pin is written.
         case pinMismatch(leaf: String)
         case outOfMemory

@@ -95,13 +95,15 @@ public struct ClientIdentity: Sendable {
         return unsafe SSL_use_cert_and_key(ssl, leaf.pointer, key.pointer, stack.handle, 1) == 1
     }
 
-    /// Makes the context show it.
-    func install(in context: OwnedContext) throws(TLSError) {
+    /// Makes the connections of a context show it.
+    ///
+    /// - Parameter context: an `SSL_CTX`.
+    func install(inContext context: OpaquePointer?) throws(TLSError) {
         ERR_clear_error()
         let stack = CertificateStack()
         for one in chain.dropFirst() { unsafe stack.append(one.pointer) }
         guard let leaf = chain.first,
-            unsafe SSL_CTX_use_cert_and_key(context.handle, leaf.pointer, key.pointer, stack.handle, 1) == 1
+            unsafe SSL_CTX_use_cert_and_key(context, leaf.pointer, key.pointer, stack.handle, 1) == 1
         else { throw .identity(.refused(OpenSSLErrors.take().text)) }
     }
 }

@@ -43,16 +43,16 @@ internal import Glibc
         return bytes
     }
 
-    /// `first` and `second` side by side. Both together must fit ``TLSSession/recordSize``.
+    /// `first` and `second` side by side. Both together must fit ``TLSRecord/maximumPlaintext``.
     func joined(_ first: Span<UInt8>, _ second: Span<UInt8>) -> UnsafeBufferPointer<UInt8> {
         let room: UnsafeMutablePointer<UInt8>
         if let joining = unsafe joining {
             unsafe room = joining
         } else {
-            unsafe room = .allocate(capacity: TLSSession.recordSize)
+            unsafe room = .allocate(capacity: TLSRecord.maximumPlaintext)
             unsafe joining = unsafe room
         }
-        let whole = unsafe UnsafeMutableRawBufferPointer(start: room, count: TLSSession.recordSize)
+        let whole = unsafe UnsafeMutableRawBufferPointer(start: room, count: TLSRecord.maximumPlaintext)
         unsafe first.withUnsafeBytes { unsafe whole.copyMemory(from: $0) }
         let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: whole[first.count...])
         unsafe second.withUnsafeBytes { unsafe rest.copyMemory(from: $0) }

@@ -25,7 +25,7 @@ public final class TLSContext: Sendable {
             maximum: configuration.maximumVersion
         )
         try AlgorithmOffer(configuration).install(in: owned)
-        try configuration.identity?.install(in: owned)
+        try unsafe configuration.identity?.install(inContext: owned.handle)
         try setApplicationProtocols()
         setCallbacks()
     }

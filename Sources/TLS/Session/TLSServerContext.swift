@@ -76,7 +76,7 @@ public final class TLSServerContext: Sendable {
         do throws(IdentityError) { identity = try ClientIdentity(pem: certificate.chain, key: certificate.key) } catch {
             throw .identity(error)
         }
-        try identity.install(in: owned)
+        try unsafe identity.install(inContext: owned.handle)
     }
 
     /// OpenSSL frees what it is given.

@@ -44,8 +44,6 @@ internal import COpenSSL
         case failed(TLSError)
     }
 
-    /// RFC 8446 §5.1: the content of one record.
-    public static let recordSize = 16 * 1024
     /// What the peer can make us write without sending a byte of data: some hundred answers to key updates, of which RFC 8446
     /// §5.5 needs one in 2²⁴ records, or to HelloRequests, all of which are declined.
     static let answerLimit = 8 * 1024

@@ -34,13 +34,13 @@ extension TLSSession {
         if second.isEmpty {
             return try unsafe first.withUnsafeBufferPointer { head throws(TLSError) in try unsafe encrypt(head) }
         }
-        guard first.count < TLSSession.recordSize else {
+        guard first.count < TLSRecord.maximumPlaintext else {
             let taken = try encrypt(first, Span())
             guard taken > 0 else { return 0 }
             return try taken + encrypt(second, Span())
         }
         if first.isEmpty { return try encrypt(second, Span()) }
-        let shared = min(second.count, TLSSession.recordSize - first.count)
+        let shared = min(second.count, TLSRecord.maximumPlaintext - first.count)
         let taken = try unsafe encrypt(output.joined(first, second.extracting(first: shared)))
         guard taken > 0, shared < second.count else { return taken }
         return try taken + encrypt(second.extracting(droppingFirst: shared), Span())

@@ -37,7 +37,7 @@ public struct TLSServerConfiguration: Sendable {
     /// In OpenSSL's notation, for TLS 1.2.
     public var ciphers: String?
     /// The longest record that is sent, 512 to 16,384 bytes; a handshake message above it is cut in two.
-    public var recordSize = TLSSession.recordSize
+    public var recordSize = TLSRecord.maximumPlaintext
     /// TLS 1.3 tickets a handshake; 0: no resumption in either version.
     public var tickets = 2
 

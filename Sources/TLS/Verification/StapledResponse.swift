@@ -1,33 +1,7 @@
 internal import COpenSSL
 
 /// The OCSP response that a server staples to its handshake (RFC 6066 §8, RFC 6960).
-public enum StapledResponse {
-    public enum Fault: Hashable, Sendable, CustomStringConvertible {
-        case unreadable
-        /// The responder answered with an error, as a number of RFC 6960 §4.2.1.
-        case unsuccessful(Int)
-        case notAboutThisCertificate
-        /// Neither the issuer nor whom it delegated signed it.
-        case wrongSigner
-        case badSignature
-        case notYetValid(CertificateDate)
-        case expired(CertificateDate)
-        case unknownCertificate
-
-        public var description: String {
-            switch self {
-            case .unreadable: "it cannot be read"
-            case .unsuccessful(let code): "the responder failed with status \(code)"
-            case .notAboutThisCertificate: "it is about another certificate"
-            case .wrongSigner: "it is not signed by the issuer or its delegate"
-            case .badSignature: "its signature is wrong"
-            case .notYetValid(let date): "it is not valid before \(date)"
-            case .expired(let date): "it expired on \(date)"
-            case .unknownCertificate: "the responder does not know the certificate"
-            }
-        }
-    }
-
+enum StapledResponse {
     /// Clocks differ; five minutes is what OpenSSL's own tools allow.
     static let leeway: Int64 = 300
 
@@ -63,7 +37,7 @@ public enum StapledResponse {
     private enum Verdict {
         case good
         case revoked
-        case useless(Fault)
+        case useless(StapleFault)
     }
 
     private static func verdict(_ bytes: [UInt8], path: CertificateStack, now: CertificateDate) -> Verdict {
@@ -91,7 +65,7 @@ public enum StapledResponse {
         path: CertificateStack,
         issuer: OpaquePointer,
         now: CertificateDate
-    ) -> Fault? {
+    ) -> StapleFault? {
         var signer: OpaquePointer? = nil
         guard unsafe OCSP_resp_get0_signer(basic, &signer, path.handle) == 1, let signer = unsafe signer else {
             return .wrongSigner
@@ -118,7 +92,7 @@ public enum StapledResponse {
         in basic: OpaquePointer,
         now: CertificateDate
     ) -> Verdict {
-        var fault = Fault.notAboutThisCertificate
+        var fault = StapleFault.notAboutThisCertificate
         for index in unsafe 0..<max(0, OCSP_resp_count(basic)) {
             guard let single = unsafe OCSP_resp_get0(basic, index), unsafe isAbout(leaf, issuer, single) else {
                 continue

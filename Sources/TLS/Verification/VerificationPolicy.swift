@@ -1,12 +1,5 @@
 /// What a chain is held against, beside the name, the roots and the time.
 public struct VerificationPolicy: Sendable {
-    public enum Purpose: Hashable, Sendable {
-        /// The chain is a server's (RFC 5280 §4.2.1.12, id-kp-serverAuth).
-        case server
-        /// The chain is a client's (id-kp-clientAuth).
-        case client
-    }
-
     public enum Stapling: Hashable, Sendable {
         /// A response is neither asked for nor looked at.
         case ignored
@@ -16,7 +9,7 @@ public struct VerificationPolicy: Sendable {
         case required
     }
 
-    public var purpose = Purpose.server
+    public var purpose = CertificatePurpose.server
     /// Each certificate of the chain must then be covered by a list, the roots' own excepted where they sign the lists.
     public var revocationLists: RevocationLists?
     public var stapling = Stapling.ignored

@@ -38,7 +38,7 @@ internal import TLS
             }
         }
         // A record adds to what it holds: there is room for all of the input, and for what waits for its end.
-        let room = input.count + TLSSession.recordSize
+        let room = input.count + TLSRecord.maximumPlaintext
         let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: room)
         defer { unsafe buffer.deallocate() }
         while true {

@@ -3,7 +3,7 @@ internal import TLS
 /// What the TLS connections of one loop share, as ``ServerScratch`` is shared: only one of them works at a time.
 @safe final class SecureScratch {
     /// A read of the loop's buffer, and the record that an earlier read has begun.
-    private static let capacity = 64 * 1024 + 2 * TLSSession.recordSize
+    private static let capacity = 64 * 1024 + 2 * TLSRecord.maximumPlaintext
 
     let context: TLSServerContext
     /// Empty between two connections.

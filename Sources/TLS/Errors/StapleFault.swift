@@ -1,0 +1,26 @@
+/// Why a stapled OCSP response proves nothing (RFC 6960).
+public enum StapleFault: Hashable, Sendable, CustomStringConvertible {
+    case unreadable
+    /// The responder answered with an error, as a number of RFC 6960 §4.2.1.
+    case unsuccessful(Int)
+    case notAboutThisCertificate
+    /// Neither the issuer nor whom it delegated signed it.
+    case wrongSigner
+    case badSignature
+    case notYetValid(CertificateDate)
+    case expired(CertificateDate)
+    case unknownCertificate
+
+    public var description: String {
+        switch self {
+        case .unreadable: "it cannot be read"
+        case .unsuccessful(let code): "the responder failed with status \(code)"
+        case .notAboutThisCertificate: "it is about another certificate"
+        case .wrongSigner: "it is not signed by the issuer or its delegate"
+        case .badSignature: "its signature is wrong"
+        case .notYetValid(let date): "it is not valid before \(date)"
+        case .expired(let date): "it expired on \(date)"
+        case .unknownCertificate: "the responder does not know the certificate"
+        }
+    }
+}
