@@ -33,7 +33,8 @@ let package = Package(
         .library(name: "UncurlXML", targets: ["UncurlXML"]),
         .library(name: "UncurlTestKit", targets: ["UncurlTestKit"]),
         .library(name: "TestServer", targets: ["TestServer"]),
-        .library(name: "LoadTester", targets: ["LoadTester"]),
+        .library(name: "LoadGenerator", targets: ["LoadGenerator"]),
+        .library(name: "LoadReports", targets: ["LoadReports"]),
         .executable(name: "volley", targets: ["volley"]),
         .executable(name: "httpbin", targets: ["httpbin"]),
         .executable(name: "fetch", targets: ["fetch"]),
@@ -116,17 +117,27 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(
-            name: "LoadTester",
+            name: "LoadGenerator",
             dependencies: [
                 "HTTPEngine", "TLS", "TestServer", "Reactor", "HTTP1", "CLinux", "CZlib",
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],
             swiftSettings: strict
         ),
+        .target(
+            name: "LoadReports",
+            dependencies: ["LoadGenerator", "HTTPEngine", "TLS", "Reactor", "CLinux"],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "LocustWorker",
+            dependencies: ["LoadGenerator", "HTTPEngine", "TLS", "Reactor", "CLinux"],
+            swiftSettings: strict
+        ),
         .executableTarget(
             name: "volley",
             dependencies: [
-                "LoadTester", "HTTPEngine", "TLS", "TestServer", "Reactor", "CLinux",
+                "LoadGenerator", "LoadReports", "LocustWorker", "HTTPEngine", "TLS", "TestServer", "Reactor", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict
@@ -134,7 +145,7 @@ let package = Package(
         // How the load tester is driven from Swift; no product.
         .executableTarget(
             name: "LoadScenario",
-            dependencies: ["LoadTester"],
+            dependencies: ["LoadGenerator", "LoadReports"],
             path: "Sources/Examples/LoadScenario",
             swiftSettings: strict
         ),
@@ -246,7 +257,8 @@ let package = Package(
         .testTarget(
             name: "VolleyTests",
             dependencies: [
-                "volley", "LoadTester", "LoadScenario", "HTTPEngine", "HTTP1", "TLS", "Reactor", "TestServer",
+                "volley", "LoadGenerator", "LoadReports", "LocustWorker", "LoadScenario", "HTTPEngine", "HTTP1", "TLS",
+                "Reactor", "TestServer",
                 "TestSupport",
             ],
             swiftSettings: testing

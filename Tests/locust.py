@@ -17,7 +17,7 @@ import urllib.parse
 import urllib.request
 
 # The one that the documentation gives its readers.
-DOCUMENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../Sources/LoadTester/LoadTester.docc/Swarms.md")
+DOCUMENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../Sources/LoadGenerator/LoadGenerator.docc/Swarms.md")
 LOCUSTFILE = re.search(r"```python\n(.*?)```", open(DOCUMENT).read(), re.S).group(1)
 PATIENCE = int(os.environ.get("PATIENCE", "60"))
 
@@ -112,7 +112,7 @@ def headless(stack, volley, url, workers, *arguments, crew=()):
         "requests": sum(e["num_requests"] for e in entries),
         "failures": sum(e["num_failures"] for e in entries),
         "names": [f"{e['method']} {e['name']}" for e in entries],
-        "median": min((float(k) for e in entries for k in e["response_times"]), default=None),
+        "fractions": any(not float(k).is_integer() for e in entries for k in e["response_times"]),
         "workers": [process.wait(timeout=PATIENCE) for process in crew],
         "spawned": "All users spawned" in master.log(),
         # That a worker is busy says something of the machine.

@@ -20,7 +20,8 @@ public struct LoadReport: Sendable {
         }
     }
 
-    private let result: RunResult
+    /// What the reports are made of.
+    package let result: RunResult
 
     init(_ result: RunResult) { self.result = result }
 
@@ -63,16 +64,13 @@ public struct LoadReport: Sendable {
     public var sendLag: Latency? { Latency(result.tally.schedule?.lag) }
     /// What was counted of each name, where the requests have names.
     public var names: [(name: String, completed: UInt64, errors: UInt64, latency: Latency?)] {
-        NamedReport.rows(result).map { ($0.name, $0.tally.completed, $0.tally.errors, Latency($0.tally.latency)) }
+        zip(result.plan.requestNames.all, result.tally.names).map { name, tally in
+            (name, tally.completed, tally.errors, Latency(tally.latency))
+        }
     }
 
     /// Why the load tester, and not the server, set these figures; empty: it kept up.
     public var generatorLimits: [String] { result.generatorLimits }
     /// As volley's exit status: 0 if all was well.
     public var exitStatus: Int32 { result.verdict.rawValue }
-
-    /// volley's report for people.
-    public var text: String { TextReport.text(result) }
-    /// volley's report for programs; `volley --schema` describes it.
-    public var json: String { JSONReport.text(result) }
 }

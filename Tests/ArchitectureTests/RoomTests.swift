@@ -40,15 +40,20 @@ struct RoomTests {
         // The smallest program on the engine: no package, so that its `ldd` shows what the engine brings.
         "fetch": ["HTTPEngine", "HTTP1", "Reactor", "TLS", "Glibc"],
         // The load tester without its command line.
-        "LoadTester": [
+        "LoadGenerator": [
             "HTTPEngine", "HTTP1", "Reactor", "TLS", "TestServer", "CLinux", "CZlib", "Glibc", "Synchronization",
             "Histogram",
         ],
+        // What is written of a run, and read again.
+        "LoadReports": ["LoadGenerator", "HTTPEngine", "Reactor", "TLS", "CLinux", "Glibc", "Synchronization"],
+        // A Locust master's words, and a run that follows them.
+        "LocustWorker": ["LoadGenerator", "HTTPEngine", "Reactor", "TLS", "CLinux", "Glibc"],
         "volley": [
-            "LoadTester", "HTTPEngine", "Reactor", "TLS", "TestServer", "CLinux", "Glibc", "ArgumentParser",
+            "LoadGenerator", "LoadReports", "LocustWorker", "HTTPEngine", "Reactor", "TLS", "TestServer", "CLinux",
+            "Glibc", "ArgumentParser",
         ],
         // Programs that show how a library is used; each imports what it shows.
-        "Examples": ["LoadTester", "Uncurl", "TestServer", "Synchronization"],
+        "Examples": ["LoadGenerator", "LoadReports", "Uncurl", "TestServer", "Synchronization"],
     ]
 
     /// Rooms of C declarations alone.

@@ -4,7 +4,10 @@ import TestServer
 import TestSupport
 import Testing
 
-@testable import LoadTester
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import LocustWorker
+@testable import volley
 
 /// Whole answers that are failures all the same: too late, though no timer has seen it, or with bytes behind them.
 @Suite("Limits of answers", .serialized)

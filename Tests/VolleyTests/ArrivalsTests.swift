@@ -2,7 +2,10 @@ import Glibc
 import Reactor
 import Testing
 
-@testable import LoadTester
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import LocustWorker
+@testable import volley
 
 @Suite("Arrivals")
 struct ArrivalsTests {

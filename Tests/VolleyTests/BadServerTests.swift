@@ -4,7 +4,10 @@ import TestServer
 import TestSupport
 import Testing
 
-@testable import LoadTester
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import LocustWorker
+@testable import volley
 
 /// A server that does everything wrong: each wrong is counted by its class, the run ends on time, and the exit
 /// status says so.

@@ -1,20 +1,27 @@
-@testable import LoadTester
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import LocustWorker
 @testable import volley
 
 /// A command line as a user types it, without the program's name.
-func options(_ line: String...) throws(UsageError) -> Options {
+func invocation(_ line: [String]) throws(UsageError) -> Invocation {
     switch try LoadCommand.parse(line: line) {
-    case .run(let command): return try Options(command)
+    case .run(let command): return try Invocation(command)
     case .command: throw UsageError("another command")
     case .information(let text): throw UsageError("information: \(text)")
     }
 }
 
+func invocation(_ line: String...) throws(UsageError) -> Invocation { try invocation(line) }
+
+/// What it says of the load.
+func options(_ line: String...) throws(UsageError) -> Options { try invocation(line).load }
+
 /// The line that a user gets to read; nil when there is nothing to complain about.
 func complaint(_ line: String...) -> String? {
     do {
         switch try LoadCommand.parse(line: line) {
-        case .run(let command): _ = try Options(command)
+        case .run(let command): _ = try Invocation(command)
         case .information, .command: break
         }
         return nil

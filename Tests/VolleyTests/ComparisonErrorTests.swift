@@ -2,7 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import LoadTester
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import LocustWorker
+@testable import volley
 
 /// What `compare` says of errors, rates, and of runs that are not alike.
 struct ComparisonErrorTests {

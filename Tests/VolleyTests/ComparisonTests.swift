@@ -2,7 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import LoadTester
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import LocustWorker
+@testable import volley
 
 struct ComparisonTests {
     /// A report of twelve intervals whose times lie around `center` nanoseconds.

@@ -1,6 +1,9 @@
 import Testing
 
-@testable import LoadTester
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import LocustWorker
+@testable import volley
 
 struct ConnectToRuleTests {
     private func destination(_ url: String, _ rules: String...) throws -> String {

@@ -1,7 +1,10 @@
 import Foundation
 import Testing
 
-@testable import LoadTester
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import LocustWorker
+@testable import volley
 
 struct FilesTests {
     private func temporary() -> String { NSTemporaryDirectory() + "/volley-\(UUID().uuidString)" }

@@ -3,7 +3,10 @@ import TestServer
 import TestSupport
 import Testing
 
-@testable import LoadTester
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import LocustWorker
+@testable import volley
 
 /// What makes a report lie, tried on volley's: short forms of the checks whose full ones are in `Tests/honesty/checks_outputs.py`. Numbers 9
 /// and 10 stand with the merges and the streams.

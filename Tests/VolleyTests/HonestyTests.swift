@@ -3,7 +3,10 @@ import TestServer
 import TestSupport
 import Testing
 
-@testable import LoadTester
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import LocustWorker
+@testable import volley
 
 /// What makes a load tester lie, tried on volley: short forms with wide margins, for a machine with other work. `./dev honesty` runs
 /// the full ones.

@@ -3,14 +3,17 @@ import TestServer
 import TestSupport
 import Testing
 
-@testable import LoadTester
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import LocustWorker
+@testable import volley
 
 /// The Kubernetes Indexed Job that the documentation gives its readers.
 struct IndexedJobTests {
     /// The manifest as it stands there.
     private static func manifest() throws -> String {
         let document = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("Sources/LoadTester/LoadTester.docc/Swarms.md")
+            .deletingLastPathComponent().appendingPathComponent("Sources/LoadGenerator/LoadGenerator.docc/Swarms.md")
         let text = try String(contentsOf: document, encoding: .utf8)
         let block = try #require(text.components(separatedBy: "```yaml\n").dropFirst().first)
         return try #require(block.components(separatedBy: "```").first)

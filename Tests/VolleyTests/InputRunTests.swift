@@ -3,7 +3,10 @@ import TestServer
 import TestSupport
 import Testing
 
-@testable import LoadTester
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import LocustWorker
+@testable import volley
 
 /// Inputs, templates and virtual users on the wire: what the server saw is what was asked for.
 @Suite(.serialized)

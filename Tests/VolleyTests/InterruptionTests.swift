@@ -4,7 +4,10 @@ import TestServer
 import TestSupport
 import Testing
 
-@testable import LoadTester
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import LocustWorker
+@testable import volley
 
 /// What an impatient user's signals, full disks and absurd numbers leave of a run.
 @Suite(.serialized)

@@ -1,7 +1,10 @@
 import Reactor
 import Testing
 
-@testable import LoadTester
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import LocustWorker
+@testable import volley
 
 struct IntervalCollectorTests {
     private func tally(_ count: UInt64, latency: UInt64 = 1_000) -> Tally {

@@ -1,7 +1,10 @@
 import Foundation
 import Testing
 
-@testable import LoadTester
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import LocustWorker
+@testable import volley
 
 struct JSONReportTests {
     @Test("the report of a run with something of everything fits the published schema")
@@ -14,7 +17,7 @@ struct JSONReportTests {
     func published() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        let file = root.appendingPathComponent("Sources/LoadTester/LoadTester.docc/report-schema.json")
+        let file = root.appendingPathComponent("Sources/LoadGenerator/LoadGenerator.docc/report-schema.json")
         #expect(try String(contentsOf: file, encoding: .utf8) == ReportSchema.text + "\n")
     }
 

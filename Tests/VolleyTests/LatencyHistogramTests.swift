@@ -1,6 +1,9 @@
 import Testing
 
-@testable import LoadTester
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import LocustWorker
+@testable import volley
 
 struct LatencyHistogramTests {
     /// xorshift64*: the same values in every run.

@@ -1,6 +1,9 @@
 import Testing
 
-@testable import LoadTester
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import LocustWorker
+@testable import volley
 
 @Suite("Load profile")
 struct LoadProfileTests {

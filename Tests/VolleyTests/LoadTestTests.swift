@@ -1,5 +1,6 @@
 import Foundation
-import LoadTester
+import LoadGenerator
+import LoadReports
 import TestServer
 import TestSupport
 import Testing

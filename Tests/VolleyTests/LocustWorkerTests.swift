@@ -14,7 +14,7 @@ struct LocustWorkerTests {
         return try #require(found, "\(ended.out)\(ended.err)")
     }
 
-    @Test("two workers ramp up, and the master's total is the server's, with times below a millisecond")
+    @Test("two workers ramp up, and the master's total is the server's, with times finer than a millisecond")
     func ramp() throws {
         let server = try TestServer.start(loops: 1)
         defer { server.stop() }
@@ -26,7 +26,8 @@ struct LocustWorkerTests {
         #expect(found["failures"] as? Int == 0)
         #expect(found["names"] as? [String] == ["GET /bytes/128"])
         #expect(UInt64(found["requests"] as? Int ?? -1) == server.requestCount)
-        #expect((found["median"] as? Double).map { $0 != $0.rounded() } == true)
+        // A busy machine may answer the median request after a whole millisecond, but not every request.
+        #expect(found["fractions"] as? Bool == true)
     }
 
     @Test("a rate among the master's arguments is shared out, and kept")

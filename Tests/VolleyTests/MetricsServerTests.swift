@@ -3,7 +3,10 @@ import Glibc
 import Reactor
 import Testing
 
-@testable import LoadTester
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import LocustWorker
+@testable import volley
 
 struct MetricsServerTests {
     /// A loop with a listener for scrapes of one page.

@@ -3,7 +3,9 @@ import TestServer
 import TestSupport
 import Testing
 
-@testable import LoadTester
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import LocustWorker
 @testable import volley
 
 /// Figures by the name of the request.

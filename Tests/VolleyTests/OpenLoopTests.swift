@@ -2,7 +2,10 @@ import TestServer
 import TestSupport
 import Testing
 
-@testable import LoadTester
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import LocustWorker
+@testable import volley
 
 /// Runs with a schedule, as a user starts them, against a server on this machine. A machine with other work makes volley late: what
 /// it says then (status 3) is right too, and is tested in `GeneratorLimitsTests`.

@@ -2,7 +2,9 @@ import Reactor
 import TestSupport
 import Testing
 
-@testable import LoadTester
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import LocustWorker
 @testable import volley
 
 struct OptionsTests {
@@ -21,8 +23,9 @@ struct OptionsTests {
         #expect(plain.reuse == .keepAlive)
         #expect(plain.connectRate == nil)
         #expect(!plain.showsDistribution)
-        #expect(plain.chatter == .progress)
-        #expect(plain.reports.map(\.format) == [.text])
+        let invocation = try invocation(url)
+        #expect(invocation.chatter == .progress)
+        #expect(invocation.reports.map(\.format) == [.text])
         #expect(plain.request.method == "GET")
     }
 
@@ -53,7 +56,7 @@ struct OptionsTests {
 
     @Test("volley's own flags arrive in the options")
     func ownFlags() throws {
-        let parsed = try options(
+        let whole = try invocation(
             "-n",
             "5k",
             "--warmup",
@@ -77,6 +80,7 @@ struct OptionsTests {
             "-hello",
             url
         )
+        let parsed = whole.load
         #expect(parsed.requests == 5_000)
         #expect(parsed.duration == nil)
         #expect(parsed.warmup == 3_000_000_000)
@@ -84,9 +88,9 @@ struct OptionsTests {
         #expect(parsed.connectRate == 2_000)
         #expect(parsed.sources.count == 2)
         #expect(parsed.connectTo.count == 1)
-        #expect(parsed.reports.map(\.format) == [.json, .wrk])
-        #expect(parsed.reports.map(\.path) == ["/tmp/x", nil])
-        #expect(parsed.chatter == .notes)
+        #expect(whole.reports.map(\.format) == [.json, .wrk])
+        #expect(whole.reports.map(\.path) == ["/tmp/x", nil])
+        #expect(whole.chatter == .notes)
         #expect(parsed.request.method == "PUT")
         #expect(parsed.request.body == Array("-hello".utf8))
     }
@@ -95,7 +99,7 @@ struct OptionsTests {
     func closeAndQuiet() throws {
         #expect(try options("--close", "fin", url).reuse == .fin)
         #expect(try options("--close=rst", url).reuse == .rst)
-        #expect(try options("-q", "--no-progress", url).chatter == .quiet)
+        #expect(try invocation("-q", "--no-progress", url).chatter == .quiet)
     }
 
     @Test("a unix socket is a path, or after @ an abstract name")
@@ -237,8 +241,7 @@ struct OptionsTests {
     func refused(line: [String], message: String) {
         var got: String?
         do {
-            guard case .run(let command) = try LoadCommand.parse(line: line + [url]) else { return }
-            _ = try Options(command)
+            _ = try invocation(line + [url])
         } catch {
             got = "\(error)"
         }

@@ -1,7 +1,10 @@
 import Foundation
 import Testing
 
-@testable import LoadTester
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import LocustWorker
+@testable import volley
 
 struct ProgressLineTests {
     private let snapshot = RunSnapshot(completed: 361_204, errors: 3, p50: 1_520_000, p99: 4_310_000)

@@ -1,6 +1,8 @@
 import Reactor
 
-@testable import LoadTester
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import LocustWorker
 @testable import volley
 
 /// A finished run with something of everything in it; the figures are fixed.

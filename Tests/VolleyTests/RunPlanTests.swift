@@ -2,7 +2,10 @@ import HTTPEngine
 import Reactor
 import Testing
 
-@testable import LoadTester
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import LocustWorker
+@testable import volley
 
 struct RunPlanTests {
     private let url = "http://127.0.0.1:8080/"

@@ -1,7 +1,10 @@
 import Reactor
 import Testing
 
-@testable import LoadTester
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import LocustWorker
+@testable import volley
 
 struct RunResultTests {
     private func result(_ change: (WorkerTally) -> Void, interrupted: Bool = false) throws -> RunResult {

@@ -2,7 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import LoadTester
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import LocustWorker
+@testable import volley
 
 /// volley as a user runs it: the built program, its report and its exit status.
 @Suite(.serialized)

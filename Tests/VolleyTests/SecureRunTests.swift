@@ -4,7 +4,10 @@ import TestServer
 import TestSupport
 import Testing
 
-@testable import LoadTester
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import LocustWorker
+@testable import volley
 
 /// volley as a user runs it, against servers that speak TLS.
 @Suite(.serialized)

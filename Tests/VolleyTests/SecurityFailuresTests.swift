@@ -3,7 +3,10 @@ import Reactor
 import TLS
 import Testing
 
-@testable import LoadTester
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import LocustWorker
+@testable import volley
 
 struct SecurityFailuresTests {
     @Test("a certificate that is not believed is told by the name of the reason, never by the peer's text")

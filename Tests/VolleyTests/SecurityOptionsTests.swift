@@ -1,7 +1,9 @@
 import TLS
 import Testing
 
-@testable import LoadTester
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import LocustWorker
 @testable import volley
 
 struct SecurityOptionsTests {
@@ -143,6 +145,6 @@ struct SecurityOptionsTests {
             Issue.record("no run")
             return
         }
-        #expect(throws: UsageError(words)) { try Options(command) }
+        #expect(throws: UsageError(words)) { try Invocation(command) }
     }
 }

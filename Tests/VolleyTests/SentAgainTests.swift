@@ -3,7 +3,10 @@ import TestServer
 import TestSupport
 import Testing
 
-@testable import LoadTester
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import LocustWorker
+@testable import volley
 
 /// A request that meets the end of its kept connection: a failure, or sent once more, and in either case what the server's own log says.
 @Suite("Requests sent again", .serialized)
@@ -82,8 +85,9 @@ struct SentAgainTests {
         defer { post.stop() }
         let once = try volley(line + ["-m", "POST", post.url("/")])
         #expect(once.status == 4)
-        #expect(once.number("requests", "failed") == 2 && once.number("requests", "sent_again") == 0)
-        #expect(log(post).received == 10)
+        let (received, cut) = log(post)
+        #expect(received == 10 && cut > 0)
+        #expect(once.number("requests", "failed") == cut && once.number("requests", "sent_again") == 0)
     }
 
     @Test(

@@ -2,7 +2,9 @@ import TestServer
 import TestSupport
 import Testing
 
-@testable import LoadTester
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import LocustWorker
 @testable import volley
 
 /// Loads of other shapes than as much as there is, or evenly so much a second.

@@ -1,7 +1,10 @@
 import Reactor
 import Testing
 
-@testable import LoadTester
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import LocustWorker
+@testable import volley
 
 struct SourceAddressesTests {
     private func texts(_ arguments: String...) throws -> [String] {

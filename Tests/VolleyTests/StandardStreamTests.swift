@@ -2,7 +2,10 @@ import TestServer
 import TestSupport
 import Testing
 
-@testable import LoadTester
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import LocustWorker
+@testable import volley
 
 /// A file named `-`, and figures that are asked for after the end.
 @Suite("Standard streams and late scrapes", .serialized)

@@ -3,7 +3,10 @@ import TestServer
 import TestSupport
 import Testing
 
-@testable import LoadTester
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import LocustWorker
+@testable import volley
 
 /// Reports that are written while a run goes on, from real runs.
 struct StreamTests {

@@ -1,7 +1,10 @@
 import TestSupport
 import Testing
 
-@testable import LoadTester
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import LocustWorker
+@testable import volley
 
 @Suite("Templates")
 struct TemplateTests {

@@ -1,6 +1,9 @@
 import Testing
 
-@testable import LoadTester
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import LocustWorker
+@testable import volley
 
 struct TextReportTests {
     @Test("the sum, the rate of successes, the statuses and the errors with an example are all there")

@@ -1,6 +1,9 @@
 import Testing
 
-@testable import LoadTester
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import LocustWorker
+@testable import volley
 
 struct WrkReportTests {
     /// Mean 430.47, deviation 266.84, 56.21 % within it, and percentiles 425, 663, 805 and 891 µs by a sort of

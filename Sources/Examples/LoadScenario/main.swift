@@ -1,4 +1,5 @@
-import LoadTester
+import LoadGenerator
+import LoadReports
 
 // A visit of a shop, by as many users as the machine takes: log in, look at three things, buy the last. What a command line cannot
 // say is in the script: each request follows from the response before it.

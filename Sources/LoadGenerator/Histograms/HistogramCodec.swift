@@ -2,19 +2,19 @@ import TestServer
 
 /// HdrHistogram's V2 encoding, which its libraries in a dozen languages read: counts as ZigZag LEB128, runs of zeros as
 /// negative numbers.
-enum HistogramCodec {
+package enum HistogramCodec {
     private static let cookie: UInt32 = 0x1C84_9313
     private static let compressedCookie: UInt32 = 0x1C84_9314
     private static let headSize = 40
     /// More than any run counts; above it a percentile's rank is no longer exact.
-    static let countLimit: UInt64 = 1 << 53
+    package static let countLimit: UInt64 = 1 << 53
     /// Five digits over 64 bits have 4 million counters of at most nine bytes.
     private static let unpackedLimit = 40 << 20
 
     // MARK: Out
 
     /// Head and counters, not compressed.
-    static func encode(_ histogram: LatencyHistogram) -> [UInt8] {
+    package static func encode(_ histogram: LatencyHistogram) -> [UInt8] {
         var counts: [UInt8] = []
         var next = 0
         histogram.forEachRecorded { value, count in
@@ -40,7 +40,7 @@ enum HistogramCodec {
     }
 
     /// In a zlib stream with a head of its own, and as Base64: `HISTFAAA…`.
-    static func text(_ histogram: LatencyHistogram) -> String {
+    package static func text(_ histogram: LatencyHistogram) -> String {
         let packed = ZlibStream.compress(encode(histogram))
         var bytes: [UInt8] = []
         append(compressedCookie, to: &bytes)
@@ -71,7 +71,7 @@ enum HistogramCodec {
     // MARK: In
 
     /// What ``text(_:)`` wrote, or another library. Values above ``LatencyHistogram/highest`` count as that.
-    static func decode(text: some StringProtocol) throws(HistogramError) -> LatencyHistogram {
+    package static func decode(text: some StringProtocol) throws(HistogramError) -> LatencyHistogram {
         guard let bytes = Base64.decode(text) else { throw .notBase64 }
         var reader = Reader(bytes)
         let first = try reader.number(UInt32.self)
@@ -84,7 +84,7 @@ enum HistogramCodec {
         return try decode(ZlibStream.decompress(packed, limit: limit))
     }
 
-    static func decode(_ bytes: [UInt8]) throws(HistogramError) -> LatencyHistogram {
+    package static func decode(_ bytes: [UInt8]) throws(HistogramError) -> LatencyHistogram {
         var reader = Reader(bytes)
         let first = try reader.number(UInt32.self)
         guard first == cookie else { throw .unknownEncoding(first) }

@@ -1,5 +1,5 @@
 /// Why bytes are no histogram.
-enum HistogramError: Error, Hashable, Sendable, CustomStringConvertible {
+package enum HistogramError: Error, Hashable, Sendable, CustomStringConvertible {
     case notBase64
     case notZlib
     case truncated
@@ -13,7 +13,7 @@ enum HistogramError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What it grows to when it is unpacked; no layout needs as much.
     case tooLarge(limit: Int)
 
-    var description: String {
+    package var description: String {
         switch self {
         case .notBase64: "it is not Base64"
         case .notZlib: "its zlib stream is broken"

@@ -2,17 +2,17 @@
 ///
 /// Buckets double in width; each but the first has only the upper half of its sub-buckets, as the lower half is the
 /// bucket before it.
-struct HistogramLayout: Hashable, Sendable {
+package struct HistogramLayout: Hashable, Sendable {
     let lowest: UInt64
     let highest: UInt64
     let digits: Int
     /// A counter of the first bucket holds 2 to this power values.
     let unitMagnitude: Int
     /// Half of a bucket's sub-buckets are 2 to this power.
-    let halfMagnitude: Int
+    package let halfMagnitude: Int
 
     /// That of ``LatencyHistogram``.
-    static let latency = HistogramLayout(lowest: 1, highest: LatencyHistogram.highest, digits: 3)
+    package static let latency = HistogramLayout(lowest: 1, highest: LatencyHistogram.highest, digits: 3)
 
     /// nil where HdrHistogram has no such layout.
     init?(checking lowest: UInt64, highest: UInt64, digits: Int) {
@@ -30,7 +30,7 @@ struct HistogramLayout: Hashable, Sendable {
     }
 
     /// Counters that it takes to reach ``highest``.
-    var count: Int { index(of: highest) + 1 }
+    package var count: Int { index(of: highest) + 1 }
 
     func index(of value: UInt64) -> Int {
         let mask = (UInt64(2) << UInt64(halfMagnitude + unitMagnitude)) - 1

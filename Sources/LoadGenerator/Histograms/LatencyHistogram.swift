@@ -5,9 +5,9 @@ import Histogram
 /// A nanosecond unit keeps three digits for a 45 µs response too, for 270 KB instead of 190. The same type
 /// counts rates, in requests a second. A value above the top counts at the top, and in ``clamped``; the
 /// package would drop it without a word.
-struct LatencyHistogram: Sendable {
+package struct LatencyHistogram: Sendable {
     /// One hour, in nanoseconds.
-    static let highest: UInt64 = 3_600_000_000_000
+    package static let highest: UInt64 = 3_600_000_000_000
 
     private var histogram = Histogram<UInt64>(
         lowestDiscernibleValue: 1,
@@ -15,16 +15,16 @@ struct LatencyHistogram: Sendable {
         numberOfSignificantValueDigits: .three
     )
     /// Exact, for the mean. It would take 584 years of waiting to wrap.
-    private(set) var sum: UInt64 = 0
+    package private(set) var sum: UInt64 = 0
     /// Values that were above ``highest``.
-    private(set) var clamped: UInt64 = 0
+    package private(set) var clamped: UInt64 = 0
 
-    var count: UInt64 { histogram.totalCount }
-    var isEmpty: Bool { histogram.totalCount == 0 }
+    package var count: UInt64 { histogram.totalCount }
+    package var isEmpty: Bool { histogram.totalCount == 0 }
 
     /// Never allocates, provided that no copy of this value was kept (its counters are copied on write then).
     @inline(__always)
-    mutating func record(_ value: UInt64) {
+    package mutating func record(_ value: UInt64) {
         if value > Self.highest {
             clamped &+= 1
             histogram.record(Self.highest)
@@ -35,7 +35,7 @@ struct LatencyHistogram: Sendable {
     }
 
     /// The same value `count` times.
-    mutating func record(_ value: UInt64, count: UInt64) {
+    package mutating func record(_ value: UInt64, count: UInt64) {
         guard count > 0 else { return }
         if value > Self.highest { clamped &+= count }
         histogram.record(min(value, Self.highest), count: count)
@@ -43,20 +43,20 @@ struct LatencyHistogram: Sendable {
     }
 
     /// Adds the other's counters to these, one by one; both have the one layout above.
-    mutating func merge(_ other: LatencyHistogram) {
+    package mutating func merge(_ other: LatencyHistogram) {
         histogram.add(other.histogram)
         sum &+= other.sum
         clamped &+= other.clamped
     }
 
     /// The least and the greatest value, exactly; nil when nothing was counted.
-    var minimum: UInt64? { isEmpty ? nil : histogram.min }
-    var maximum: UInt64? { isEmpty ? nil : histogram.maxRecorded }
+    package var minimum: UInt64? { isEmpty ? nil : histogram.min }
+    package var maximum: UInt64? { isEmpty ? nil : histogram.maxRecorded }
 
     /// Counters of another time or place, with the figures that a counter does not keep.
     ///
     /// Figures that contradict the counters are left out: they were read from a file.
-    init(_ counters: LatencyHistogram, minimum: UInt64, maximum: UInt64, sum: UInt64, clamped: UInt64) {
+    package init(_ counters: LatencyHistogram, minimum: UInt64, maximum: UInt64, sum: UInt64, clamped: UInt64) {
         self.init()
         let layout = HistogramLayout.latency
         let top = min(maximum, Self.highest)
@@ -72,7 +72,7 @@ struct LatencyHistogram: Sendable {
         (self.sum, self.clamped) = (sum, clamped)
     }
 
-    init() {}
+    package init() {}
 
     mutating func reset() {
         histogram.reset()
@@ -80,7 +80,7 @@ struct LatencyHistogram: Sendable {
     }
 
     /// What a report wants to know, in one pass: the package takes 0.2 ms for each percentile asked for singly.
-    func summary(percentiles: [Double] = Summary.reported) -> Summary? {
+    package func summary(percentiles: [Double] = Summary.reported) -> Summary? {
         guard count > 0 else { return nil }
         let ranks = percentiles.map { Self.rank($0, of: count) }
         var values = [UInt64](repeating: 0, count: ranks.count)
@@ -108,7 +108,7 @@ struct LatencyHistogram: Sendable {
     }
 
     /// Every slot that counted something: its highest value, and the count.
-    func forEachRecorded(_ body: (_ value: UInt64, _ count: UInt64) -> Void) {
+    package func forEachRecorded(_ body: (_ value: UInt64, _ count: UInt64) -> Void) {
         guard let minimum, let maximum else { return }
         let layout = HistogramLayout.latency
         // Not the package's iterator, which multiplies values by counts and traps where a file has large ones.
@@ -121,7 +121,7 @@ struct LatencyHistogram: Sendable {
 
     /// The rule of HdrHistogram's Java original: round up, after taking one unit in the last place off so that
     /// 99.9 does not step over its own rank.
-    static func rank(_ percentile: Double, of total: UInt64) -> UInt64 {
+    package static func rank(_ percentile: Double, of total: UInt64) -> UInt64 {
         guard percentile < 100 else { return total }
         let exact = max(percentile.nextDown, 0) * Double(total) / 100
         return min(max(UInt64(exact.rounded(.up)), 1), total)
@@ -130,32 +130,36 @@ struct LatencyHistogram: Sendable {
 
 extension LatencyHistogram {
     /// A histogram in a few numbers, in its own unit.
-    struct Summary: Sendable, Equatable {
-        struct Point: Sendable, Equatable {
-            var percentile: Double
-            var value: UInt64
+    package struct Summary: Sendable, Equatable {
+        package struct Point: Sendable, Equatable {
+            package var percentile: Double
+            package var value: UInt64
 
-            /// `50`, `99.9`.
-            var name: String { percentile == percentile.rounded() ? fixed(percentile, 0) : "\(percentile)" }
+            package var name: String { LatencyHistogram.name(ofPercentile: percentile) }
         }
 
         static let reported: [Double] = [10, 25, 50, 75, 90, 95, 99, 99.9, 99.99, 99.999]
 
-        var count: UInt64
-        var clamped: UInt64
-        var minimum: UInt64
-        var mean: Double
+        package var count: UInt64
+        package var clamped: UInt64
+        package var minimum: UInt64
+        package var mean: Double
         /// Of the sample, with n − 1, as wrk has it.
-        var deviation: Double
-        var maximum: UInt64
-        var percentiles: [Point]
+        package var deviation: Double
+        package var maximum: UInt64
+        package var percentiles: [Point]
 
         /// The value at a percentile that was asked for.
-        subscript(percentile: Double) -> UInt64? { percentiles.first { $0.percentile == percentile }?.value }
+        package subscript(percentile: Double) -> UInt64? { percentiles.first { $0.percentile == percentile }?.value }
+    }
+
+    /// `50`, `99.9`.
+    package static func name(ofPercentile percentile: Double) -> String {
+        percentile == percentile.rounded() ? fixed(percentile, 0) : "\(percentile)"
     }
 
     /// How many percent of the values lie no further from the mean than one standard deviation.
-    func withinOneDeviation(_ summary: Summary) -> Double {
+    package func withinOneDeviation(_ summary: Summary) -> Double {
         let low = summary.mean - summary.deviation
         let high = summary.mean + summary.deviation
         var inside: UInt64 = 0

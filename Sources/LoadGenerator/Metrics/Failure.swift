@@ -1,5 +1,5 @@
 /// The part of a request's life in which it went wrong.
-enum Phase: String, Hashable, Sendable, CaseIterable {
+package enum Phase: String, Hashable, Sendable, CaseIterable {
     case resolve, connect, proxy
     /// The TLS handshake with the server, or with an https proxy.
     case tls
@@ -12,7 +12,7 @@ enum Phase: String, Hashable, Sendable, CaseIterable {
 }
 
 /// What went wrong, as far as the bytes and the error number tell.
-enum FailureClass: String, Hashable, Sendable, CaseIterable {
+package enum FailureClass: String, Hashable, Sendable, CaseIterable {
     case unresolved
     case refused
     case unreachable
@@ -48,36 +48,36 @@ enum FailureClass: String, Hashable, Sendable, CaseIterable {
 }
 
 /// What failures are counted by.
-struct Failure: Hashable, Sendable {
-    let phase: Phase
-    let kind: FailureClass
+package struct Failure: Hashable, Sendable {
+    package let phase: Phase
+    package let kind: FailureClass
     /// Error number, or 0 where no system call failed.
-    let errno: CInt
+    package let errno: CInt
     /// A reason from a fixed set, such as the parser's; never text that a peer chose.
-    let detail: String
+    package let detail: String
 
-    init(_ phase: Phase, _ kind: FailureClass, errno: CInt = 0, detail: String = "") {
+    package init(_ phase: Phase, _ kind: FailureClass, errno: CInt = 0, detail: String = "") {
         (self.phase, self.kind, self.errno, self.detail) = (phase, kind, errno, detail)
     }
 }
 
 /// Failures by kind: how many, when first and last, and what the first of them looked like.
-struct FailureLog: Sendable {
-    struct Record: Sendable, Equatable {
-        var count: UInt64
+package struct FailureLog: Sendable {
+    package struct Record: Sendable, Equatable {
+        package var count: UInt64
         /// Nanoseconds after the start of the run.
-        var first: UInt64
-        var last: UInt64
-        var example: String
+        package var first: UInt64
+        package var last: UInt64
+        package var example: String
     }
 
     /// 9 phases by 22 classes, and more than half as many reasons; a hostile server finds no more than this.
-    static let limit = 256
+    package static let limit = 256
 
-    private(set) var records: [Failure: Record] = [:]
+    package private(set) var records: [Failure: Record] = [:]
 
     /// Counts `count` failures of one kind. `example` is made for the first one only.
-    mutating func add(
+    package mutating func add(
         _ failure: Failure,
         count: UInt64 = 1,
         at time: UInt64,
@@ -94,7 +94,7 @@ struct FailureLog: Sendable {
         }
     }
 
-    mutating func merge(_ other: FailureLog) {
+    package mutating func merge(_ other: FailureLog) {
         for (failure, record) in other.records {
             let key = slot(for: failure)
             guard var mine = records[key] else {
@@ -109,16 +109,16 @@ struct FailureLog: Sendable {
     }
 
     /// Most frequent first; ties in the order of phase, class and error number, so that reports compare.
-    var sorted: [(failure: Failure, record: Record)] {
+    package var sorted: [(failure: Failure, record: Record)] {
         records.map { (failure: $0.key, record: $0.value) }.sorted { left, right in
             guard left.record.count == right.record.count else { return left.record.count > right.record.count }
             return Self.order(left.failure) < Self.order(right.failure)
         }
     }
 
-    var isEmpty: Bool { records.isEmpty }
+    package var isEmpty: Bool { records.isEmpty }
 
-    func count(where matches: (Failure) -> Bool) -> UInt64 {
+    package func count(where matches: (Failure) -> Bool) -> UInt64 {
         records.reduce(0) { matches($1.key) ? $0 &+ $1.value.count : $0 }
     }
 

@@ -1,29 +1,29 @@
 internal import Synchronization
 
 /// What a worker counted between two moments, handed over as it stands.
-struct IntervalPart: Sendable {
-    let worker: Int
+package struct IntervalPart: Sendable {
+    package let worker: Int
     let isWarmUp: Bool
     /// The first interval that it has counts of, and the first that it has none of: a worker that was held up hands over several at once.
-    let first: UInt64
-    let next: UInt64
+    package let first: UInt64
+    package let next: UInt64
     /// Nanoseconds after the start of the measured part.
-    let end: UInt64
-    let tally: Tally
+    package let end: UInt64
+    package let tally: Tally
 }
 
 /// Where workers hand over what they counted, an interval at a time, and take an empty tally to go on with: an exchange of
 /// pointers, so that nothing is added up and nothing allocated on their threads.
 ///
 /// The lock guards `state`.
-final class IntervalBoard: Sendable {
+package final class IntervalBoard: Sendable {
     private struct State: Sendable {
         var parts: [IntervalPart] = []
         var spares: [Tally]
     }
 
     /// Nanoseconds.
-    let length: UInt64
+    package let length: UInt64
     private let workers: Int
     private let state: Mutex<State>
 
@@ -33,7 +33,7 @@ final class IntervalBoard: Sendable {
     private let shape: TallyShape
 
     /// - Parameter shape: what tallies count besides.
-    init(length: UInt64, workers: Int, shape: TallyShape = TallyShape()) {
+    package init(length: UInt64, workers: Int, shape: TallyShape = TallyShape()) {
         (self.length, self.workers, self.shape) = (max(length, 1), workers, shape)
         state = Mutex(State(spares: []))
         state.withLock { $0.spares = (0..<workers).map { _ in makeSpare() } }
@@ -52,7 +52,7 @@ final class IntervalBoard: Sendable {
     func put(_ part: IntervalPart) { state.withLock { $0.parts.append(part) } }
 
     /// All parts so far, the oldest of a worker first; leaves as many empty tallies behind.
-    func fetch() -> [IntervalPart] {
+    package func fetch() -> [IntervalPart] {
         let parts = state.withLock { state in
             defer { state.parts = [] }
             return state.parts

@@ -1,18 +1,18 @@
 /// One interval of a run, all workers together.
-struct Interval: Sendable {
+package struct Interval: Sendable {
     /// Nanoseconds after the start of the measured part.
-    var start: UInt64
-    var end: UInt64
+    package var start: UInt64
+    package var end: UInt64
     /// What came to its end in it. `inFlight` is by how much that grew, modulo 2⁶⁴.
-    var tally: Tally
+    package var tally: Tally
 
-    var length: UInt64 { end - start }
+    package var length: UInt64 { end - start }
 
-    func perSecond(_ count: UInt64) -> Double { length == 0 ? 0 : Double(count) / (Double(length) / 1e9) }
+    package func perSecond(_ count: UInt64) -> Double { length == 0 ? 0 : Double(count) / (Double(length) / 1e9) }
 }
 
 /// Puts the parts that workers hand over together, on the main thread: intervals as they become complete, and the sums of all.
-struct IntervalCollector {
+package struct IntervalCollector {
     private let board: IntervalBoard
     /// What each worker has handed over, as if it had counted on.
     private var totals: [Tally]
@@ -24,7 +24,7 @@ struct IntervalCollector {
     private var lastEnd: UInt64 = 0
     private let work: Options.Work
 
-    init(_ board: IntervalBoard, workers: Int, work: Options.Work) {
+    package init(_ board: IntervalBoard, workers: Int, work: Options.Work) {
         (self.board, self.work) = (board, work)
         totals = (0..<workers).map { _ in Tally() }
         isMeasuring = [Bool](repeating: false, count: workers)
@@ -32,7 +32,7 @@ struct IntervalCollector {
     }
 
     /// The intervals that have become complete, in order.
-    mutating func collect() -> [Interval] {
+    package mutating func collect() -> [Interval] {
         for part in board.fetch() {
             if part.isWarmUp {
                 totals[part.worker].merge(part.tally)
@@ -50,7 +50,7 @@ struct IntervalCollector {
     }
 
     /// The run is over: the workers' rests make the last interval, and their results become what they counted in all.
-    mutating func finish(_ results: inout [WorkerResult], measured: UInt64) -> [Interval] {
+    package mutating func finish(_ results: inout [WorkerResult], measured: UInt64) -> [Interval] {
         var intervals = collect()
         for index in results.indices {
             endWarmUp(index)
@@ -64,7 +64,7 @@ struct IntervalCollector {
     }
 
     /// The run so far, for the lines and pages that show it.
-    var total: Tally { totals.reduce(into: Tally()) { $0.merge($1) } }
+    package var total: Tally { totals.reduce(into: Tally()) { $0.merge($1) } }
 
     private mutating func endWarmUp(_ worker: Int) {
         guard !isMeasuring[worker] else { return }

@@ -1,43 +1,47 @@
 /// A run's course in bounded memory: when the intervals become too many, two become one of twice the length. Their histograms are merged,
 /// never their percentiles.
-struct IntervalSeries: Sendable {
-    struct Point: Sendable {
+package struct IntervalSeries: Sendable {
+    package struct Point: Sendable {
         /// Nanoseconds after the start of the measured part.
-        var start: UInt64
-        var end: UInt64
-        var completed: UInt64
-        var successes: UInt64
-        var httpErrors: UInt64
-        var failed: UInt64
-        var connectionsFailed: UInt64
-        var sentAgain: UInt64
-        var bytesIn: UInt64
+        package var start: UInt64
+        package var end: UInt64
+        package var completed: UInt64
+        package var successes: UInt64
+        package var httpErrors: UInt64
+        package var failed: UInt64
+        package var connectionsFailed: UInt64
+        package var sentAgain: UInt64
+        package var bytesIn: UInt64
         /// Encoded: a few kilobytes instead of the 270 of an open one.
         fileprivate var latency: [UInt8]
 
-        var errors: UInt64 { httpErrors &+ failed &+ connectionsFailed }
+        package var errors: UInt64 { httpErrors &+ failed &+ connectionsFailed }
 
         /// Completed requests or opened connections.
-        var perSecond: Double { end > start ? Double(completed) * 1e9 / Double(end - start) : 0 }
+        package var perSecond: Double { end > start ? Double(completed) * 1e9 / Double(end - start) : 0 }
 
         /// Of the times that the run is about.
-        var times: LatencyHistogram {
+        package var times: LatencyHistogram {
             // What was encoded here can be decoded.
             (try? HistogramCodec.decode(latency)) ?? LatencyHistogram()
         }
 
-        func summary(percentiles: [Double]) -> LatencyHistogram.Summary? { times.summary(percentiles: percentiles) }
+        package func summary(percentiles: [Double]) -> LatencyHistogram.Summary? {
+            times.summary(percentiles: percentiles)
+        }
     }
 
     /// Points kept, of some 5 KB each; more than any page is wide.
-    static let limit = 1_200
+    package static let limit = 1_200
 
-    private(set) var points: [Point] = []
+    package private(set) var points: [Point] = []
     /// How many intervals a whole point holds.
     private var factor = 1
     private var inLast = 0
 
-    mutating func add(_ interval: Interval, of work: Options.Work) {
+    package init() {}
+
+    package mutating func add(_ interval: Interval, of work: Options.Work) {
         let tally = interval.tally
         let point = Point(
             start: interval.start,

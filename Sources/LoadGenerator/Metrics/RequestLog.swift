@@ -1,22 +1,22 @@
 internal import Synchronization
 
 /// One request, as the log of single requests has it. Nanoseconds.
-struct RequestRecord: Sendable {
+package struct RequestRecord: Sendable {
     /// After the start of the run: when the schedule wanted it.
-    var due: UInt64?
+    package var due: UInt64?
     /// After the start of the run: when it was sent, or where no connection came about, when it was tried.
-    var start: UInt64
-    var latency: UInt64
-    var firstByte: UInt64?
+    package var start: UInt64
+    package var latency: UInt64
+    package var firstByte: UInt64?
     /// 0 without a response.
-    var status: Int
-    var bytesIn: UInt64 = 0
-    var isNewConnection = true
+    package var status: Int
+    package var bytesIn: UInt64 = 0
+    package var isNewConnection = true
     /// A second time: the connection of the first attempt ended before any byte of the answer.
-    var isSentAgain = false
+    package var isSentAgain = false
     /// Among the names of the run.
-    var name: Int?
-    var failure: Failure?
+    package var name: Int?
+    package var failure: Failure?
 }
 
 /// A worker's part of the log of single requests: a buffer of its own, handed over when it is full.
@@ -47,10 +47,10 @@ final class RequestLog {
 /// Where the workers' records wait to be written. A worker never waits: what finds no room is counted and lost, and the report says so.
 ///
 /// The lock guards `state`.
-final class RequestLogBoard: Sendable {
-    struct Chunk: Sendable {
-        let worker: Int
-        let records: [RequestRecord]
+package final class RequestLogBoard: Sendable {
+    package struct Chunk: Sendable {
+        package let worker: Int
+        package let records: [RequestRecord]
     }
 
     private struct State: Sendable {
@@ -65,7 +65,7 @@ final class RequestLogBoard: Sendable {
     private static let alarm = 4
 
     /// - Parameter limit: chunks that wait at most; 256 are 80 MB and some ten seconds at full speed.
-    init(limit: Int = 256) { self.limit = limit }
+    package init(limit: Int = 256) { self.limit = limit }
 
     func put(_ records: [RequestRecord], worker: Int) {
         guard !records.isEmpty else { return }
@@ -80,7 +80,7 @@ final class RequestLogBoard: Sendable {
         if waiting == Self.alarm { SignalWait.wake() }
     }
 
-    func fetch() -> [Chunk] {
+    package func fetch() -> [Chunk] {
         state.withLock { state in
             defer { state.chunks = [] }
             return state.chunks
@@ -88,5 +88,5 @@ final class RequestLogBoard: Sendable {
     }
 
     /// Records that were not written.
-    var lost: UInt64 { state.withLock { $0.lost } }
+    package var lost: UInt64 { state.withLock { $0.lost } }
 }

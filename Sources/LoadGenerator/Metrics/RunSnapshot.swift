@@ -1,18 +1,24 @@
 /// A run so far, all workers together, in the few figures that are shown while it goes on.
-struct RunSnapshot: Sendable, Equatable {
-    var completed: UInt64 = 0
+package struct RunSnapshot: Sendable, Equatable {
+    package var completed: UInt64 = 0
     /// Failed requests, failed connects, and responses other than 2xx and 3xx.
-    var errors: UInt64 = 0
-    var sentAgain: UInt64 = 0
-    var p50: UInt64?
-    var p99: UInt64?
+    package var errors: UInt64 = 0
+    package var sentAgain: UInt64 = 0
+    package var p50: UInt64?
+    package var p99: UInt64?
 
-    init(completed: UInt64 = 0, errors: UInt64 = 0, sentAgain: UInt64 = 0, p50: UInt64? = nil, p99: UInt64? = nil) {
+    package init(
+        completed: UInt64 = 0,
+        errors: UInt64 = 0,
+        sentAgain: UInt64 = 0,
+        p50: UInt64? = nil,
+        p99: UInt64? = nil
+    ) {
         (self.completed, self.errors, self.sentAgain) = (completed, errors, sentAgain)
         (self.p50, self.p99) = (p50, p99)
     }
 
-    init(_ tally: Tally, of work: Options.Work) {
+    package init(_ tally: Tally, of work: Options.Work) {
         completed = tally.done(work)
         errors = tally.errors
         sentAgain = tally.sentAgain

@@ -1,33 +1,33 @@
 /// What a run with a schedule counts besides: requests by when they were due.
 ///
 /// Once the run has ended, every request that came due was sent, or is in ``refused`` or ``unsent``.
-struct ScheduleTally: Sendable {
+package struct ScheduleTally: Sendable {
     /// Requests whose instant came within the measured part.
-    var due: UInt64 = 0
+    package var due: UInt64 = 0
     /// Of these, those that no connection came free for until the end, drain included.
-    var unsent: UInt64 = 0
+    package var unsent: UInt64 = 0
     /// Of these, those for which a connection was wanted and none came about.
-    var refused: UInt64 = 0
+    package var refused: UInt64 = 0
     /// Of these, those that found every connection busy, or none open yet, and had to wait.
-    var delayed: UInt64 = 0
+    package var delayed: UInt64 = 0
 
     /// From the instant a request was due to the last byte of its response: what a user would have waited, however the time was
     /// lost. Successes; and with the time they had waited so far, which is too little, requests that ran into the timeout, were in flight
     /// at the end or unsent. Without those the slowest would be left out.
-    var corrected = LatencyHistogram()
+    package var corrected = LatencyHistogram()
     /// The same without ``lag``: what the figures would have been had volley been on time.
-    var unlagged = LatencyHistogram()
+    package var unlagged = LatencyHistogram()
     /// From the instant a request was due to the instant volley took notice: its own lateness, whatever the connections did.
-    var lag = LatencyHistogram()
+    package var lag = LatencyHistogram()
     /// From the instant a request was due to its first byte's being sent: lag, the wait for a connection, a connect.
-    var wait = LatencyHistogram()
+    package var wait = LatencyHistogram()
 
     /// Of ``due``, those whose first byte was sent: each has its place in ``wait``.
-    var sent: UInt64 { wait.count }
+    package var sent: UInt64 { wait.count }
     /// Whatever came due was sent, refused or never tried; once the run has ended.
-    var isBalanced: Bool { due == sent &+ refused &+ unsent }
+    package var isBalanced: Bool { due == sent &+ refused &+ unsent }
 
-    func merged(with other: ScheduleTally) -> ScheduleTally {
+    package func merged(with other: ScheduleTally) -> ScheduleTally {
         var sum = self
         sum.due &+= other.due
         sum.unsent &+= other.unsent

@@ -1,77 +1,79 @@
 /// Everything that is counted in a run; what one worker counted, or several together.
 ///
 /// At any moment `sent = completed + failed + inFlight`: see ``isBalanced``.
-struct Tally: Sendable {
+package struct Tally: Sendable {
     /// Requests whose first byte was handed to a socket.
-    var sent: UInt64 = 0
+    package var sent: UInt64 = 0
     /// Requests whose response was received to its end, whatever its status.
-    var completed: UInt64 = 0
+    package var completed: UInt64 = 0
     /// Requests that were sent and will get no whole response.
-    var failed: UInt64 = 0
+    package var failed: UInt64 = 0
     /// Requests without an outcome yet; once the run has stopped, those that were under way then.
-    var inFlight: UInt64 = 0
+    package var inFlight: UInt64 = 0
     /// Requests that were sent again: what a server's announced close left without an answer on a pipeline; with ``RunPlan/retries``, what
     /// met the end of a kept connection; what a proxy wanted credentials for. Each is in ``sent`` once.
-    var sentAgain: UInt64 = 0
+    package var sentAgain: UInt64 = 0
 
     /// Responses by status code, 0 to 999.
-    var statuses = [UInt64](repeating: 0, count: 1_000)
+    package var statuses = [UInt64](repeating: 0, count: 1_000)
 
     /// Bytes through the sockets, and of these the message contents.
-    var wireBytesIn: UInt64 = 0
-    var bodyBytesIn: UInt64 = 0
-    var wireBytesOut: UInt64 = 0
-    var bodyBytesOut: UInt64 = 0
+    package var wireBytesIn: UInt64 = 0
+    package var bodyBytesIn: UInt64 = 0
+    package var wireBytesOut: UInt64 = 0
+    package var bodyBytesOut: UInt64 = 0
 
     /// Over the whole run, warm-up included: most connections are made there. Where connections are all there is, of the
     /// measured part.
-    var connectionsOpened: UInt64 = 0
-    var connectionsFailed: UInt64 = 0
+    package var connectionsOpened: UInt64 = 0
+    package var connectionsFailed: UInt64 = 0
     /// Where connections are all there is: those being opened or closed when the run stopped.
-    var connectionsUnfinished: UInt64 = 0
+    package var connectionsUnfinished: UInt64 = 0
     /// At rest, and closed because bytes came that no request had asked for.
-    var connectionsStray: UInt64 = 0
+    package var connectionsStray: UInt64 = 0
     /// Of the connections opened.
-    var handshakes = HandshakeLog()
+    package var handshakes = HandshakeLog()
 
     /// From the first byte sent to the last byte received: 2xx and 3xx, other statuses, failures.
-    var success = LatencyHistogram()
-    var httpError = LatencyHistogram()
-    var failure = LatencyHistogram()
+    package var success = LatencyHistogram()
+    package var httpError = LatencyHistogram()
+    package var failure = LatencyHistogram()
     /// From `connect` to the socket being connected; of the same connections as the counts above.
-    var connect = LatencyHistogram()
+    package var connect = LatencyHistogram()
     /// From the first byte of the TLS handshake with the server to its end.
-    var tls = LatencyHistogram()
+    package var tls = LatencyHistogram()
     /// From the first byte sent to the first byte received, for completed requests.
-    var firstByte = LatencyHistogram()
+    package var firstByte = LatencyHistogram()
     /// Completed requests a second, one value a worker for each tenth of a second: wrk's `Req/Sec`.
-    var rates = LatencyHistogram()
+    package var rates = LatencyHistogram()
 
-    var failures = FailureLog()
+    package var failures = FailureLog()
 
     /// Redirections that were followed; each response on the way is in ``completed``.
-    var redirects: UInt64 = 0
+    package var redirects: UInt64 = 0
     /// Answered after the measured part, while the run drained: counted everywhere, and in no rate.
-    var drained: UInt64 = 0
+    package var drained: UInt64 = 0
     /// The part of ``drained`` that was a success.
-    var drainedSuccesses: UInt64 = 0
+    package var drainedSuccesses: UInt64 = 0
 
     /// By the name of the request; the names are ``RunPlan/requestNames``.
-    var names: [NamedTally] = []
+    package var names: [NamedTally] = []
 
     /// What only a run with a schedule has.
-    var schedule: ScheduleTally?
+    package var schedule: ScheduleTally?
+
+    package init() {}
 
     /// The counts add up.
-    var isBalanced: Bool { sent == completed &+ failed &+ inFlight }
+    package var isBalanced: Bool { sent == completed &+ failed &+ inFlight }
 
     /// Responses with a 2xx or 3xx status, which are the headline rate: an error can be fast.
-    var succeeded: UInt64 { success.count }
+    package var succeeded: UInt64 { success.count }
     /// Responses with any other final status.
-    var httpErrors: UInt64 { httpError.count }
+    package var httpErrors: UInt64 { httpError.count }
 
     /// What a run is made of, and came to its end.
-    func done(_ work: Options.Work) -> UInt64 {
+    package func done(_ work: Options.Work) -> UInt64 {
         switch work {
         case .requests: completed
         case .handshakes: connectionsOpened
@@ -79,27 +81,27 @@ struct Tally: Sendable {
     }
 
     /// Whatever went wrong: failed requests, failed connects, and responses other than 2xx and 3xx.
-    var errors: UInt64 { failed &+ connectionsFailed &+ httpErrors }
+    package var errors: UInt64 { failed &+ connectionsFailed &+ httpErrors }
 
     /// Of the requests that came due in the measured part, the share of those answered in it, whatever their status: the rate that was achieved, by
     /// the one that was wanted. nil without a schedule.
-    var rateRatio: Double? {
+    package var rateRatio: Double? {
         guard let due = schedule?.due, due > 0 else { return nil }
         return (Double(completed) - Double(drained) - Double(redirects)) / Double(due)
     }
 
     /// The times that a run of this kind is about: from the instant a request was due, where it had one.
-    func headline(_ work: Options.Work) -> LatencyHistogram {
+    package func headline(_ work: Options.Work) -> LatencyHistogram {
         switch work {
         case .requests: schedule?.corrected ?? success
         case .handshakes: tls
         }
     }
 
-    static func isSuccess(status: Int) -> Bool { status >= 200 && status < 400 }
+    package static func isSuccess(status: Int) -> Bool { status >= 200 && status < 400 }
 
     /// Adds the other's counts to these, as if one worker had seen both.
-    mutating func merge(_ other: Tally) {
+    package mutating func merge(_ other: Tally) {
         sent &+= other.sent
         completed &+= other.completed
         failed &+= other.failed

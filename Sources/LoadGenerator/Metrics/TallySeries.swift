@@ -1,14 +1,18 @@
 extension Tally {
     /// One of the histograms, by the tag it has in logs and reports.
-    struct Series: Sendable {
-        var tag: String
+    package struct Series: Sendable {
+        package var tag: String
         /// What the run is about.
-        var isMain = false
-        var histogram: LatencyHistogram
+        package var isMain = false
+        package var histogram: LatencyHistogram
+
+        package init(tag: String, isMain: Bool = false, histogram: LatencyHistogram) {
+            (self.tag, self.isMain, self.histogram) = (tag, isMain, histogram)
+        }
     }
 
     /// All histograms of times, those that the run is about first.
-    func series(_ work: Options.Work) -> [Series] {
+    package func series(_ work: Options.Work) -> [Series] {
         let corrected = schedule.map { [Series(tag: "corrected", isMain: true, histogram: $0.corrected)] } ?? []
         let scheduled =
             schedule.map {

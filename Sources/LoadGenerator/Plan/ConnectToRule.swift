@@ -1,11 +1,11 @@
-import HTTPEngine
+package import HTTPEngine
 
 /// `--connect-to HOST1:PORT1:HOST2:PORT2`, as in curl: requests for the first pair go to the second.
 ///
 /// An empty HOST1 or PORT1 stands for any, an empty HOST2 or PORT2 for "as in the URL". IPv6 in brackets.
 package struct ConnectToRule: Hashable, Sendable {
-    let host: URLHost?
-    let port: UInt16?
+    package let host: URLHost?
+    package let port: UInt16?
     let newHost: URLHost?
     let newPort: UInt16?
 

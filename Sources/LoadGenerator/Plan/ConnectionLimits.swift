@@ -19,7 +19,7 @@ package struct ConnectionLimits: Hashable, Sendable {
     package init() {}
 
     /// `connect 500 ms, first byte 1 s`.
-    var description: String {
+    package var description: String {
         let times = [("connect", connect), ("first byte", firstByte), ("idle", idle)]
             .compactMap { name, limit in limit.map { "\(name) \(Units.time($0))" } }
         let rates = [("sending at", sending), ("receiving at", receiving)]

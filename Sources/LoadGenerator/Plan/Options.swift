@@ -32,16 +32,6 @@ package struct Options: Sendable {
         case rst
     }
 
-    /// How much goes to standard error while a run goes on.
-    package enum Chatter: Hashable, Sendable {
-        case progress
-        /// Plots as well.
-        case live
-        case notes
-        /// Errors only.
-        case quiet
-    }
-
     package var target: Target
     package var work: Work
     package var proxy: Proxy?
@@ -66,26 +56,14 @@ package struct Options: Sendable {
     package var unixSocket: UnixName?
     package var connectTo: [ConnectToRule]
     package var showsDistribution: Bool
-    package var reports: [ReportSink]
-    package var chatter: Chatter
     /// The part of a run that several processes make together; ``connections`` and ``requests`` are this part's.
     package var shard: Shard
-    /// Milliseconds since 1970 at which to start; nil: at once.
-    package var startAt: UInt64?
-    /// How often the run is made; the reports are of all together.
-    package var repeats = 1
     /// Conditions under which the run has failed.
     package var gates: [Gate] = []
     /// The run is one of a search's.
     package var search: SearchTarget?
     /// Others decide how many connections are busy.
-    var isSwarm = false
-    /// How long an interval of the reports that show a run's course is, in nanoseconds.
-    package var interval: UInt64
-    /// Where Prometheus may ask; nil: nowhere.
-    package var metricsPort: UInt16?
-    /// How long it may ask once more after the end, in nanoseconds.
-    package var linger: UInt64 = 0
+    package var isSwarm = false
     /// Open loop: when requests are due; nil: each connection sends its next as soon as it has an answer.
     package var profile: LoadProfile?
     /// How requests come due by their rate.
@@ -99,7 +77,7 @@ package struct Options: Sendable {
     /// How long before a request is due a thread stops sleeping and polls, in nanoseconds.
     package var spin: UInt64
     /// How far volley's own lateness may move a percentile by a schedule, in nanoseconds.
-    package var maxLag = GeneratorLimits.tolerableLag
+    package var maxLag = Options.tolerableLag
     /// Of everything random.
     package var seed: UInt64
     /// What is requested, in the place of `request`; empty: that, again and again.
@@ -108,6 +86,8 @@ package struct Options: Sendable {
     /// What virtual users do besides.
     package var users: UserOptions
 
+    /// A lateness of the generator's own that moves a percentile no more than this is none.
+    package static let tolerableLag: UInt64 = 1_000_000
     /// More than any process may hold open; ``Preflight`` knows the real limit of this one.
     package static let connectionLimit: UInt64 = 1_000_000
     package static let threadLimit: UInt64 = 1_024
@@ -121,9 +101,8 @@ package struct Options: Sendable {
         (connections, threads) = (10, 2)
         (duration, requests, timeout, warmup) = (10_000_000_000, nil, 2_000_000_000, 0)
         (connectRate, sources, unixSocket, connectTo) = (nil, [], nil, [])
-        (showsDistribution, reports, chatter) = (false, [.text], .quiet)
-        (shard, startAt) = (.whole, nil)
-        (interval, metricsPort) = (1_000_000_000, nil)
+        showsDistribution = false
+        shard = .whole
         (profile, think, drain, spin, seed) = (nil, nil, 0, 0, 1)
         (inputs, order, users) = (RequestInput(), .inOrder, UserOptions())
     }

@@ -4,13 +4,13 @@ import TLS
 
 /// The look at descriptors, ports and queues before anything starts: a run that cannot be held is refused with
 /// the remedy in words, and one that may suffer carries a note.
-struct Preflight: Hashable, Sendable {
+package struct Preflight: Hashable, Sendable {
     /// What the soft limit of descriptors is to be raised to; nil when it suffices.
     var descriptorLimit: UInt64?
     /// Connects under way at once, all threads together: half of the accept queue, because one that overflows
     /// answers a SYN only after a second.
     var connectsInFlight: Int
-    var notes: [String]
+    package var notes: [String]
 
     /// Beyond the connections: standard streams, reports, name look-ups.
     static let spareDescriptors: UInt64 = 16
@@ -19,7 +19,7 @@ struct Preflight: Hashable, Sendable {
     /// TCP's two maximum segment lifetimes, in Linux a constant.
     static let timeWaitSeconds: UInt64 = 60
 
-    init(_ options: Options, _ limits: SystemLimits) throws(UsageError) {
+    package init(_ options: Options, _ limits: SystemLimits) throws(UsageError) {
         descriptorLimit = try Self.descriptors(options, limits)
         let queue = max(2, limits.acceptQueue) / 2
         connectsInFlight = max(options.threads, Int(min(UInt64(options.connections), queue)))
@@ -98,7 +98,7 @@ struct Preflight: Hashable, Sendable {
 
 extension Options {
     /// As far as the command line tells: a name or address of loopback, a unix socket, the embedded server.
-    var targetsThisMachine: Bool {
+    package var targetsThisMachine: Bool {
         switch target {
         case .embedded: return true
         case .url:

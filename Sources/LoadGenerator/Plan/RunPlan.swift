@@ -1,5 +1,5 @@
-import HTTPEngine
-import Reactor
+package import HTTPEngine
+package import Reactor
 
 /// A run, resolved and shared out: what the workers need, and no more to decide. Times in nanoseconds.
 package struct RunPlan: Sendable {
@@ -11,69 +11,69 @@ package struct RunPlan: Sendable {
     }
 
     /// One thread's part.
-    struct Share: Hashable, Sendable {
-        let index: Int
-        let connections: Int
+    package struct Share: Hashable, Sendable {
+        package let index: Int
+        package let connections: Int
         /// Requests to send in the measured part, or connections to open; nil: until time is up.
-        let requests: UInt64?
+        package let requests: UInt64?
         /// Connects under way at once.
         let connectsInFlight: Int
     }
 
     /// For the reports; the embedded server's is known once it listens.
-    var url: String
+    package var url: String
     let destination: Destination
     /// Whom the requests are for; nil for the embedded server.
-    let origin: Origin?
+    package let origin: Origin?
     /// The destination is the origin's own host and port.
     let leadsToOrigin: Bool
-    let work: Options.Work
-    let proxy: Proxy?
-    let security: SecurityOptions
-    let request: RequestDescription
-    let connections: Int
-    let shares: [Share]
+    package let work: Options.Work
+    package let proxy: Proxy?
+    package let security: SecurityOptions
+    package let request: RequestDescription
+    package let connections: Int
+    package let shares: [Share]
     /// The measured part; a warm-up comes before it.
-    let duration: UInt64?
-    let requests: UInt64?
-    let warmup: UInt64
+    package let duration: UInt64?
+    package let requests: UInt64?
+    package let warmup: UInt64
     /// For a connect, and for a request from its first byte to the end of its response.
-    let timeout: UInt64
-    let limits: ConnectionLimits
-    let pipeline: Int
-    let reuse: Options.Reuse
-    let retries: Bool
+    package let timeout: UInt64
+    package let limits: ConnectionLimits
+    package let pipeline: Int
+    package let reuse: Options.Reuse
+    package let retries: Bool
     /// New connections a second over all threads.
-    let connectRate: UInt64?
+    package let connectRate: UInt64?
     /// Taken in turn by connection; empty: the kernel chooses.
-    let sources: [SocketAddress]
+    package let sources: [SocketAddress]
     /// Open loop: when the requests of all threads are due, in the measured part.
-    let profile: LoadProfile?
-    let arrivals: Options.Arrival
-    let crowd: CrowdProfile?
-    let think: Pause?
+    package let profile: LoadProfile?
+    package let arrivals: Options.Arrival
+    package let crowd: CrowdProfile?
+    package let think: Pause?
     /// After the measured part, for the answers to what was sent, and for what was due and is not sent yet.
-    let drain: UInt64
-    let spin: UInt64
-    let maxLag: UInt64
-    let seed: UInt64
+    package let drain: UInt64
+    package let spin: UInt64
+    package let maxLag: UInt64
+    package let seed: UInt64
     /// For requests to other places than the run's own.
-    let connectTo: [ConnectToRule]
-    let inputs: [RequestDraft]
+    package let connectTo: [ConnectToRule]
+    package let inputs: [RequestDraft]
     /// What requests are told apart by in the figures.
-    let requestNames: RequestNames
-    let order: RequestOrder
-    let users: UserOptions
+    package let requestNames: RequestNames
+    package let order: RequestOrder
+    package let users: UserOptions
     /// The part of a run of several processes that this one is; its connections and requests are shared out already.
-    let shard: Shard
-    let gates: [Gate]
-    let search: SearchTarget?
+    package let shard: Shard
+    package let gates: [Gate]
+    package let search: SearchTarget?
     /// Somebody else decides how many connections are busy, while the run goes on.
-    let isSwarm: Bool
+    package let isSwarm: Bool
     /// `--latency`: the reports for people spell the distribution out.
-    let showsDistribution: Bool
+    package let showsDistribution: Bool
     /// What the reports say besides the figures.
-    let notes: [String]
+    package let notes: [String]
 
     /// What the embedded server is asked for: something small and from memory, so that the two ends are measured and
     /// not a route; and for the methods that this does not answer, the route that takes any.
@@ -84,7 +84,7 @@ package struct RunPlan: Sendable {
         }
     }
 
-    init(_ options: Options, _ preflight: Preflight) {
+    package init(_ options: Options, _ preflight: Preflight) {
         switch options.target {
         case .embedded:
             (url, destination, origin) = ("the embedded server", .embedded, nil)
@@ -121,13 +121,13 @@ package struct RunPlan: Sendable {
         notes = preflight.notes + options.inputs.notes
     }
 
-    var threads: Int { shares.count }
+    package var threads: Int { shares.count }
 
     /// A swarm runs until it is told to stop; its schedules are as long as instants are sure to reach.
-    static let swarmDuration: UInt64 = 31 * 86_400 * 1_000_000_000
+    package static let swarmDuration: UInt64 = 31 * 86_400 * 1_000_000_000
 
     /// Names that this machine looks up: of whom it connects to, and the target's if the proxy is to be told its address.
-    var names: [String] {
+    package var names: [String] {
         let target: URLHost? = if case .tcp(let host, _) = destination { host } else { nil }
         let hosts =
             switch proxy?.kind {
@@ -143,15 +143,15 @@ package struct RunPlan: Sendable {
         work == .requests && (profile != nil || think != nil || !inputs.isEmpty || !users.isPlain)
     }
 
-    var tallyShape: TallyShape { TallyShape(isScheduled: profile != nil, names: requestNames.all.count) }
+    package var tallyShape: TallyShape { TallyShape(isScheduled: profile != nil, names: requestNames.all.count) }
 
     /// A thread's part of so many connections of all threads and parts.
-    func part(ofCrowd count: UInt64, _ share: Share) -> Int {
+    package func part(ofCrowd count: UInt64, _ share: Share) -> Int {
         Int(clamping: Self.part(shard.part(of: count), UInt64(share.index), of: UInt64(threads)))
     }
 
     /// https.
-    var isSecure: Bool { security.target != nil }
+    package var isSecure: Bool { security.target != nil }
 
     /// When a thread's `ordinal`-th connect is due, in nanoseconds after the start. The threads take turns, so
     /// that all connects together are evenly spread.
@@ -166,7 +166,7 @@ package struct RunPlan: Sendable {
 
     /// The sources of a thread's connections, in the order to use them: all connections of a run together take
     /// turns over all addresses.
-    func sources(for share: Share) -> [SocketAddress] {
+    package func sources(for share: Share) -> [SocketAddress] {
         guard !sources.isEmpty else { return [] }
         let first = shares[..<share.index].reduce(0) { $0 + $1.connections } % sources.count
         return Array(sources[first...] + sources[..<first])
@@ -185,7 +185,7 @@ package struct RunPlan: Sendable {
         }
     }
 
-    static func part<Number: BinaryInteger>(_ whole: Number, _ index: Number, of parts: Number) -> Number {
+    package static func part<Number: BinaryInteger>(_ whole: Number, _ index: Number, of parts: Number) -> Number {
         whole / parts + (index < whole % parts ? 1 : 0)
     }
 }

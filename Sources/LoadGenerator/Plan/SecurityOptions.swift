@@ -21,7 +21,7 @@ package struct SecurityOptions: Sendable {
     }
 
     /// Reads the authorities, which blocks: to be done before the clock starts.
-    func loadRoots() throws(UsageError) {
+    package func loadRoots() throws(UsageError) {
         for context in [target, proxy] {
             guard let context, context.configuration.verification == .full else { continue }
             guard case .failure(let error) = context.trust.load() else { continue }

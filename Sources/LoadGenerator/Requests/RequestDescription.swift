@@ -42,7 +42,7 @@ package struct RequestDescription: Hashable, Sendable {
     }
 
     /// The same request to another URL. A Host field of the user's own, one that is not `known`, stays.
-    func retargeted(to url: TargetURL, unlessOtherThan known: String) -> RequestDescription {
+    package func retargeted(to url: TargetURL, unlessOtherThan known: String) -> RequestDescription {
         RequestDescription(self, target: url.target, host: host == known ? url.hostField : host)
     }
 

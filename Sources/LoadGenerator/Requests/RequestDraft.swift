@@ -17,7 +17,7 @@ package struct RequestDraft: Hashable, Sendable {
     /// The URL as it was written, before its places were marked.
     package var written: String
 
-    init(
+    package init(
         method: String = "GET",
         url: String,
         headers: [String] = [],
@@ -35,11 +35,15 @@ package struct RequestDraft: Hashable, Sendable {
 
 /// A line of a file, the first being 1; JSON documents count requests instead.
 package struct InputPlace: Hashable, Sendable, CustomStringConvertible {
-    var file: String
-    var line: Int
-    var unit = "line"
+    package var file: String
+    package var line: Int
+    package var unit = "line"
 
-    func problem(_ text: String) -> UsageError { UsageError("\(quoted(file)), \(unit) \(line): \(text)") }
+    package init(file: String, line: Int, unit: String = "line") {
+        (self.file, self.line, self.unit) = (file, line, unit)
+    }
+
+    package func problem(_ text: String) -> UsageError { UsageError("\(quoted(file)), \(unit) \(line): \(text)") }
 
     package var description: String { "\(file), \(unit) \(line)" }
 }
@@ -57,7 +61,7 @@ package struct RequestInput: Sendable {
     package init(limit: Int = RequestInput.limit) { self.limit = limit }
 
     /// Refused while the file is still being read: lines of two bytes would be a hundred times as much memory.
-    mutating func add(_ draft: RequestDraft) throws(UsageError) {
+    package mutating func add(_ draft: RequestDraft) throws(UsageError) {
         guard drafts.count < limit else {
             throw draft.place.problem("more than \(limit) requests: use a part of the file")
         }

@@ -1,16 +1,16 @@
 /// What requests are called in the figures by name: those that their file names, or else each by its method and path, as it is written there.
-struct RequestNames: Sendable {
+package struct RequestNames: Sendable {
     /// In the order of their first appearance; empty where there is nothing to tell apart.
-    let all: [String]
+    package let all: [String]
     private let places: [String: Int]
 
     /// A histogram of 270 KB each and thread.
-    static let limit = 100
+    package static let limit = 100
     /// What is beyond the limit.
-    static let others = "(others)"
+    package static let others = "(others)"
 
     /// Where the names were given, those beyond the limit share one. Where they are paths, that many are no names: a log is full of numbers.
-    init(_ drafts: [RequestDraft]) {
+    package init(_ drafts: [RequestDraft]) {
         let areGiven = drafts.contains { $0.name != nil }
         var all: [String] = []
         var places: [String: Int] = [:]
@@ -29,7 +29,7 @@ struct RequestNames: Sendable {
     }
 
     /// nil: not told apart.
-    func place(of draft: RequestDraft) -> Int? { places[draft.usualName] }
+    package func place(of draft: RequestDraft) -> Int? { places[draft.usualName] }
 }
 
 extension RequestDraft {

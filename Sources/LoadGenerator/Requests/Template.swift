@@ -1,13 +1,13 @@
 import CLinux
 
 /// A text with places to be filled in anew for each request.
-struct Template: Hashable, Sendable {
-    enum Piece: Hashable, Sendable {
+package struct Template: Hashable, Sendable {
+    package enum Piece: Hashable, Sendable {
         case text([UInt8])
         case value(TemplateValue)
     }
 
-    let pieces: [Piece]
+    package let pieces: [Piece]
 
     /// Nothing to fill in.
     var isFixed: Bool {
@@ -35,7 +35,7 @@ struct Template: Hashable, Sendable {
     }
 
     /// RFC 3986 §2.3: unreserved characters stand for themselves, everything else is data here, not syntax.
-    static func encode(_ byte: UInt8, _ out: inout [UInt8]) {
+    package static func encode(_ byte: UInt8, _ out: inout [UInt8]) {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),

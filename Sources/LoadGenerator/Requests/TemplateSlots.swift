@@ -1,7 +1,7 @@
 /// Finds `{{…}}` in a run's texts, and puts something in their place that is good in a URL, a field and a body. So a text is checked
 /// like any other, and taken apart again afterwards.
 package struct TemplateSlots: Hashable, Sendable {
-    private(set) var values: [TemplateValue] = []
+    package private(set) var values: [TemplateValue] = []
     /// A file is read once, however often it is named.
     private var known: [String: Int] = [:]
 
@@ -50,9 +50,9 @@ package struct TemplateSlots: Hashable, Sendable {
     package func appears(in text: String) -> Bool { !template(text).isFixed }
 
     /// The text as pieces.
-    func template(_ text: String) -> Template { template(Array(text.utf8)) }
+    package func template(_ text: String) -> Template { template(Array(text.utf8)) }
 
-    func template(_ bytes: [UInt8]) -> Template {
+    package func template(_ bytes: [UInt8]) -> Template {
         var pieces: [Template.Piece] = []
         var position = 0
         while !values.isEmpty, let start = bytes[position...].firstIndex(of: Self.mark) {

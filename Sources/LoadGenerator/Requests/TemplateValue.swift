@@ -1,5 +1,5 @@
 /// What stands between `{{` and `}}`.
-enum TemplateValue: Hashable, Sendable {
+package enum TemplateValue: Hashable, Sendable {
     /// Counts requests; no two of a run have the same, whichever threads send them.
     case counter(from: UInt64)
     case random(UInt64, UInt64)
@@ -25,12 +25,12 @@ enum TemplateValue: Hashable, Sendable {
     }
 
     /// More belongs in a body file.
-    static let longest: UInt64 = 65_536
+    package static let longest: UInt64 = 65_536
 
-    static let names =
+    package static let names =
         "counter, counter:FROM, random:LOW-HIGH, hex:N, text:N, uuid, line:FILE, random-line:FILE, thread, user, time"
 
-    init(_ text: String) throws(UsageError) {
+    package init(_ text: String) throws(UsageError) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map { $0.trimmed }
         let argument = parts.count == 2 ? parts[1] : nil
         switch (parts[0], argument) {
@@ -70,17 +70,17 @@ enum TemplateValue: Hashable, Sendable {
 }
 
 /// A file's lines, read once and shared by all threads.
-struct TemplateLines: Hashable, Sendable {
-    let path: String
-    let lines: [String]
+package struct TemplateLines: Hashable, Sendable {
+    package let path: String
+    package let lines: [String]
 
-    init(_ path: String) throws(UsageError) {
+    package init(_ path: String) throws(UsageError) {
         self.path = path
         let bytes = try Files.read(path, for: "--template")
         lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).map(String.init)
         guard !lines.isEmpty else { throw UsageError("--template: \(quoted(path)) has no line in it") }
     }
 
-    static func == (left: TemplateLines, right: TemplateLines) -> Bool { left.path == right.path }
-    func hash(into hasher: inout Hasher) { hasher.combine(path) }
+    package static func == (left: TemplateLines, right: TemplateLines) -> Bool { left.path == right.path }
+    package func hash(into hasher: inout Hasher) { hasher.combine(path) }
 }

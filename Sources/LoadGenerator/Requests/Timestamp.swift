@@ -1,12 +1,12 @@
 /// Times as logs and archives write them, in nanoseconds since 1970.
-enum Timestamp {
+package enum Timestamp {
     private static let second: Int64 = 1_000_000_000
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
     /// `10/Oct/2026:13:55:36 +0200`.
-    static func accessLog(_ text: Substring) -> Int64? {
+    package static func accessLog(_ text: Substring) -> Int64? {
         let halves = text.split(separator: " ")
         let parts = halves.first?.split(whereSeparator: { $0 == "/" || $0 == ":" }) ?? []
         guard halves.count == 2, parts.count == 6, let month = months.firstIndex(of: String(parts[1])) else {
@@ -18,7 +18,7 @@ enum Timestamp {
     }
 
     /// `2026-04-16T12:07:23.596Z`, `…+02:00`.
-    static func iso8601(_ text: String) -> Int64? {
+    package static func iso8601(_ text: String) -> Int64? {
         let halves = text.split(separator: "T")
         guard halves.count == 2 else { return nil }
         let date = halves[0].split(separator: "-").compactMap { Int64($0) }
@@ -83,7 +83,7 @@ enum Timestamp {
 
     /// Logs tell whole seconds. All at once at its beginning, the requests of a second would be a burst that never was: they are
     /// spread evenly over it.
-    static func spread(_ times: [Int64?]) -> [Int64?] {
+    package static func spread(_ times: [Int64?]) -> [Int64?] {
         var counts: [Int64: Int64] = [:]
         for case let time? in times { counts[time, default: 0] += 1 }
         var seen: [Int64: Int64] = [:]
@@ -96,7 +96,7 @@ enum Timestamp {
 
     /// Puts drafts in the order of their times, which logs write when a request ends, and sets their offsets from the first. One
     /// without a time leaves them all without.
-    static func setOffsets(_ drafts: inout [RequestDraft], _ times: [Int64?]) {
+    package static func setOffsets(_ drafts: inout [RequestDraft], _ times: [Int64?]) {
         let known = times.compactMap { $0 }
         guard known.count == drafts.count, let first = known.min() else { return }
         let order = drafts.indices.sorted { (known[$0], $0) < (known[$1], $1) }

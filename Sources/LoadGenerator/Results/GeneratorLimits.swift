@@ -1,13 +1,11 @@
 /// Whether volley itself was the limit: an open-loop run whose schedule was not kept says nothing sure of the server.
 package enum GeneratorLimits {
-    /// Unless `--max-lag` says otherwise: a lateness of volley's own that shows no more than this in a percentile is none.
-    package static let tolerableLag: UInt64 = 1_000_000
     static let busy = 0.9
     /// The percentiles in which volley's lateness may not show; with those that conditions are about.
     private static let told: Set<Double> = [50, 90, 99]
 
     /// Nothing in a closed loop, which asks for all there is.
-    static func reasons(_ result: RunResult) -> [String] {
+    package static func reasons(_ result: RunResult) -> [String] {
         guard let schedule = result.tally.schedule else { return [] }
         var reasons: [String] = []
         if let reason = lateness(schedule, result.plan) { reasons.append(reason) }
@@ -35,7 +33,7 @@ package enum GeneratorLimits {
     }
 
     /// What a closed loop says instead, where it is no verdict.
-    static func notes(_ result: RunResult) -> [String] {
+    package static func notes(_ result: RunResult) -> [String] {
         var notes: [String] = []
         if result.tally.schedule == nil, result.plan.work == .requests, let text = busiest(result) {
             notes.append("\(text), so that volley may be the limit and not the server")

@@ -1,19 +1,19 @@
 /// One run's figures among several of the same plan.
-struct RunFigures: Sendable, Equatable {
+package struct RunFigures: Sendable, Equatable {
     /// Successes a second, or connections.
-    var perSecond: Double
+    package var perSecond: Double
     /// Nanoseconds; nil without a success.
-    var p50: UInt64?
-    var p99: UInt64?
+    package var p50: UInt64?
+    package var p99: UInt64?
 
-    init(_ result: RunResult) {
+    package init(_ result: RunResult) {
         let tally = result.tally
         perSecond = result.connectionsPerSecond ?? result.perSecond(tally.succeeded &- tally.drainedSuccesses)
         let summary = tally.headline(result.plan.work).summary(percentiles: [50, 99])
         (p50, p99) = (summary?[50], summary?[99])
     }
 
-    func text(_ work: Options.Work) -> String {
+    package func text(_ work: Options.Work) -> String {
         let unit =
             switch work {
             case .requests: "successes/s"
@@ -23,12 +23,8 @@ struct RunFigures: Sendable, Equatable {
         return "\(fixed(perSecond, 2)) \(unit), " + times.joined(separator: ", ")
     }
 
-    var json: JSONValue {
-        .object([("per_second", .number(perSecond)), ("p50_ns", .optional(p50)), ("p99_ns", .optional(p99))])
-    }
-
     /// A table of several runs and how far apart they lie; nothing for one.
-    static func table(_ runs: [RunFigures]) -> [String] {
+    package static func table(_ runs: [RunFigures]) -> [String] {
         guard runs.count > 1 else { return [] }
         let rows: [(String, [Double], (Double) -> String)] = [
             ("per second", runs.map(\.perSecond), { fixed($0, 2) }),

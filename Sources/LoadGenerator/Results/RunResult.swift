@@ -1,33 +1,33 @@
 import Reactor
 
 /// A finished run: what the reports are made of.
-struct RunResult: Sendable {
-    struct Thread: Sendable, Hashable {
-        var connections: Int
+package struct RunResult: Sendable {
+    package struct Thread: Sendable, Hashable {
+        package var connections: Int
         /// Requests, or connections opened where these are what is measured.
-        var completed: UInt64
-        var cpuNanoseconds: UInt64
+        package var completed: UInt64
+        package var cpuNanoseconds: UInt64
         /// It had something to do, and others had the core.
-        var queuedNanoseconds: UInt64 = 0
+        package var queuedNanoseconds: UInt64 = 0
     }
 
-    var plan: RunPlan
+    package var plan: RunPlan
     /// Milliseconds since 1970, when the first connect was due.
-    var startedAt: UInt64
+    package var startedAt: UInt64
     /// Length of the measured part as it turned out, in nanoseconds.
-    var measured: UInt64
-    var threads: [Thread]
-    var tally: Tally
+    package var measured: UInt64
+    package var threads: [Thread]
+    package var tally: Tally
     /// The measured part in intervals; empty where nobody asked for them.
-    var course = IntervalSeries()
+    package var course = IntervalSeries()
     /// Each run's figures, where ``append(_:)`` put several together.
-    private(set) var runs: [RunFigures] = []
-    var notes: [String]
-    var interrupted: Bool
+    package private(set) var runs: [RunFigures] = []
+    package var notes: [String]
+    package var interrupted: Bool
 
     /// Puts the threads' results together. The measured time is theirs in common, from the first start to the last
     /// end.
-    init(plan: RunPlan, startedAt: UInt64, workers: [WorkerResult], interrupted: Bool) {
+    package init(plan: RunPlan, startedAt: UInt64, workers: [WorkerResult], interrupted: Bool) {
         (self.plan, self.startedAt, self.interrupted) = (plan, startedAt, interrupted)
         threads = workers.map {
             Thread(
@@ -53,7 +53,7 @@ struct RunResult: Sendable {
     }
 
     /// Adds another run of the same plan, as if both had been one of their common length.
-    mutating func append(_ other: RunResult) {
+    package mutating func append(_ other: RunResult) {
         measured &+= other.measured
         tally.merge(other.tally)
         for (index, thread) in other.threads.enumerated() where threads.indices.contains(index) {
@@ -68,12 +68,12 @@ struct RunResult: Sendable {
     }
 
     /// From the first start to the last end, in nanoseconds.
-    static func measured(_ workers: [WorkerResult]) -> UInt64 {
+    package static func measured(_ workers: [WorkerResult]) -> UInt64 {
         guard let start = workers.map(\.start).min(), let end = workers.map(\.end).max() else { return 0 }
         return UInt64(clamping: end.nanoseconds(since: start))
     }
 
-    var verdict: Verdict {
+    package var verdict: Verdict {
         Verdict(
             tally,
             of: plan.work,
@@ -85,13 +85,13 @@ struct RunResult: Sendable {
     }
 
     /// What became of `--fail-if`, and of a search's goal.
-    var gates: GateOutcome { GateOutcome(plan.gates, GateFigures(self), plan.search) }
+    package var gates: GateOutcome { GateOutcome(plan.gates, GateFigures(self), plan.search) }
 
     /// Why volley, and not the server, may have set the figures of a run with a schedule; empty: it kept up.
-    var generatorLimits: [String] { GeneratorLimits.reasons(self) }
+    package var generatorLimits: [String] { GeneratorLimits.reasons(self) }
 
     /// Where connections are what is measured.
-    var connectionsPerSecond: Double? {
+    package var connectionsPerSecond: Double? {
         switch plan.work {
         case .requests: nil
         case .handshakes: perSecond(tally.connectionsOpened)
@@ -99,7 +99,7 @@ struct RunResult: Sendable {
     }
 
     /// `count` spread over the measured time; 0 for a run that was over at once.
-    func perSecond(_ count: UInt64) -> Double {
+    package func perSecond(_ count: UInt64) -> Double {
         measured == 0 ? 0 : Double(count) / (Double(measured) / 1e9)
     }
 }

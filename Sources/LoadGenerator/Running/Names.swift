@@ -1,12 +1,12 @@
 import HTTPEngine
-import Reactor
+package import Reactor
 internal import Synchronization
 
 /// The names of target and proxy, looked up once before a run: an unknown one is a mistake in the command line, and a look-up
 /// a connection would measure the name server.
-enum Names {
+package enum Names {
     /// A resolver that knows the addresses of `names` by heart.
-    static func resolver(
+    package static func resolver(
         for names: [String],
         on loop: EventLoop,
         _ signals: inout SignalWait
@@ -22,7 +22,7 @@ enum Names {
         return Resolver(options: options)
     }
 
-    static func addresses(
+    package static func addresses(
         of name: String,
         on loop: EventLoop,
         _ signals: inout SignalWait

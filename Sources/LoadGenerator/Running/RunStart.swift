@@ -1,11 +1,11 @@
 import HTTPEngine
-import Reactor
-import TestServer
+package import Reactor
+package import TestServer
 
 /// What every kind of run does before its first connect: the command line's, a library's, a search's, a master's test.
 extension RunPlan {
     /// Without a URL: a server in this process, with as many threads as the load has.
-    mutating func startEmbeddedServer() throws(UsageError) -> TestServer? {
+    package mutating func startEmbeddedServer() throws(UsageError) -> TestServer? {
         guard case .embedded = destination else { return nil }
         do throws(Errno) {
             let server = try TestServer.start(loops: threads)
@@ -17,7 +17,7 @@ extension RunPlan {
     }
 
     /// A loop a thread.
-    func startLoops() throws(UsageError) -> EventLoopGroup {
+    package func startLoops() throws(UsageError) -> EventLoopGroup {
         do throws(Errno) {
             return try EventLoopGroup(count: threads, name: "volley")
         } catch {
@@ -28,7 +28,7 @@ extension RunPlan {
 
 extension Preflight {
     /// Makes room for as many descriptors as were found to be needed.
-    func raiseDescriptors(_ limits: SystemLimits) throws(UsageError) {
+    package func raiseDescriptors(_ limits: SystemLimits) throws(UsageError) {
         guard let wanted = descriptorLimit, !SystemLimits.raiseDescriptors(to: wanted, hard: limits.hardDescriptors)
         else { return }
         throw UsageError("the limit of descriptors cannot be raised: run `ulimit -Sn \(wanted)` first")
@@ -37,7 +37,7 @@ extension Preflight {
 
 extension RemoteWorker {
     /// A worker on each loop, made and ready to start.
-    static func crew(_ job: Job, on group: EventLoopGroup) -> [RemoteWorker] {
+    package static func crew(_ job: Job, on group: EventLoopGroup) -> [RemoteWorker] {
         let made = Monitor(0)
         let workers = zip(job.plan.shares, group.loops).map { share, loop in
             RemoteWorker(job, share, on: loop, made: made)

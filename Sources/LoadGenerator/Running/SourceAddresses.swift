@@ -6,7 +6,7 @@ package import Reactor
 /// One source address has some 28,000 ports towards one destination; more addresses mean more connections.
 package enum SourceAddresses {
     /// 65,536 addresses are 1.8 thousand million ports: nobody needs more, and `::/0` would fill the memory.
-    static let limit = 65_536
+    package static let limit = 65_536
 
     package static func parse(_ arguments: [String]) throws(UsageError) -> [SocketAddress] {
         var all: [SocketAddress] = []
@@ -21,7 +21,7 @@ package enum SourceAddresses {
     }
 
     /// Refuses addresses that this machine does not have, which every connect from there would fail with.
-    static func check(_ addresses: [SocketAddress]) throws(UsageError) {
+    package static func check(_ addresses: [SocketAddress]) throws(UsageError) {
         for address in addresses {
             do throws(Errno) {
                 try Socket(address.family).bindLocal(address)

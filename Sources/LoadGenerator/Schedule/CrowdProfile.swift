@@ -1,24 +1,28 @@
 /// How many connections are kept busy in a closed loop, as time goes on: stages in a row, each with one number or with one that grows or falls evenly.
 package struct CrowdProfile: Hashable, Sendable {
-    struct Stage: Hashable, Sendable {
+    package struct Stage: Hashable, Sendable {
         /// Nanoseconds.
-        let duration: UInt64
-        let from: UInt64
-        let to: UInt64
+        package let duration: UInt64
+        package let from: UInt64
+        package let to: UInt64
+
+        package init(duration: UInt64, from: UInt64, to: UInt64) {
+            (self.duration, self.from, self.to) = (duration, from, to)
+        }
     }
 
     private let stages: [Stage]
 
-    init(_ stages: [Stage]) { self.stages = stages }
+    package init(_ stages: [Stage]) { self.stages = stages }
 
     package var duration: UInt64 { stages.reduce(0) { $0 &+ $1.duration } }
     /// The most at any time.
     package var peak: UInt64 { stages.map { max($0.from, $0.to) }.max() ?? 0 }
     /// With how many a warm-up runs: the first number that is not zero.
-    var first: UInt64 { stages.lazy.flatMap { [$0.from, $0.to] }.first { $0 > 0 } ?? 0 }
+    package var first: UInt64 { stages.lazy.flatMap { [$0.from, $0.to] }.first { $0 > 0 } ?? 0 }
 
     /// So many at `time`, in nanoseconds after the start; those of the end beyond it.
-    func count(at time: UInt64) -> UInt64 {
+    package func count(at time: UInt64) -> UInt64 {
         var start: UInt64 = 0
         for stage in stages where stage.duration > 0 {
             if time - start < stage.duration {
@@ -31,7 +35,7 @@ package struct CrowdProfile: Hashable, Sendable {
     }
 
     /// `100 connections for 30 s, from 100 to 500 connections within 1 min`.
-    var description: String {
+    package var description: String {
         stages.map { stage in
             let span = Units.time(stage.duration)
             return stage.from == stage.to

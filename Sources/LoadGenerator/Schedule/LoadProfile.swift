@@ -142,7 +142,7 @@ package struct LoadProfile: Hashable, Sendable {
     }
 
     /// The same where the integral of the rate reaches `position`, in requests: for arrivals by chance.
-    func due(position: Double, from stage: inout Int) -> UInt64? {
+    package func due(position: Double, from stage: inout Int) -> UInt64? {
         guard position < 1e27, recorded.isEmpty else { return nil }
         let wanted = UInt128(position * Double(Self.request))
         guard wanted < end.position else { return nil }

@@ -23,7 +23,7 @@ package enum Pause: Hashable, Sendable {
         self = .uniform(low, high)
     }
 
-    func length(_ random: inout RandomStream) -> UInt64 {
+    package func length(_ random: inout RandomStream) -> UInt64 {
         switch self {
         case .fixed(let span): span
         case .uniform(let low, let high): UInt64.random(in: low...high, using: &random)

@@ -1,17 +1,17 @@
 internal import Glibc
 
 /// SplitMix64: small, quick, and the same again for the same seed.
-struct RandomStream: RandomNumberGenerator, Sendable {
+package struct RandomStream: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
     /// - Parameter stream: tells apart threads that share a seed.
-    init(seed: UInt64, stream: Int) {
+    package init(seed: UInt64, stream: Int) {
         state = seed &+ UInt64(truncatingIfNeeded: stream) &* 0xD1B5_4A32_D192_ED03
         // Seeds are mostly small numbers: the first outputs of neighbours would resemble each other.
         _ = next()
     }
 
-    mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9

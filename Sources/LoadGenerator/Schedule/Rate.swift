@@ -10,7 +10,7 @@ package struct Rate: Hashable, Sendable, Comparable, CustomStringConvertible {
 
     package static let zero = Rate(units: 0)
 
-    init(units: UInt64) { self.units = units }
+    package init(units: UInt64) { self.units = units }
 
     package init(perSecond: UInt64) { units = min(perSecond, 1_000_000_000) * Self.unitsPerRequest }
 
@@ -19,7 +19,7 @@ package struct Rate: Hashable, Sendable, Comparable, CustomStringConvertible {
     package static func < (left: Rate, right: Rate) -> Bool { left.units < right.units }
 
     /// As near to `perSecond` as a rate can be; for a search that steps by factors.
-    init(nearest perSecond: Double) {
+    package init(nearest perSecond: Double) {
         let units = (perSecond * Double(Self.unitsPerRequest)).rounded()
         self.units = units < 1 ? 1 : units >= Double(Self.highest.units) ? Self.highest.units : UInt64(units)
     }

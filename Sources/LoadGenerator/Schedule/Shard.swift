@@ -7,7 +7,7 @@ package struct Shard: Hashable, Sendable {
     /// More processes than a scheduler starts at once.
     private static let limit = 100_000
 
-    init(index: Int, count: Int) { (self.index, self.count) = (index, count) }
+    package init(index: Int, count: Int) { (self.index, self.count) = (index, count) }
 
     /// `2/8`; or `/8`, where the index is what a Kubernetes Indexed Job gives its pods.
     ///
@@ -36,15 +36,15 @@ package struct Shard: Hashable, Sendable {
     /// A request's number among those of all parts: part p of n has the numbers p, p + n, p + 2n …
     ///
     /// - Parameter own: its number in this part, from 0 on.
-    func number(_ own: UInt64) -> UInt64 { own &* UInt64(count) &+ UInt64(index) }
+    package func number(_ own: UInt64) -> UInt64 { own &* UInt64(count) &+ UInt64(index) }
 
     /// The place of request `number` in a list of `length`: all parts together take each place once a round. From round to round a part's
     /// places move on by one, so that each part comes to all of them.
-    func place(of number: UInt64, in length: UInt64) -> UInt64 {
+    package func place(of number: UInt64, in length: UInt64) -> UInt64 {
         count == 1 ? number % length : (number &+ number / length) % length
     }
 
     /// This part of `whole`, the remainders to the first parts.
-    func part(of whole: Int) -> Int { RunPlan.part(whole, index, of: count) }
-    func part(of whole: UInt64) -> UInt64 { RunPlan.part(whole, UInt64(index), of: UInt64(count)) }
+    package func part(of whole: Int) -> Int { RunPlan.part(whole, index, of: count) }
+    package func part(of whole: UInt64) -> UInt64 { RunPlan.part(whole, UInt64(index), of: UInt64(count)) }
 }

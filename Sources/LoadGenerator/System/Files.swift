@@ -1,6 +1,6 @@
 internal import CLinux
 internal import Glibc
-internal import Reactor
+package import Reactor
 
 /// Files by descriptor: the few calls that volley needs, each with the errors said in words.
 package enum Files {
@@ -38,7 +38,7 @@ package enum Files {
 
     /// A file to write a report to, opened before the run so that a bad path costs nobody ten minutes. Its old
     /// contents stay until ``replaceContents(of:with:)``.
-    static func openForWriting(_ path: String, for flag: String) throws(UsageError) -> CInt {
+    package static func openForWriting(_ path: String, for flag: String) throws(UsageError) -> CInt {
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {
             throw UsageError(
@@ -49,13 +49,13 @@ package enum Files {
     }
 
     /// Devices and pipes refuse to be cut, and need not be.
-    static func replaceContents(of descriptor: CInt, with text: String) throws(Errno) {
+    package static func replaceContents(of descriptor: CInt, with text: String) throws(Errno) {
         _ = ftruncate(descriptor, 0)
         try BlockingOutput.writeAll(text, to: descriptor)
     }
 
     /// The whole numbers in a file of `/proc`; empty where it cannot be read.
-    static func numbers(in path: String) -> [UInt64] {
+    package static func numbers(in path: String) -> [UInt64] {
         guard let bytes = try? read(path, for: "", limit: 1 << 16) else { return [] }
         return String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace).compactMap { UInt64($0) }
     }

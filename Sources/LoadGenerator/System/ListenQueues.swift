@@ -1,17 +1,17 @@
 /// What this machine's listeners turned away because their accept queues were full. A connect that meets this is tried again after a
 /// second, three, seven, and looks like a slow server.
-struct ListenQueues: Hashable, Sendable {
+package struct ListenQueues: Hashable, Sendable {
     /// Since the machine, or its network namespace, began.
     let overflows: UInt64
 
     /// nil where `/proc` does not tell.
-    init?(path: String = "/proc/net/netstat") {
+    package init?(path: String = "/proc/net/netstat") {
         guard let bytes = try? Files.read(path, for: "", limit: 1 << 16) else { return nil }
         self.init(String(decoding: bytes, as: UTF8.self))
     }
 
     /// Lines in pairs: a group's names, and its numbers in their order.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         let rows = text.split(separator: "\n").map { $0.split(separator: " ") }.filter { $0.first == "TcpExt:" }
         guard rows.count == 2, let column = rows[0].firstIndex(of: "ListenOverflows"), column < rows[1].count,
             let count = UInt64(rows[1][column])
@@ -20,7 +20,7 @@ struct ListenQueues: Hashable, Sendable {
     }
 
     /// Nothing where none were turned away since `before`, or the server is on another machine, whose queues are not seen from here.
-    static func note(since before: ListenQueues?, now: ListenQueues?, isLocal: Bool) -> String? {
+    package static func note(since before: ListenQueues?, now: ListenQueues?, isLocal: Bool) -> String? {
         guard isLocal, let before, let now, now.overflows > before.overflows else { return nil }
         return
             "\(grouped(now.overflows - before.overflows)) connects met a full accept queue on this machine (ListenOverflows) and were tried "

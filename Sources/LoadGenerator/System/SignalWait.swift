@@ -5,8 +5,8 @@ internal import Glibc
 ///
 /// The first SIGINT, SIGTERM or SIGHUP is taken in turn with the wake-ups, so no handler ever runs in the middle of anything; the second ends
 /// the program at once. The loops' threads block all signals.
-struct SignalWait {
-    enum Event { case woken, interrupted, timeOut }
+package struct SignalWait {
+    package enum Event { case woken, interrupted, timeOut }
 
     /// SIGUSR1 wakes: like the others it stays pending if it comes before the wait.
     private static let wakeUp = SIGUSR1
@@ -18,13 +18,13 @@ struct SignalWait {
     private var wasInterrupted = false
 
     /// Blocks the signals on the calling thread, which is to be the main one, before any other thread starts.
-    init() {
+    package init() {
         unsafe sigemptyset(&signals)
         for signal in Self.interrupts + [Self.wakeUp] { _ = unsafe sigaddset(&signals, signal) }
         _ = unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
-    mutating func wait(nanoseconds: UInt64) -> Event {
+    package mutating func wait(nanoseconds: UInt64) -> Event {
         var limit = timespec(
             tv_sec: Int(clamping: nanoseconds / 1_000_000_000),
             tv_nsec: Int(nanoseconds % 1_000_000_000)
@@ -42,7 +42,7 @@ struct SignalWait {
     }
 
     /// The run is over, and its reports are written: a first signal does not keep them from that, one more ends the program.
-    mutating func finish() {
+    package mutating func finish() {
         guard !wasInterrupted else { return }
         wasInterrupted = true
         for number in Self.interrupts { _ = signal(number) { _ = signal($0, SIG_DFL) } }
@@ -64,5 +64,5 @@ struct SignalWait {
     }
 
     /// Any thread.
-    static func wake() { kill(getpid(), wakeUp) }
+    package static func wake() { kill(getpid(), wakeUp) }
 }

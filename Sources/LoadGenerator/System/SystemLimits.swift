@@ -14,7 +14,7 @@ package struct SystemLimits: Hashable, Sendable {
     var trackedConnections: UInt64?
 
     /// What Linux has had by default since 5.4, for whatever `/proc` does not tell.
-    static let usual = SystemLimits(
+    package static let usual = SystemLimits(
         softDescriptors: 1_024,
         hardDescriptors: 1_048_576,
         ports: 28_232,
@@ -43,7 +43,7 @@ package struct SystemLimits: Hashable, Sendable {
     }
 
     /// Raises this process's soft limit of descriptors; false when the kernel refuses.
-    static func raiseDescriptors(to soft: UInt64, hard: UInt64) -> Bool {
+    package static func raiseDescriptors(to soft: UInt64, hard: UInt64) -> Bool {
         uncurl_set_nofile(soft, hard) == 0
     }
 }

@@ -74,7 +74,7 @@ package enum Quantity {
         }
     }
 
-    static func scale(ofCount unit: String) -> UInt64? {
+    package static func scale(ofCount unit: String) -> UInt64? {
         switch unit {
         case "": 1
         case "k": 1_000

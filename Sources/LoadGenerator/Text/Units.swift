@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// A number with so many decimals, by the C library's rules, as wrk prints it.
-func fixed(_ value: Double, _ decimals: Int) -> String {
+package func fixed(_ value: Double, _ decimals: Int) -> String {
     // The longest finite double has 309 digits before the point.
     var text = [CChar](repeating: 0, count: 352)
     let count = unsafe withVaList([Int32(decimals), value]) { arguments in
@@ -11,7 +11,7 @@ func fixed(_ value: Double, _ decimals: Int) -> String {
 }
 
 /// `1,204,332`.
-func grouped(_ value: UInt64) -> String {
+package func grouped(_ value: UInt64) -> String {
     var out: [Character] = []
     for (index, digit) in String(value).reversed().enumerated() {
         if index > 0 && index.isMultiple(of: 3) { out.append(",") }
@@ -21,20 +21,20 @@ func grouped(_ value: UInt64) -> String {
 }
 
 /// `text` with blanks in front, or behind, up to a width in characters.
-func right(_ text: String, _ width: Int) -> String {
+package func right(_ text: String, _ width: Int) -> String {
     String(repeating: " ", count: max(0, width - text.count)) + text
 }
 
-func left(_ text: String, _ width: Int) -> String {
+package func left(_ text: String, _ width: Int) -> String {
     text + String(repeating: " ", count: max(0, width - text.count))
 }
 
 /// Times and sizes for people, at three significant digits.
-enum Units {
+package enum Units {
     /// Nanoseconds as `512 ns`, `45.3 µs`, `1.23 ms`, `2 s`, `1.5 min`.
-    static func time(_ nanoseconds: UInt64) -> String { time(Double(nanoseconds)) }
+    package static func time(_ nanoseconds: UInt64) -> String { time(Double(nanoseconds)) }
 
-    static func time(_ nanoseconds: Double) -> String {
+    package static func time(_ nanoseconds: Double) -> String {
         switch nanoseconds {
         case ..<999.5: threeDigits(nanoseconds) + " ns"
         case ..<999.5e3: threeDigits(nanoseconds / 1e3) + " µs"
@@ -46,7 +46,7 @@ enum Units {
     }
 
     /// Bytes as `512 B`, `1.21 KiB`, `24 MiB`.
-    static func bytes(_ count: Double) -> String {
+    package static func bytes(_ count: Double) -> String {
         var amount = count
         for unit in ["B", "KiB", "MiB", "GiB", "TiB"] {
             if amount < 1_000 { return "\(threeDigits(amount)) \(unit)" }

@@ -1,13 +1,13 @@
 /// A condition under which a run has failed: `p99>50ms`, `errors>0.1%`, `rps<1000`.
 package struct Gate: Hashable, Sendable {
-    enum Comparison: String, Hashable, Sendable, CaseIterable {
+    package enum Comparison: String, Hashable, Sendable, CaseIterable {
         // Two characters first: they begin with the others.
         case atLeast = ">="
         case atMost = "<="
         case above = ">"
         case below = "<"
 
-        func holds(_ left: Double, _ right: Double) -> Bool {
+        package func holds(_ left: Double, _ right: Double) -> Bool {
             switch self {
             case .above: left > right
             case .atLeast: left >= right
@@ -19,11 +19,11 @@ package struct Gate: Hashable, Sendable {
 
     /// As typed.
     package let text: String
-    let metric: GateMetric
-    let comparison: Comparison
+    package let metric: GateMetric
+    package let comparison: Comparison
     /// In the metric's own unit: nanoseconds, a share of 1, a count. With ``isRelative`` a change, as a share of the old value.
-    let limit: Double
-    let isRelative: Bool
+    package let limit: Double
+    package let isRelative: Bool
 
     /// - Parameter comparing: against an earlier report: `p99>+10%` is a change.
     package init(_ text: String, comparing: Bool = false) throws(UsageError) {
@@ -104,7 +104,7 @@ package struct Gate: Hashable, Sendable {
     func fails(_ figures: GateFigures) -> Bool? { figures.value(metric).map { comparison.holds($0, limit) } }
 
     /// `p99 is 61.2 ms`.
-    func finding(_ figures: GateFigures) -> String {
+    package func finding(_ figures: GateFigures) -> String {
         guard let value = figures.value(metric) else { return "\(metric.name) was not measured" }
         return "\(metric.name) is \(metric.kind.text(value))"
     }

@@ -1,6 +1,6 @@
 /// A figure of a run that a condition can be about.
-struct GateMetric: Hashable, Sendable {
-    enum Kind: Hashable, Sendable {
+package struct GateMetric: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
         /// Nanoseconds.
         case time
         /// Of all requests, 0 to 1.
@@ -8,7 +8,7 @@ struct GateMetric: Hashable, Sendable {
         case perSecond
         case count
 
-        var example: String {
+        package var example: String {
             switch self {
             case .time: "a time such as 50ms or 1.5s"
             case .share: "a share such as 0.1% or 0.001"
@@ -17,7 +17,7 @@ struct GateMetric: Hashable, Sendable {
             }
         }
 
-        func value(_ text: String) -> Double? {
+        package func value(_ text: String) -> Double? {
             switch self {
             case .time:
                 // Without a unit it would be seconds, where milliseconds are what is often meant.
@@ -29,7 +29,7 @@ struct GateMetric: Hashable, Sendable {
             }
         }
 
-        func text(_ value: Double) -> String {
+        package func text(_ value: Double) -> String {
             switch self {
             case .time: Units.time(value)
             case .share: fixed(value * 100, 3) + " %"
@@ -40,12 +40,12 @@ struct GateMetric: Hashable, Sendable {
     }
 
     /// Of a series of times.
-    enum Statistic: Hashable, Sendable {
+    package enum Statistic: Hashable, Sendable {
         case percentile(Double)
         case mean, minimum, maximum, deviation
     }
 
-    enum Figure: Hashable, Sendable {
+    package enum Figure: Hashable, Sendable {
         /// nil: the times that the run is about.
         case time(series: String?, Statistic)
         case errors, successRate, completedRate
@@ -64,19 +64,19 @@ struct GateMetric: Hashable, Sendable {
         }
     }
 
-    let name: String
-    let figure: Figure
+    package let name: String
+    package let figure: Figure
     /// Of the requests of this name alone.
-    let requestName: String?
+    package let requestName: String?
 
-    static let series = ["raw", "corrected", "ttfb", "connect", "tls", "lag", "wait"]
-    static let names =
+    package static let series = ["raw", "corrected", "ttfb", "connect", "tls", "lag", "wait"]
+    package static let names =
         "p50, p99.9 and the like, mean, max, min or stdev, each also as raw_p99 (\(series.joined(separator: ", "))); errors, rps, "
         + "completed_rps, rate_ratio, completed, failed, http_errors, sent_again, unsent, or a class of failures such as timeout or "
         + "closed_before_answer; of the requests of one name p99{NAME}, errors{NAME} and the like"
 
     /// `p99`, `errors`; `p99{checkout}` of the requests of one name. nil for a name that is none.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         var name = text
         var request: String?
         if text.hasSuffix("}"), let brace = text.firstIndex(of: "{") {
@@ -136,7 +136,7 @@ struct GateMetric: Hashable, Sendable {
         }
     }
 
-    var kind: Kind {
+    package var kind: Kind {
         switch figure {
         case .time: .time
         case .errors, .rateRatio: .share
@@ -146,7 +146,7 @@ struct GateMetric: Hashable, Sendable {
     }
 
     /// The errors that it counts. Of one name alone it says nothing of the others'.
-    var counted: ToleratedErrors {
+    package var counted: ToleratedErrors {
         guard requestName == nil else { return ToleratedErrors() }
         return switch figure {
         case .errors: ToleratedErrors(failed: true, httpErrors: true)
@@ -160,18 +160,18 @@ struct GateMetric: Hashable, Sendable {
 }
 
 /// Where conditions find their figures: a finished run's, or a saved report's.
-struct GateFigures: Sendable {
-    let tally: Tally
+package struct GateFigures: Sendable {
+    package let tally: Tally
     private let work: Options.Work
     private let measured: UInt64
     private let names: [String]
 
-    init(_ result: RunResult) {
+    package init(_ result: RunResult) {
         (tally, work, measured) = (result.tally, result.plan.work, result.measured)
         names = result.plan.requestNames.all
     }
 
-    func value(_ metric: GateMetric) -> Double? {
+    package func value(_ metric: GateMetric) -> Double? {
         if let name = metric.requestName { return value(metric, of: name) }
         switch metric.figure {
         case .time(let series, let statistic): return time(series, statistic)
@@ -215,7 +215,7 @@ struct GateFigures: Sendable {
         return histogram.flatMap { Self.time($0, statistic) }
     }
 
-    static func time(_ histogram: LatencyHistogram, _ statistic: GateMetric.Statistic) -> Double? {
+    package static func time(_ histogram: LatencyHistogram, _ statistic: GateMetric.Statistic) -> Double? {
         switch statistic {
         case .percentile(let percentile): histogram.summary(percentiles: [percentile])?[percentile].map { Double($0) }
         case .mean: histogram.summary(percentiles: [])?.mean

@@ -1,23 +1,23 @@
 /// What became of a run's conditions.
-struct GateOutcome: Hashable, Sendable {
+package struct GateOutcome: Hashable, Sendable {
     /// One condition and what was found.
-    struct Finding: Hashable, Sendable {
-        let condition: String
+    package struct Finding: Hashable, Sendable {
+        package let condition: String
         /// `p99 is 61.2 ms`.
-        let figure: String
-        let isKept: Bool
+        package let figure: String
+        package let isKept: Bool
         /// It is about what became of requests, and not about how long they took or how many there were a second.
-        var countsErrors = false
+        package var countsErrors = false
     }
 
     /// In the order of the conditions.
-    let gates: [Finding]
+    package let gates: [Finding]
     /// Of a run that a search has made.
-    let goal: Finding?
+    package let goal: Finding?
     /// What the conditions that were kept say is no more than is allowed.
     let tolerated: ToleratedErrors
 
-    init(_ gates: [Gate] = [], _ figures: GateFigures, _ search: SearchTarget? = nil) {
+    package init(_ gates: [Gate] = [], _ figures: GateFigures, _ search: SearchTarget? = nil) {
         self.gates = gates.map { gate in
             Finding(
                 condition: gate.text,
@@ -33,24 +33,14 @@ struct GateOutcome: Hashable, Sendable {
     }
 
     /// Those that were not kept first.
-    private var all: [Finding] {
+    package var all: [Finding] {
         let all = gates + [goal].compactMap(\.self)
         return all.filter { !$0.isKept } + all.filter(\.isKept)
     }
 
     /// For the report.
-    var lines: [String] { all.map { "\($0.isKept ? "kept" : "FAILED"): \($0.condition): \($0.figure)" } }
+    package var lines: [String] { all.map { "\($0.isKept ? "kept" : "FAILED"): \($0.condition): \($0.figure)" } }
 
     /// What was not kept, in words.
-    var failures: [String] { all.filter { !$0.isKept }.map { "\($0.condition): \($0.figure)" } }
-
-    var json: JSONValue {
-        .array(
-            all.map {
-                .object([
-                    ("condition", .string($0.condition)), ("found", .string($0.figure)), ("kept", .bool($0.isKept)),
-                ])
-            }
-        )
-    }
+    package var failures: [String] { all.filter { !$0.isKept }.map { "\($0.condition): \($0.figure)" } }
 }

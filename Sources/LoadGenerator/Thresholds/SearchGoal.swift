@@ -32,7 +32,7 @@ package struct SearchGoal: Hashable, Sendable {
         self.terms = terms
     }
 
-    var percentiles: [Double] {
+    package var percentiles: [Double] {
         terms.compactMap { if case .percentile(let percentile, _) = $0 { percentile } else { nil } }
     }
 
@@ -41,10 +41,10 @@ package struct SearchGoal: Hashable, Sendable {
     }
 
     /// What a run has of all that the goal is about.
-    func finding(_ figures: GateFigures) -> GateOutcome.Finding {
+    package func finding(_ figures: GateFigures) -> GateOutcome.Finding {
         var texts = terms.compactMap { term -> String? in
             guard case .percentile(let percentile, _) = term else { return nil }
-            let name = "p" + LatencyHistogram.Summary.Point(percentile: percentile, value: 0).name
+            let name = "p" + LatencyHistogram.name(ofPercentile: percentile)
             let value = figures.tally.schedule.flatMap { GateFigures.time($0.corrected, .percentile(percentile)) }
             return "\(name) is \(value.map { Units.time($0) } ?? "unknown")"
         }
@@ -58,7 +58,7 @@ package struct SearchGoal: Hashable, Sendable {
     }
 
     /// A request that was never sent breaks any goal; a failed one unless errors are spoken of.
-    func holds(_ tally: Tally) -> Bool {
+    package func holds(_ tally: Tally) -> Bool {
         guard let schedule = tally.schedule, schedule.unsent == 0, !schedule.corrected.isEmpty else { return false }
         var errorLimit: Double?
         for term in terms {

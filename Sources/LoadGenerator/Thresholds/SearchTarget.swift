@@ -1,13 +1,13 @@
 /// What the runs of `--search-max` are for.
 package struct SearchTarget: Hashable, Sendable {
-    let goal: SearchGoal
+    package let goal: SearchGoal
     /// The next higher rate was missed when volley was the limit: the server may take more than was found.
-    var isLimitedAbove = false
+    package var isLimitedAbove = false
 
     package init(_ goal: SearchGoal) { self.goal = goal }
 
     /// A run that keeps the goal is good, whatever volley was late for: its lateness is in the latency that was held to the goal.
-    func verdict(of tally: Tally, generatorLimited: Bool) -> Verdict {
+    package func verdict(of tally: Tally, generatorLimited: Bool) -> Verdict {
         guard goal.holds(tally) else { return generatorLimited ? .generatorLimited : .threshold }
         return isLimitedAbove ? .generatorLimited : .good
     }

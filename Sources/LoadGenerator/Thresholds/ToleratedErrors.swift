@@ -1,13 +1,13 @@
 /// Errors that a condition has said how many are too many of.
-struct ToleratedErrors: Hashable, Sendable {
+package struct ToleratedErrors: Hashable, Sendable {
     /// Requests and connections that failed, however.
-    var failed = false
+    package var failed = false
     /// Of these, some classes.
-    var kinds: Set<FailureClass> = []
-    var httpErrors = false
-    var unsent = false
+    package var kinds: Set<FailureClass> = []
+    package var httpErrors = false
+    package var unsent = false
 
-    var isEmpty: Bool { self == ToleratedErrors() }
+    package var isEmpty: Bool { self == ToleratedErrors() }
 
     mutating func formUnion(_ other: ToleratedErrors) {
         failed = failed || other.failed

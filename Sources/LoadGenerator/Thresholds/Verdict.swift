@@ -19,7 +19,7 @@ package enum Verdict: Int32, Sendable {
     /// The verdict over a finished run. What became of requests comes first: it is so whether volley kept up or not.
     ///
     /// - Parameter search: the goal of a trial of `--search-max`, which has its own word on errors and on what volley was late for.
-    init(
+    package init(
         _ tally: Tally,
         of work: Options.Work,
         interrupted: Bool,
@@ -54,7 +54,7 @@ package enum Verdict: Int32, Sendable {
     ]
 
     /// Of two statuses that were saved, the one that says more against the whole.
-    static func worse(_ left: UInt64, _ right: UInt64) -> UInt64 {
+    package static func worse(_ left: UInt64, _ right: UInt64) -> UInt64 {
         let rank = { (status: UInt64) in
             Verdict(rawValue: Int32(clamping: status)).flatMap { order.firstIndex(of: $0) } ?? order.count
         }

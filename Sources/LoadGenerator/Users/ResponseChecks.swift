@@ -1,15 +1,15 @@
 /// What a response has to be for its request to count as a success.
 package struct ResponseChecks: Hashable, Sendable {
     /// By status code; nil: 2xx and 3xx.
-    private(set) var statuses: [Bool]?
+    package private(set) var statuses: [Bool]?
     /// A name, and the value if one is asked for.
-    private(set) var headers: [Pair] = []
+    package private(set) var headers: [Pair] = []
     /// Somewhere in the content.
-    private(set) var body: BodySearch?
+    package private(set) var body: BodySearch?
 
-    struct Pair: Hashable, Sendable {
-        var name: String
-        var value: String?
+    package struct Pair: Hashable, Sendable {
+        package var name: String
+        package var value: String?
     }
 
     /// - Parameters:
@@ -55,12 +55,12 @@ package struct ResponseChecks: Hashable, Sendable {
 }
 
 /// Finds bytes in content that comes in pieces, without keeping any (Knuth, Morris and Pratt).
-struct BodySearch: Hashable, Sendable {
+package struct BodySearch: Hashable, Sendable {
     private let needle: [UInt8]
     /// How much of the needle still fits where it fits no further.
     private let fallback: [Int]
 
-    init(_ needle: [UInt8]) {
+    package init(_ needle: [UInt8]) {
         self.needle = needle
         var table = [Int](repeating: 0, count: needle.count)
         var length = 0

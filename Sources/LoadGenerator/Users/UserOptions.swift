@@ -8,7 +8,7 @@ package struct UserOptions: Sendable {
     /// What the request's texts, and those of the inputs, leave open.
     package var slots = TemplateSlots()
     /// Decides by itself, from each response, what comes next; made for each user by its number.
-    var script: (@Sendable (Int) -> UserScript)?
+    package var script: (@Sendable (Int) -> UserScript)?
 
     package init() {}
 

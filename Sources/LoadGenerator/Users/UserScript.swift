@@ -33,7 +33,7 @@ public struct LoadRequest: Hashable, Sendable {
         fields = headers.map { RequestDescription.Field(name: $0.name, value: $0.value) }
     }
 
-    var draft: RequestDraft {
+    package var draft: RequestDraft {
         RequestDraft(
             method: method,
             url: url,

@@ -1,9 +1,9 @@
 import HTTP1
 import HTTPEngine
-import Reactor
+package import Reactor
 
 /// A plan's request as the engine sends it, made once and shared by all threads.
-struct EngineRequests: Sendable {
+package struct EngineRequests: Sendable {
     /// As many copies in one go as the plan pipelines; the same as ``single`` without pipelining.
     let burst: EngineRequest
     let single: EngineRequest
@@ -12,7 +12,7 @@ struct EngineRequests: Sendable {
     let factory: RequestFactory
 
     /// - Parameter embedded: where the embedded server listens, for a plan without a URL.
-    init(_ plan: RunPlan, embedded: SocketAddress?) throws(UsageError) {
+    package init(_ plan: RunPlan, embedded: SocketAddress?) throws(UsageError) {
         do throws(EngineError) {
             factory = try RequestFactory(plan, embedded: embedded)
             single = try Self.make(plan.request, 1, by: factory)

@@ -1,8 +1,8 @@
-import Reactor
+package import Reactor
 internal import Synchronization
 
 /// A worker as the main thread sees it: letters to its loop.
-final class RemoteWorker: Sendable {
+package final class RemoteWorker: Sendable {
     private let loop: EventLoop
     /// Set once, on the loop, before it is ever read there.
     private let worker = Mutex<LoopBound<Worker>?>(nil)
@@ -17,7 +17,7 @@ final class RemoteWorker: Sendable {
     }
 
     /// Sends it off; `begin` is common to all threads.
-    func start(at begin: Instant) {
+    package func start(at begin: Instant) {
         loop.post { [self] in worker.withLock { $0 }?.value.start(at: begin) }
     }
 
@@ -26,7 +26,7 @@ final class RemoteWorker: Sendable {
     }
 
     /// Ends the run early; once it has ended, this does nothing.
-    func stop() {
+    package func stop() {
         loop.post { [self] in worker.withLock { $0 }?.value.stop() }
     }
 }

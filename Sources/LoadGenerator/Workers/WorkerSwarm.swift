@@ -39,7 +39,7 @@ extension LaneDriver {
 }
 
 extension RemoteWorker {
-    func setConnections(_ count: Int) { post { $0.setConnections(count) } }
-    func setRate(_ rate: Rate) { post { $0.setRate(rate) } }
-    func retire() { post { $0.retire() } }
+    package func setConnections(_ count: Int) { post { $0.setConnections(count) } }
+    package func setRate(_ rate: Rate) { post { $0.setRate(rate) } }
+    package func retire() { post { $0.retire() } }
 }

@@ -1,21 +1,23 @@
+package import LoadGenerator
+
 /// What changed between two runs: figures side by side, and for each whether chance explains the difference.
 ///
 /// The samples are the runs' intervals, not their requests: requests of one moment share their fate, and counted singly would make any
 /// difference significant. Errors that one of the runs has none of are counted singly: there is nothing that its moments could have had in
 /// common.
-struct Comparison: Sendable {
+package struct Comparison: Sendable {
     enum Finding: Hashable, Sendable {
         case same, better, worse
         /// Too few intervals to tell.
         case unknown
     }
 
-    struct Row: Sendable {
-        var name: String
-        var kind: GateMetric.Kind
+    package struct Row: Sendable {
+        package var name: String
+        package var kind: GateMetric.Kind
         var isCost: Bool
-        var old: Double
-        var new: Double
+        package var old: Double
+        package var new: Double
         /// Corrected for the number of rows (Holm); nil: too few intervals.
         var probability: Double?
         var finding = Finding.unknown
@@ -23,16 +25,16 @@ struct Comparison: Sendable {
         var countsErrors = false
 
         /// As a share of the old value.
-        var change: Double { Comparison.change(old, new) }
+        package var change: Double { Comparison.change(old, new) }
         /// There is nothing of it in either run.
-        var isEmpty: Bool { old == 0 && new == 0 }
+        package var isEmpty: Bool { old == 0 && new == 0 }
     }
 
-    private(set) var rows: [Row] = []
+    package private(set) var rows: [Row] = []
     /// Why the two may differ for other reasons than the server's.
     let remarks: [String]
     /// In one of the runs volley was the limit.
-    let isLimited: Bool
+    package let isLimited: Bool
     private let failures: FailureComparison
     private let names: [String: (old: JSONValue, new: JSONValue)]
 
@@ -42,7 +44,7 @@ struct Comparison: Sendable {
     private static let percentiles: [Double] = [50, 90, 99, 99.9]
 
     /// - Parameter tolerance: a change smaller than this share is none, however sure.
-    init(_ old: SavedReport, _ new: SavedReport, tolerance: Double) throws(UsageError) {
+    package init(_ old: SavedReport, _ new: SavedReport, tolerance: Double) throws(UsageError) {
         for name in ["work", "mode"] where old.document["run"]?[name]?.string != new.document["run"]?[name]?.string {
             throw UsageError("\(quoted(old.path)) and \(quoted(new.path)) are of two kinds of run: \(name) differs")
         }
@@ -89,7 +91,7 @@ struct Comparison: Sendable {
         return found
     }
 
-    static func change(_ old: Double, _ new: Double) -> Double {
+    package static func change(_ old: Double, _ new: Double) -> Double {
         old == 0 ? (new == 0 ? 0 : .infinity) : (new - old) / old
     }
 
@@ -102,7 +104,7 @@ struct Comparison: Sendable {
         _ after: [SavedReport.Interval]
     ) {
         for percentile in Self.percentiles {
-            let name = "p" + LatencyHistogram.Summary.Point(percentile: percentile, value: 0).name
+            let name = "p" + LatencyHistogram.name(ofPercentile: percentile)
             let samples = (Self.samples(before, percentile), Self.samples(after, percentile))
             addTime(name, .percentile(percentile), old, new, RankTest.probability(samples.0, samples.1))
         }
@@ -170,13 +172,13 @@ struct Comparison: Sendable {
 
     // MARK: What came of it
 
-    var isWorse: Bool { rows.contains { $0.finding == .worse } }
+    package var isWorse: Bool { rows.contains { $0.finding == .worse } }
 
     /// What became of requests is so, whether volley kept up or not.
-    var hasMoreErrors: Bool { rows.contains { $0.finding == .worse && $0.countsErrors } }
+    package var hasMoreErrors: Bool { rows.contains { $0.finding == .worse && $0.countsErrors } }
 
     /// The change of a figure that a condition names; nil where the reports do not have it.
-    func change(_ metric: GateMetric) throws(UsageError) -> Double? {
+    package func change(_ metric: GateMetric) throws(UsageError) -> Double? {
         if let name = metric.requestName {
             guard let (old, new) = names[name], let left = try SavedReport.value(metric, old),
                 let right = try SavedReport.value(metric, new)
@@ -187,7 +189,7 @@ struct Comparison: Sendable {
         return rows.first { $0.name == metric.name }?.change
     }
 
-    var text: String {
+    package var text: String {
         let head = left("", 12) + ["before", "after", "change", "p"].map { right($0, 12) }.joined()
         // Of the kinds of errors only their sum is always there.
         let shown = rows.filter { !$0.countsErrors || !$0.isEmpty || $0.name == SavedReport.ErrorKind.errors.rawValue }

@@ -1,3 +1,5 @@
+import LoadGenerator
+
 /// What failed in two runs, kind by kind.
 struct FailureComparison: Sendable {
     private struct Kind: Sendable {

@@ -1,4 +1,5 @@
 internal import Glibc
+import LoadGenerator
 
 /// The rank test of Mann, Whitney and Wilcoxon: whether one of two samples tends to larger values, whatever their distribution.
 enum RankTest {

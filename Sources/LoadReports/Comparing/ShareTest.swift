@@ -1,4 +1,5 @@
 internal import Glibc
+import LoadGenerator
 
 /// Whether two shares differ by more than chance, where each of all was one of the part or not by itself.
 enum ShareTest {

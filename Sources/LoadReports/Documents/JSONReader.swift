@@ -1,9 +1,11 @@
+import LoadGenerator
+
 /// Reads a JSON document (RFC 8259) that volley, or a user, wrote.
-struct JSONReader {
-    struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
-        let description: String
+package struct JSONReader {
+    package struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
+        package let description: String
         /// Bytes before it.
-        let offset: Int
+        package let offset: Int
     }
 
     /// A report nests six deep; a browser's archive holds calls within calls, two levels each.
@@ -12,7 +14,7 @@ struct JSONReader {
     private let bytes: [UInt8]
     private var position = 0
 
-    static func read(_ bytes: [UInt8]) throws(Problem) -> JSONValue {
+    package static func read(_ bytes: [UInt8]) throws(Problem) -> JSONValue {
         var reader = JSONReader(bytes)
         let value = try reader.value(depth: 0)
         reader.skipBlanks()
@@ -148,12 +150,12 @@ struct JSONReader {
 }
 
 extension JSONValue {
-    subscript(_ name: String) -> JSONValue? {
+    package subscript(_ name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.0 == name }?.1
     }
 
-    var number: Double? {
+    package var number: Double? {
         switch self {
         case .integer(let value): Double(value)
         case .number(let value): value
@@ -161,20 +163,20 @@ extension JSONValue {
         }
     }
 
-    var integer: UInt64? { if case .integer(let value) = self { value } else { nil } }
+    package var integer: UInt64? { if case .integer(let value) = self { value } else { nil } }
     var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
-    var string: String? { if case .string(let value) = self { value } else { nil } }
-    var elements: [JSONValue]? { if case .array(let values) = self { values } else { nil } }
+    package var string: String? { if case .string(let value) = self { value } else { nil } }
+    package var elements: [JSONValue]? { if case .array(let values) = self { values } else { nil } }
     var items: [JSONValue] { elements ?? [] }
 
     /// Of an object, without those that are null.
-    var members: [(String, JSONValue)]? {
+    package var members: [(String, JSONValue)]? {
         guard case .object(let members) = self else { return nil }
         return members.filter { if case .null = $0.1 { false } else { true } }
     }
 
     /// The same object with another value for a member that it has, or one more.
-    func with(_ name: String, _ value: JSONValue) -> JSONValue {
+    package func with(_ name: String, _ value: JSONValue) -> JSONValue {
         guard case .object(var members) = self else { return self }
         if let index = members.firstIndex(where: { $0.0 == name }) {
             members[index].1 = value

@@ -1,12 +1,13 @@
 import HTTPEngine
+package import LoadGenerator
 import Reactor
 import TLS
 
 /// The report for programs; ``ReportSchema`` says what is in it. Times are nanoseconds.
-enum JSONReport {
-    static func text(_ result: RunResult) -> String { document(result).text }
+package enum JSONReport {
+    package static func text(_ result: RunResult) -> String { document(result).text }
 
-    static func document(_ result: RunResult) -> JSONValue {
+    package static func document(_ result: RunResult) -> JSONValue {
         let tally = result.tally
         return .object([
             ("schema", .integer(SavedReport.schema)),

@@ -1,5 +1,7 @@
+import LoadGenerator
+
 /// A JSON document (RFC 8259) to be written; objects keep the order they were given.
-enum JSONValue: Sendable, ExpressibleByStringLiteral, ExpressibleByNilLiteral {
+package enum JSONValue: Sendable, ExpressibleByStringLiteral, ExpressibleByNilLiteral {
     case null
     case bool(Bool)
     case integer(UInt64)
@@ -8,13 +10,13 @@ enum JSONValue: Sendable, ExpressibleByStringLiteral, ExpressibleByNilLiteral {
     case array([JSONValue])
     case object([(String, JSONValue)])
 
-    init(stringLiteral text: String) { self = .string(text) }
-    init(nilLiteral: ()) { self = .null }
+    package init(stringLiteral text: String) { self = .string(text) }
+    package init(nilLiteral: ()) { self = .null }
 
     static func optional(_ value: UInt64?) -> JSONValue { value.map { .integer($0) } ?? .null }
 
     /// The document, indented by two blanks, with a line feed at its end.
-    var text: String {
+    package var text: String {
         var out = ""
         write(to: &out, indent: "")
         return out + "\n"

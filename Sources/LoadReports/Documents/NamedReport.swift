@@ -1,3 +1,5 @@
+import LoadGenerator
+
 /// The figures by name, in each report.
 enum NamedReport {
     /// The names with what was counted of each; nothing where none are told apart.

@@ -1,3 +1,5 @@
+import LoadGenerator
+
 /// The JSON Schema (draft 2020-12) of ``JSONReport``, which `volley --schema` prints.
 ///
 /// A new member may come with any release; `schema` counts up when one goes or changes its meaning.

@@ -1,3 +1,5 @@
+import LoadGenerator
+
 /// What ``ReportSchema`` refers to by name.
 enum ReportSchemaParts {
     static let definitions = #"""

@@ -1,15 +1,17 @@
+package import LoadGenerator
+
 /// What a saved report says of errors, and of its own worth.
 extension SavedReport {
     /// A part of all that could have been one of it.
-    struct Count: Sendable {
-        let part: UInt64
-        let all: UInt64
+    package struct Count: Sendable {
+        package let part: UInt64
+        package let all: UInt64
 
-        var share: Double { all == 0 ? 0 : min(1, Double(part) / Double(all)) }
+        package var share: Double { all == 0 ? 0 : min(1, Double(part) / Double(all)) }
     }
 
     /// By the name that conditions have for it.
-    enum ErrorKind: String, Hashable, Sendable, CaseIterable {
+    package enum ErrorKind: String, Hashable, Sendable, CaseIterable {
         /// Whatever went wrong: what failed, and answers with another status than 2xx and 3xx.
         case errors
         case failed
@@ -19,15 +21,15 @@ extension SavedReport {
     }
 
     /// One interval's figures.
-    struct Interval: Sendable {
+    package struct Interval: Sendable {
         /// Requests completed a second, or connections opened.
-        var perSecond: Double
-        var times: LatencyHistogram
+        package var perSecond: Double
+        package var times: LatencyHistogram
         /// Of the requests that came to their end in it; nothing where there were none.
         var shares: [ErrorKind: Double] = [:]
     }
 
-    func count(_ kind: ErrorKind) -> Count {
+    package func count(_ kind: ErrorKind) -> Count {
         let requests = { (name: String) in document["requests"]?[name]?.integer ?? 0 }
         let connections = { (name: String) in document["connections"]?[name]?.integer ?? 0 }
         // A saved report's numbers are whatever its file says.
@@ -56,7 +58,7 @@ extension SavedReport {
     }
 
     /// A figure of one name's row.
-    static func value(_ metric: GateMetric, _ row: JSONValue) throws(UsageError) -> Double? {
+    package static func value(_ metric: GateMetric, _ row: JSONValue) throws(UsageError) -> Double? {
         let count = { (name: String) in row[name]?.number ?? 0 }
         let ended = count("completed") + count("failed")
         switch metric.figure {
@@ -72,9 +74,11 @@ extension SavedReport {
     }
 
     /// Why volley was the limit; empty if it was not.
-    var generatorLimits: [String] { (document["schedule"]?["generator_limits"]?.items ?? []).compactMap(\.string) }
+    package var generatorLimits: [String] {
+        (document["schedule"]?["generator_limits"]?.items ?? []).compactMap(\.string)
+    }
 
-    var isLimited: Bool { !generatorLimits.isEmpty }
+    package var isLimited: Bool { !generatorLimits.isEmpty }
 
     /// Of the rate that was wanted; nil in a closed loop.
     var rateRatio: Double? { document["schedule"]?["rate_ratio"]?.number }

@@ -1,15 +1,17 @@
+package import LoadGenerator
+
 /// A JSON report that an earlier run, or another process, wrote.
-struct SavedReport: Sendable {
-    let path: String
-    let document: JSONValue
+package struct SavedReport: Sendable {
+    package let path: String
+    package let document: JSONValue
 
     /// It counts up when a member goes or changes its meaning.
-    static let schema: UInt64 = 2
+    package static let schema: UInt64 = 2
 
     /// Intervals of an hour with their histograms are some megabytes.
     private static let sizeLimit = 512 << 20
 
-    init(path: String) throws(UsageError) {
+    package init(path: String) throws(UsageError) {
         let bytes = try Files.read(path, for: "the report", limit: Self.sizeLimit)
         let document: JSONValue
         do throws(JSONReader.Problem) {
@@ -20,7 +22,7 @@ struct SavedReport: Sendable {
         try self.init(document, path: path)
     }
 
-    init(_ document: JSONValue, path: String) throws(UsageError) {
+    package init(_ document: JSONValue, path: String) throws(UsageError) {
         guard document["volley"]?.string != nil, let schema = document["schema"] else {
             throw UsageError("\(quoted(path)) is JSON, but no report of volley's: make one with --format json")
         }
@@ -76,18 +78,18 @@ struct SavedReport: Sendable {
     var isHandshakes: Bool { document["run"]?["work"]?.string == "handshakes" }
 
     /// The times that the run was about.
-    func headline() throws(UsageError) -> LatencyHistogram? {
+    package func headline() throws(UsageError) -> LatencyHistogram? {
         if isHandshakes { return try histogram("latency", "tls") }
         if let corrected = try histogram("schedule", "corrected") { return corrected }
         return try histogram("latency", "raw")
     }
 
     /// Successes a second, or connections.
-    var rate: Double {
+    package var rate: Double {
         document["rate"]?[isHandshakes ? "connections_per_second" : "successes_per_second"]?.number ?? 0
     }
 
-    func intervals() throws(UsageError) -> [Interval] {
+    package func intervals() throws(UsageError) -> [Interval] {
         var found: [Interval] = []
         for point in document["intervals"]?.items ?? [] {
             guard let start = point["start_ns"]?.number, let end = point["end_ns"]?.number, end > start,

@@ -1,3 +1,5 @@
+import LoadGenerator
+
 /// What the reports say of a run with a schedule.
 enum SchedulePart {
     static func title(_ plan: RunPlan) -> [String] {

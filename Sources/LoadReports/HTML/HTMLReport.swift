@@ -1,9 +1,11 @@
+package import LoadGenerator
+
 /// One page that needs nothing else: tables that are there without a script, and plots that an inline one draws.
-enum HTMLReport {
-    static func text(_ result: RunResult) throws(UsageError) -> String { try page(JSONReport.document(result)) }
+package enum HTMLReport {
+    package static func text(_ result: RunResult) throws(UsageError) -> String { try page(JSONReport.document(result)) }
 
     /// - Parameter document: a report as ``ReportSchema`` has it, of one run or of several put together.
-    static func page(_ document: JSONValue) throws(UsageError) -> String {
+    package static func page(_ document: JSONValue) throws(UsageError) -> String {
         let report = try SavedReport(document, path: "the report")
         let run = document["run"]
         let url = run?["url"]?.string ?? ""

@@ -1,3 +1,5 @@
+import LoadGenerator
+
 /// What draws the page's plots. No library, no other resource; text is set as text, never as markup.
 enum HTMLScript {
     static let text = #"""

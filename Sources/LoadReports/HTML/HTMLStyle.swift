@@ -1,3 +1,5 @@
+import LoadGenerator
+
 /// How the page looks, in light and in dark.
 enum HTMLStyle {
     static let text = """

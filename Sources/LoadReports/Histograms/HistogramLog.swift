@@ -1,13 +1,14 @@
 internal import Glibc
+package import LoadGenerator
 
 /// HdrHistogram's interval log, version 1.3: a line an interval and tag.
-enum HistogramLog {
-    struct Line: Sendable {
+package enum HistogramLog {
+    package struct Line: Sendable {
         /// nil: the log's untagged series.
         var tag: String?
         /// Seconds after the log's start, and how long.
-        var start: Double
-        var length: Double
+        package var start: Double
+        package var length: Double
         var histogram: LatencyHistogram
     }
 
@@ -18,7 +19,7 @@ enum HistogramLog {
     static let lineLimit = 4_000_000
 
     /// - Parameter startedAt: milliseconds since 1970.
-    static func head(startedAt: UInt64) -> String {
+    package static func head(startedAt: UInt64) -> String {
         let seconds = "\(startedAt / 1_000).\(threeDigits(startedAt % 1_000))"
         return """
             #[Logged with volley \(VolleyVersion.text), nanoseconds]
@@ -31,7 +32,7 @@ enum HistogramLog {
     }
 
     /// One line, its end included. An empty histogram has one too: a gap would pass for a broken log.
-    static func line(tag: String, start: UInt64, length: UInt64, _ histogram: LatencyHistogram) -> String {
+    package static func line(tag: String, start: UInt64, length: UInt64, _ histogram: LatencyHistogram) -> String {
         let greatest = Double(histogram.maximum ?? 0) / maximumUnit
         return "Tag=\(tag),\(fixed(Double(start) / 1e9, 3)),\(fixed(Double(length) / 1e9, 3)),\(fixed(greatest, 3)),"
             + HistogramCodec.text(histogram) + "\n"
@@ -43,13 +44,13 @@ enum HistogramLog {
 
     // MARK: Reading
 
-    struct Contents: Sendable {
+    package struct Contents: Sendable {
         /// Milliseconds since 1970, where the log says so.
-        var startedAt: UInt64?
-        var lines: [Line]
+        package var startedAt: UInt64?
+        package var lines: [Line]
     }
 
-    static func read(_ text: String, path: String) throws(UsageError) -> Contents {
+    package static func read(_ text: String, path: String) throws(UsageError) -> Contents {
         var contents = Contents(startedAt: nil, lines: [])
         for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
             let line = line.hasSuffix("\r") ? line.dropLast() : line
@@ -87,7 +88,7 @@ enum HistogramLog {
 
 extension HistogramLog {
     /// An interval's lines. The series that a run is about has one even where it is empty, as have names.
-    static func lines(_ interval: Interval, of plan: RunPlan) -> String {
+    package static func lines(_ interval: Interval, of plan: RunPlan) -> String {
         let (tally, work) = (interval.tally, plan.work)
         let series = tally.series(work).filter { $0.isMain || !$0.histogram.isEmpty }
         let about = tally.schedule == nil ? "raw" : "corrected"

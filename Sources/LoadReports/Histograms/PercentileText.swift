@@ -1,9 +1,11 @@
+package import LoadGenerator
+
 /// HdrHistogram's percentile text (`.hgrm`), which its plotters read: five steps to each halving of what is left.
-enum PercentileText {
+package enum PercentileText {
     private static let ticks = 5.0
 
     /// - Parameter unit: what a printed value counts, in nanoseconds; a millisecond by custom.
-    static func text(_ histogram: LatencyHistogram, unit: Double = 1_000_000) -> String {
+    package static func text(_ histogram: LatencyHistogram, unit: Double = 1_000_000) -> String {
         var text = "       Value     Percentile TotalCount 1/(1-Percentile)\n\n"
         guard let summary = histogram.summary(percentiles: []) else {
             return text + footer(mean: 0, deviation: 0, maximum: 0, count: 0)
@@ -23,15 +25,15 @@ enum PercentileText {
             )
     }
 
-    struct Point: Sendable, Equatable {
-        var value: UInt64
+    package struct Point: Sendable, Equatable {
+        package var value: UInt64
         /// 0 to 1: how many of all are not above the value, at the step asked for.
-        var share: Double
+        package var share: Double
         var passed: UInt64
     }
 
     /// The steps: 0, 0.1, 0.2 … to a half in five steps, then in five to three quarters, and so on to the last value.
-    static func points(_ histogram: LatencyHistogram) -> [Point] {
+    package static func points(_ histogram: LatencyHistogram) -> [Point] {
         guard let maximum = histogram.maximum, let minimum = histogram.minimum else { return [] }
         let total = histogram.count
         var points: [Point] = []

@@ -1,3 +1,5 @@
+import LoadGenerator
+
 /// A point in time as people write it, without a time zone's help.
 enum UnixDate {
     /// `2026-11-21T19:47:28Z`.

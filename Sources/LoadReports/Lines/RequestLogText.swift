@@ -1,15 +1,17 @@
+package import LoadGenerator
+
 /// The log of single requests: comma-separated, a line each, in the order of each thread's outcomes.
-struct RequestLogText {
-    static let head =
+package struct RequestLogText {
+    package static let head =
         "due_ns,start_ns,latency_ns,first_byte_ns,status,bytes_in,thread,new_connection,sent_again,name,error\n"
 
     private let names: [[UInt8]]
     private var buffer: [UInt8] = []
 
-    init(_ names: [String] = []) { self.names = names.map { Array(NamedReport.cell($0).utf8) } }
+    package init(_ names: [String] = []) { self.names = names.map { Array(NamedReport.cell($0).utf8) } }
 
     /// The lines of a chunk; the memory is used again, once the last are written.
-    mutating func lines(_ chunk: RequestLogBoard.Chunk) -> [UInt8] {
+    package mutating func lines(_ chunk: RequestLogBoard.Chunk) -> [UInt8] {
         buffer.removeAll(keepingCapacity: true)
         for record in chunk.records { append(record, UInt64(chunk.worker)) }
         return buffer

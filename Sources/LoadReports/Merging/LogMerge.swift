@@ -1,12 +1,14 @@
-/// Interval logs of a run's parts put together: interval by interval and tag by tag, counter for counter.
-struct LogMerge {
-    /// In the order in which tags first came.
-    private(set) var tags: [String] = []
-    private(set) var startedAt: UInt64 = 0
-    private var intervals: [(start: Double, length: Double, histograms: [String: LatencyHistogram])] = []
-    private(set) var totals: [String: LatencyHistogram] = [:]
+package import LoadGenerator
 
-    init(_ logs: [(path: String, contents: HistogramLog.Contents)]) throws(UsageError) {
+/// Interval logs of a run's parts put together: interval by interval and tag by tag, counter for counter.
+package struct LogMerge {
+    /// In the order in which tags first came.
+    package private(set) var tags: [String] = []
+    package private(set) var startedAt: UInt64 = 0
+    private var intervals: [(start: Double, length: Double, histograms: [String: LatencyHistogram])] = []
+    package private(set) var totals: [String: LatencyHistogram] = [:]
+
+    package init(_ logs: [(path: String, contents: HistogramLog.Contents)]) throws(UsageError) {
         startedAt = logs.compactMap { $0.contents.startedAt }.min() ?? 0
         for log in logs {
             var place = -1
@@ -35,7 +37,7 @@ struct LogMerge {
     }
 
     /// A log of the whole.
-    var text: String {
+    package var text: String {
         intervals.reduce(into: HistogramLog.head(startedAt: startedAt)) { text, interval in
             for tag in tags {
                 guard let histogram = interval.histograms[tag] else { continue }
@@ -50,7 +52,7 @@ struct LogMerge {
     }
 
     /// A table of the whole, a row a tag.
-    var table: String {
+    package var table: String {
         (["Latency     " + TextReport.columnHeads]
             + tags.compactMap { tag in totals[tag].flatMap { TextReport.histogramRow(tag, $0) } })
             .joined(separator: "\n") + "\n"

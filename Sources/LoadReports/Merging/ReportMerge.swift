@@ -1,6 +1,8 @@
+package import LoadGenerator
+
 /// Makes one report of those of a run's parts: counts are added, histograms merged counter for counter, percentiles computed again.
-enum ReportMerge {
-    static func merge(_ reports: [SavedReport]) throws(UsageError) -> SavedReport {
+package enum ReportMerge {
+    package static func merge(_ reports: [SavedReport]) throws(UsageError) -> SavedReport {
         guard let first = reports.first else { throw UsageError("merge has nothing to merge: name reports") }
         for report in reports.dropFirst() {
             for name in ["mode", "work"]

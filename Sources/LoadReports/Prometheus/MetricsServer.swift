@@ -1,15 +1,16 @@
+package import LoadGenerator
 import Reactor
 internal import Synchronization
 
 /// Answers GET /metrics while a run goes on, on a loop of its own: a scrape costs the workers nothing.
-final class MetricsServer: Sendable {
-    let port: UInt16
+package final class MetricsServer: Sendable {
+    package let port: UInt16
     private let group: EventLoopGroup
     private let listener: LoopBound<Listener>
     private let page: MetricsPage
 
     /// - Parameter port: on all of this machine's addresses, of either family; 0 for any that is free.
-    init(port: UInt16, of plan: RunPlan) throws(UsageError) {
+    package init(port: UInt16, of plan: RunPlan) throws(UsageError) {
         do throws(Errno) {
             let group = try EventLoopGroup(count: 1, name: "metrics")
             let loop = group.loops[0]
@@ -42,7 +43,7 @@ final class MetricsServer: Sendable {
         }
     }
 
-    func publish(_ tally: Tally, of plan: RunPlan) {
+    package func publish(_ tally: Tally, of plan: RunPlan) {
         page.set(MetricsText.text(tally, of: plan))
     }
 
@@ -59,7 +60,7 @@ final class MetricsServer: Sendable {
     /// Ends, once somebody has asked for the last figures.
     ///
     /// - Parameter linger: how long to wait for that, in nanoseconds.
-    func stop(after linger: UInt64) {
+    package func stop(after linger: UInt64) {
         page.waitForReader(atMost: .nanoseconds(Int64(clamping: linger)))
         let listener = listener
         listener.loop.post { listener.value.close() }

@@ -1,3 +1,5 @@
+import LoadGenerator
+
 /// A run so far in Prometheus' text format, version 0.0.4.
 enum MetricsText {
     static let contentType = "text/plain; version=0.0.4; charset=utf-8"

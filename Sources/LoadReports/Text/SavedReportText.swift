@@ -1,6 +1,8 @@
+package import LoadGenerator
+
 /// A merged report for people: what its document says.
-enum SavedReportText {
-    static func text(_ report: SavedReport) throws(UsageError) -> String {
+package enum SavedReportText {
+    package static func text(_ report: SavedReport) throws(UsageError) -> String {
         let document = report.document
         let run = document["run"]
         let parts = run?["merged_from"]?.integer ?? 1

@@ -1,8 +1,9 @@
+package import LoadGenerator
 import Reactor
 
 /// The report for people.
-enum TextReport {
-    static func text(_ result: RunResult) -> String {
+package enum TextReport {
+    package static func text(_ result: RunResult) -> String {
         var sections = [title(result)]
         switch result.plan.work {
         case .requests:
@@ -192,6 +193,6 @@ enum TextReport {
     static func row(_ name: String, _ text: String) -> String { left(name, 12) + text }
 
     private static func name(_ percentile: Double) -> String {
-        LatencyHistogram.Summary.Point(percentile: percentile, value: 0).name
+        LatencyHistogram.name(ofPercentile: percentile)
     }
 }

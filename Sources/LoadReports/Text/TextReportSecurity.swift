@@ -1,9 +1,10 @@
+package import LoadGenerator
 import TLS
 
 /// What the report for people says about TLS.
 extension TextReport {
     /// Whom is believed, where it is not the system's authorities, and what else was asked for.
-    static func security(_ plan: RunPlan) -> [String] {
+    package static func security(_ plan: RunPlan) -> [String] {
         guard let configuration = plan.security.target?.configuration else { return [] }
         var parts: [String] = []
         if configuration.verification == .none { parts.append("certificates are not verified") }
@@ -14,7 +15,7 @@ extension TextReport {
     }
 
     /// In place of the requests' counts, where there are none.
-    static func handshakes(_ result: RunResult) -> [String] {
+    package static func handshakes(_ result: RunResult) -> [String] {
         let tally = result.tally
         return [
             row("Measured", Units.time(result.measured)),
@@ -27,7 +28,7 @@ extension TextReport {
         ]
     }
 
-    static func security(_ log: HandshakeLog) -> [String] {
+    package static func security(_ log: HandshakeLog) -> [String] {
         guard let share = log.resumedShare else { return [] }
         let counts =
             "\(grouped(log.count)) handshakes = \(grouped(log.full)) full + \(grouped(log.resumed)) resumed "

@@ -1,10 +1,12 @@
+package import LoadGenerator
+
 /// The report that wrk 4.1 prints, line for line, for the scripts that read it.
 ///
 /// What wrk gets wrong is not repeated: latencies are as measured (wrk adds samples of its own after a stall),
 /// a response slower than the timeout is a failure, and each request that never got an answer is in the error
 /// line.
-enum WrkReport {
-    static func text(_ result: RunResult) -> String {
+package enum WrkReport {
+    package static func text(_ result: RunResult) -> String {
         let plan = result.plan
         let tally = result.tally
         var lines = [headline(plan)]

@@ -1,3 +1,5 @@
+import LoadGenerator
+
 /// Numbers in wrk's clothes (its `units.c`): a unit is left behind at 85 % of the next one, and the last of each
 /// family is never used, so two hours are `120m` and 900,000 µs are `900.00ms`.
 enum WrkUnits {

@@ -1,3 +1,5 @@
+import LoadGenerator
+
 /// A message of Locust's, either way: an array of type, data and the worker's identity.
 struct LocustMessage: Hashable, Sendable {
     var type: String
@@ -24,7 +26,7 @@ struct LocustMessage: Hashable, Sendable {
 }
 
 /// Why a worker cannot go on with its master.
-enum LocustError: Error, Hashable, Sendable, CustomStringConvertible {
+package enum LocustError: Error, Hashable, Sendable, CustomStringConvertible {
     case unreachable(String)
     case peer(ZMTPError)
     /// The master closed the connection, or the network did.
@@ -34,7 +36,7 @@ enum LocustError: Error, Hashable, Sendable, CustomStringConvertible {
     /// No heartbeat came back for so many seconds.
     case silent(seconds: UInt64)
 
-    var description: String {
+    package var description: String {
         switch self {
         case .unreachable(let reason): "the master cannot be reached: \(reason)"
         case .peer(let error): "the master is no Locust master: \(error)"

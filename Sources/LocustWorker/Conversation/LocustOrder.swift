@@ -1,18 +1,20 @@
+import LoadGenerator
+
 /// What a master's `spawn` asks of this worker.
-struct LocustOrder: Hashable, Sendable {
+package struct LocustOrder: Hashable, Sendable {
     /// How many users this worker is to have, by class. Absolute, and repeated about once a second while a test ramps up.
     var classes: [String: Int]
     /// Where the locustfile says the load goes.
     var host: String?
     /// The master's command line, with the arguments that the locustfile adds.
-    var options: MessagePack
+    package var options: MessagePack
     /// When the master decided on it; a later one replaces it.
     var timestamp: Double
 
     /// A worker holds a connection a user: no machine has more.
     static let userLimit = 1_000_000
 
-    init(_ data: MessagePack) throws(LocustError) {
+    package init(_ data: MessagePack) throws(LocustError) {
         guard case .map(let pairs)? = data["user_classes_count"] else {
             throw .unreadable("its spawn names no user_classes_count")
         }
@@ -31,7 +33,7 @@ struct LocustOrder: Hashable, Sendable {
         timestamp = data["timestamp"]?.number ?? 0
     }
 
-    var users: Int { classes.values.reduce(0, +) }
+    package var users: Int { classes.values.reduce(0, +) }
 
     /// As it came: stable in order, so that messages compare.
     var classCounts: MessagePack {

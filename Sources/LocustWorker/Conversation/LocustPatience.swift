@@ -1,3 +1,5 @@
+import LoadGenerator
+
 /// How long a worker goes on looking for its master: a minute after it last had one. Whatever else listens there, and says things that no
 /// master says, is none.
 struct LocustPatience: Hashable, Sendable {

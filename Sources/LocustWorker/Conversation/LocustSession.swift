@@ -1,3 +1,5 @@
+import LoadGenerator
+
 /// A worker's side of Locust's conversation with its master, without a socket or a clock: bytes and times go in, what is to be done
 /// comes out.
 ///

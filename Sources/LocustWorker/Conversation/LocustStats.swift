@@ -1,3 +1,5 @@
+import LoadGenerator
+
 /// What happened since the last report, in the words of Locust's `stats`. Times are milliseconds there.
 struct LocustStats: Sendable {
     var name: String

@@ -1,5 +1,7 @@
+import LoadGenerator
+
 /// A MessagePack value, as far as Locust's messages use them.
-enum MessagePack: Hashable, Sendable {
+package enum MessagePack: Hashable, Sendable {
     case null
     case bool(Bool)
     case integer(Int64)
@@ -11,24 +13,24 @@ enum MessagePack: Hashable, Sendable {
     /// In the order given; keys may be of any kind.
     case map([Pair])
 
-    struct Pair: Hashable, Sendable {
-        var key: MessagePack
-        var value: MessagePack
+    package struct Pair: Hashable, Sendable {
+        package var key: MessagePack
+        package var value: MessagePack
 
-        init(_ key: MessagePack, _ value: MessagePack) { (self.key, self.value) = (key, value) }
-        init(_ key: String, _ value: MessagePack) { (self.key, self.value) = (.string(key), value) }
+        package init(_ key: MessagePack, _ value: MessagePack) { (self.key, self.value) = (key, value) }
+        package init(_ key: String, _ value: MessagePack) { (self.key, self.value) = (.string(key), value) }
     }
 
     /// The member of a map with this name; nil for anything else.
-    subscript(_ name: String) -> MessagePack? {
+    package subscript(_ name: String) -> MessagePack? {
         guard case .map(let pairs) = self else { return nil }
         return pairs.first { $0.key == .string(name) }?.value
     }
 
-    var text: String? { if case .string(let text) = self { text } else { nil } }
+    package var text: String? { if case .string(let text) = self { text } else { nil } }
 
     /// A number of either kind.
-    var number: Double? {
+    package var number: Double? {
         switch self {
         case .integer(let value): Double(value)
         case .number(let value): value
@@ -37,14 +39,14 @@ enum MessagePack: Hashable, Sendable {
     }
 
     /// A whole number that is not negative.
-    var count: Int? {
+    package var count: Int? {
         guard let number, number >= 0, number <= 1e15, number == number.rounded() else { return nil }
         return Int(number)
     }
 }
 
 /// Why bytes are no MessagePack value.
-enum MessagePackError: Error, Hashable, Sendable, CustomStringConvertible {
+package enum MessagePackError: Error, Hashable, Sendable, CustomStringConvertible {
     case truncated
     case trailingBytes
     case notUTF8
@@ -52,7 +54,7 @@ enum MessagePackError: Error, Hashable, Sendable, CustomStringConvertible {
     /// 0xC1, the only byte that starts no value.
     case unusedByte
 
-    var description: String {
+    package var description: String {
         switch self {
         case .truncated: "it ends within a value"
         case .trailingBytes: "something follows the value"

@@ -1,9 +1,11 @@
+import LoadGenerator
+
 extension MessagePack {
     /// A master nests five deep; more is no message of Locust's.
     static let depthLimit = 32
 
     /// Exactly one value.
-    init(decoding bytes: [UInt8]) throws(MessagePackError) {
+    package init(decoding bytes: [UInt8]) throws(MessagePackError) {
         var decoder = Decoder(bytes)
         self = try decoder.value(depth: 0)
         guard decoder.isAtEnd else { throw .trailingBytes }

@@ -1,6 +1,8 @@
+import LoadGenerator
+
 extension MessagePack {
     /// The value in its shortest form.
-    var encoded: [UInt8] {
+    package var encoded: [UInt8] {
         var bytes: [UInt8] = []
         append(to: &bytes)
         return bytes

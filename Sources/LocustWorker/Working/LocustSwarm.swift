@@ -1,5 +1,6 @@
 import CLinux
 import HTTPEngine
+import LoadGenerator
 import Reactor
 
 /// One test of a master's: workers that keep as many connections busy as the master wants users, or hold a rate. Main thread.

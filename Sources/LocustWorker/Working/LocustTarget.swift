@@ -1,7 +1,9 @@
+package import LoadGenerator
+
 /// What a worker requests in a master's test: its own command line, and what the locustfile's arguments say instead.
 package struct LocustTarget: Sendable {
     /// The command line's.
-    let options: Options
+    package let options: Options
     /// The command line has a URL.
     let hasURL: Bool
     let grain: LocustGrain
@@ -13,7 +15,7 @@ package struct LocustTarget: Sendable {
     }
 
     /// The options of a test that begins with this order.
-    func options(_ order: LocustOrder) throws(UsageError) -> Options {
+    package func options(_ order: LocustOrder) throws(UsageError) -> Options {
         var options = options
         if let url = try url(order) {
             let target = try TargetURL(url)
@@ -52,7 +54,7 @@ package struct LocustTarget: Sendable {
     }
 
     /// This worker's part of `target_rate`, by its users; nil where no rate was asked for.
-    func rate(_ order: LocustOrder) throws(UsageError) -> Rate? {
+    package func rate(_ order: LocustOrder) throws(UsageError) -> Rate? {
         guard let text = order.option("target_rate"), text != "0" else { return nil }
         let whole = try Rate(text, for: "target_rate")
         guard let all = order.allUsers, all > 0 else {
@@ -65,7 +67,7 @@ package struct LocustTarget: Sendable {
     }
 
     /// What the master's tables call the requests.
-    func name(_ plan: RunPlan) -> String { plan.request.target }
+    package func name(_ plan: RunPlan) -> String { plan.request.target }
 }
 
 extension LocustOrder {

@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+import LoadGenerator
 
 /// What this process uses, as heartbeats tell it.
 struct ProcessMeter {

@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+import LoadGenerator
 import Reactor
 
 /// The connection to a master, for a thread that waits on nothing else: what comes in, and what still has to go out.

@@ -1,3 +1,5 @@
+import LoadGenerator
+
 /// ZeroMQ's transport (ZMTP 3.0, RFC 23), as much as a DEALER without security needs: what goes out.
 enum ZMTP {
     /// Signature, version 3.0, mechanism NULL, not a server.
@@ -39,7 +41,7 @@ enum ZMTP {
 }
 
 /// What is wrong with what a peer says it is, or sends.
-enum ZMTPError: Error, Hashable, Sendable, CustomStringConvertible {
+package enum ZMTPError: Error, Hashable, Sendable, CustomStringConvertible {
     case notZeroMQ
     /// Before 3.0, which is ZeroMQ 3.2 and older.
     case version(UInt8)
@@ -51,7 +53,7 @@ enum ZMTPError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The peer's own words.
     case refused(String)
 
-    var description: String {
+    package var description: String {
         switch self {
         case .notZeroMQ: "it does not speak ZeroMQ"
         case .version(let major): "it speaks ZMTP \(major), which is older than 3.0"

@@ -1,3 +1,5 @@
+import LoadGenerator
+
 /// What a ZeroMQ peer sends, from bytes in any pieces: greeting, READY, then messages.
 struct ZMTPReader {
     enum Event: Hashable, Sendable {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import LoadTester
+import LoadGenerator
 
 /// `volley compare`: whether a later run was slower than an earlier one.
 struct CompareCommand: SubCommand {

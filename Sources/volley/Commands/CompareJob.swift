@@ -1,14 +1,16 @@
+import LoadGenerator
+import LoadReports
 import Reactor
 
 /// `volley compare`: an earlier report and a later one.
-package struct CompareJob {
+struct CompareJob {
     private let old: String
     private let new: String
     private let tolerance: Double
     private let gates: [Gate]
 
     /// - Parameter tolerance: `3%`.
-    package init(_ old: String, _ new: String, tolerance: String, gates: [String]) throws(UsageError) {
+    init(_ old: String, _ new: String, tolerance: String, gates: [String]) throws(UsageError) {
         (self.old, self.new) = (old, new)
         guard let share = GateMetric.Kind.share.value(tolerance), (0..<10).contains(share) else {
             throw UsageError("--tolerance \(quoted(tolerance)) is no share: use one such as 3% or 0")
@@ -29,7 +31,7 @@ package struct CompareJob {
 
     /// With conditions these alone decide; without, any figure that is worse beyond chance and tolerance. Where volley was the limit, its
     /// figures prove nothing but errors.
-    package func perform() throws(UsageError) -> Verdict {
+    func perform() throws(UsageError) -> Verdict {
         let comparison = try Comparison(SavedReport(path: old), SavedReport(path: new), tolerance: tolerance)
         var text = comparison.text
         var isWorse = gates.isEmpty && comparison.isWorse

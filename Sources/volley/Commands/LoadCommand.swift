@@ -1,5 +1,6 @@
 import ArgumentParser
-import LoadTester
+import LoadGenerator
+import LoadReports
 import Reactor
 import TestServer
 
@@ -260,11 +261,11 @@ struct LoadCommand: ParsableCommand {
                 throw UsageError("standard output takes nothing: \(error): open it")
             }
         case .run(let command):
-            let options = try Options(command)
+            let invocation = try Invocation(command)
             if let (goal, start) = try command.pace.search() {
-                return try SearchRun(options, goal: goal, from: start).perform()
+                return try SearchRun(invocation, goal: goal, from: start).perform()
             }
-            return try Run(options).perform()
+            return try Run(invocation).perform()
         case .command(let command): return try command.perform()
         }
     }

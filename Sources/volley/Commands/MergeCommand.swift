@@ -1,5 +1,5 @@
 import ArgumentParser
-import LoadTester
+import LoadGenerator
 
 /// `volley merge`: the reports of a run's parts become one.
 struct MergeCommand: SubCommand {

@@ -1,11 +1,13 @@
+import LoadGenerator
+import LoadReports
 import Reactor
 
 /// `volley merge`: reports of a run's parts become one, in any form.
-package struct MergeJob {
+struct MergeJob {
     private let paths: [String]
     private let sinks: [ReportSink]
 
-    package init(_ paths: [String], _ sinks: [ReportSink]) throws(UsageError) {
+    init(_ paths: [String], _ sinks: [ReportSink]) throws(UsageError) {
         (self.paths, self.sinks) = (paths, sinks)
         guard !paths.isEmpty else {
             throw UsageError("merge has nothing to merge: name JSON reports, or interval logs (.hlog)")
@@ -18,7 +20,7 @@ package struct MergeJob {
         }
     }
 
-    package func perform() throws(UsageError) -> Verdict {
+    func perform() throws(UsageError) -> Verdict {
         let logs = paths.filter { $0.hasSuffix(".hlog") }
         guard logs.isEmpty || logs.count == paths.count else {
             throw UsageError("merge cannot put logs and reports together: name either .hlog files or JSON reports")

@@ -1,5 +1,5 @@
 import ArgumentParser
-import LoadTester
+import LoadGenerator
 
 /// What `volley` does besides a run, by its first word.
 protocol SubCommand: ParsableCommand {

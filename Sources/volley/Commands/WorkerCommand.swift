@@ -1,5 +1,6 @@
 import ArgumentParser
-import LoadTester
+import LoadGenerator
+import LocustWorker
 
 /// `volley worker`: a worker of a Locust master's.
 struct WorkerCommand: SubCommand {
@@ -35,7 +36,12 @@ struct WorkerCommand: SubCommand {
         var load = load
         // Only to have as many as threads: the master says how many users there are.
         if load.threads != nil { load.connections = load.threads }
-        var worker = try LocustWorker(master: master, LocustTarget(Options(load), isCoarse: locustCoarse))
+        let invocation = try Invocation(load)
+        var worker = try LocustClient(
+            master: master,
+            LocustTarget(invocation.load, isCoarse: locustCoarse),
+            isQuiet: invocation.chatter == .quiet
+        )
         return try worker.perform()
     }
 }

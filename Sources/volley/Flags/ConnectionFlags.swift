@@ -1,5 +1,5 @@
 import ArgumentParser
-import LoadTester
+import LoadGenerator
 
 /// The flags about how long connections and the parts of a request may take, as text.
 struct ConnectionFlags: ParsableArguments {

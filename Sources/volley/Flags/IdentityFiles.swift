@@ -1,4 +1,4 @@
-import LoadTester
+import LoadGenerator
 import TLS
 
 extension SecurityFlags {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import LoadTester
+import LoadGenerator
 
 /// The flags about what is requested, and what a response has to be, as text.
 struct InputFlags: ParsableArguments {

@@ -1,8 +1,8 @@
 import HTTPEngine
-import LoadTester
+import LoadGenerator
 import Reactor
 
-/// A command line, understood: every value checked, nothing started, nothing looked up.
+/// What a command line says of the load.
 extension Options {
     init(_ command: LoadCommand) throws(UsageError) {
         var slots = TemplateSlots()
@@ -35,27 +35,12 @@ extension Options {
         connectTo = []
         for rule in command.connectTo { connectTo.append(try ConnectToRule(rule)) }
         showsDistribution = command.latency
-        reports = try ReportSink.parse(command.format, outputs: command.output)
-        chatter = command.quiet ? .quiet : command.noProgress ? .notes : command.live ? .live : .progress
-        interval = try Self.interval(command.interval)
-        metricsPort = try Self.metricsPort(command.prometheus)
-        if let text = command.linger {
-            guard metricsPort != nil else { throw UsageError("--linger is about scrapes: use it with --prometheus") }
-            linger = try Quantity.time(text, for: "--linger", allowingZero: true)
-        }
-        repeats = try Self.count(command.repeats, for: "--repeat", limit: 1_000)
         for condition in command.failIf { gates.append(try Gate(condition)) }
-        startAt = try command.startAt.map { text throws(UsageError) in try Self.instant(text) }
         try setPace(command.pace, isTimed: command.duration != nil, isScheduled: command.isScheduled)
         try setInputs(command.what, command, slots: slots)
         try Gate.check(gates, inputs)
         try checkCombinations(method: request.method)
         if work == .handshakes { try checkHandshakes(command) }
-        if command.live, command.quiet || command.noProgress {
-            throw UsageError(
-                "--live and \(command.quiet ? "--quiet" : "--no-progress") exclude each other: leave one out"
-            )
-        }
         if let text = command.shard {
             guard command.pace.searchMax == nil else {
                 throw UsageError("--search-max and --shard exclude each other: each part would find a rate of its own")
@@ -102,31 +87,6 @@ extension Options {
         let value = try Quantity.count(text, for: flag)
         guard value <= limit else { throw UsageError("\(flag) \(quoted(text)) is too many: at most \(limit)") }
         return Int(value)
-    }
-
-    private static func instant(_ text: String) throws(UsageError) -> UInt64 {
-        // Until the year 5138; milliseconds beyond are no start of anything.
-        guard let seconds = Double(text), seconds >= 0, seconds < 1e11 else {
-            throw UsageError("--start-at \(quoted(text)) is no time: use seconds since 1970, as `date +%s` prints them")
-        }
-        return UInt64(seconds * 1_000)
-    }
-
-    private static func interval(_ text: String) throws(UsageError) -> UInt64 {
-        let length = try Quantity.time(text, for: "--interval")
-        // Below it the ticks that end intervals would be late by as much as they measure.
-        guard length >= 100_000_000 else {
-            throw UsageError("--interval \(quoted(text)) is too short: use 100ms or more")
-        }
-        return length
-    }
-
-    private static func metricsPort(_ text: String?) throws(UsageError) -> UInt16? {
-        guard let text else { return nil }
-        guard let port = UInt16(text) else {
-            throw UsageError("--prometheus \(quoted(text)) is no port: use a number from 0 to 65535")
-        }
-        return port
     }
 
     /// `500`, `500/s`, `1k/s`.
@@ -268,9 +228,6 @@ extension Options {
             throw UsageError(
                 "\(flag) says how to request, and --handshake-only requests nothing: leave one of them out"
             )
-        }
-        guard !reports.contains(where: { $0.format == .wrk }) else {
-            throw UsageError("--format wrk has no words for --handshake-only: use text or json")
         }
     }
 

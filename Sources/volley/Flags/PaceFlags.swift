@@ -1,5 +1,5 @@
 import ArgumentParser
-import LoadTester
+import LoadGenerator
 
 /// The flags about when requests are sent, as text.
 struct PaceFlags: ParsableArguments {
@@ -102,9 +102,6 @@ extension Options {
         }
         guard flags.searchMax == nil || flags.stage.isEmpty && requests == nil else {
             throw UsageError("--search-max tries one rate for -d each time: leave --stage and -n out")
-        }
-        guard flags.searchMax == nil || startAt == nil else {
-            throw UsageError("--search-max makes many runs, and --start-at says when one starts: leave it out")
         }
         if let text = flags.rate ?? (flags.searchMax == nil ? nil : "1000") {
             let rate = try Rate(text, for: "--rate")

@@ -1,5 +1,5 @@
 import HTTPEngine
-import LoadTester
+import LoadGenerator
 
 extension Options {
     /// `--proxy`, as curl reads it; the environment's proxies count for nothing, since a load test must say what it loads.

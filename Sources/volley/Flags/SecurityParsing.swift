@@ -1,5 +1,5 @@
 import HTTPEngine
-import LoadTester
+import LoadGenerator
 import TLS
 
 extension SecurityOptions {

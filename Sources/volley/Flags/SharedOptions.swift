@@ -1,6 +1,8 @@
+import LoadGenerator
+
 extension Options {
     /// Makes these a part's: connections, requests and the threads for them are shared out here, rates by turns as the run goes on.
-    package mutating func take(_ shard: Shard) throws(UsageError) {
+    mutating func take(_ shard: Shard) throws(UsageError) {
         guard connections >= shard.count else {
             throw UsageError(
                 "-c \(connections) is less than the \(shard.count) parts of --shard: each needs a connection, use -c \(shard.count)"

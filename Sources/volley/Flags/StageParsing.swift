@@ -1,5 +1,7 @@
+import LoadGenerator
+
 /// What `--stage` says: rates in a row (`30s@1k,1m@5k,linear`), or numbers of connections (`30s@100c,1m@500c,linear`).
-package enum StagePlan: Hashable, Sendable {
+enum StagePlan: Hashable, Sendable {
     case rates(LoadProfile)
     case connections(CrowdProfile)
 
@@ -8,7 +10,7 @@ package enum StagePlan: Hashable, Sendable {
 
     /// Stages in a row, each a time and a rate, or a number of connections. With `linear` after it, a stage leads evenly from what was
     /// before it, 0 at the start, to its own.
-    package init(_ texts: [String]) throws(UsageError) {
+    init(_ texts: [String]) throws(UsageError) {
         var rates: [LoadProfile.Stage] = []
         var crowds: [CrowdProfile.Stage] = []
         for text in texts {

@@ -1,3 +1,5 @@
+import LoadGenerator
+
 /// A web server's log in the common or combined format:
 /// ```
 /// 127.0.0.1 - - [10/Oct/2026:13:55:36 +0200] "GET /a?b HTTP/1.1" 200 2326 "http://x/" "Mozilla/5.0"

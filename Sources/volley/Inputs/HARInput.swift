@@ -1,3 +1,5 @@
+import LoadGenerator
+import LoadReports
 import TestServer
 
 /// An HTTP Archive, as browsers export it: `log.entries`, each with its request and when it started.

@@ -1,5 +1,7 @@
+import LoadGenerator
+
 /// In which form a file has its requests: `--input FORMAT=FILE`.
-package enum InputFormat: String, Hashable, Sendable, CaseIterable {
+enum InputFormat: String, Hashable, Sendable, CaseIterable {
     /// A URL or path a line, with a method before it, and a weight and a name after it if wanted.
     case urls
     /// vegeta's text form: a request line, header lines, `@FILE` for the body.
@@ -12,7 +14,7 @@ package enum InputFormat: String, Hashable, Sendable, CaseIterable {
     case accessLog = "access-log"
 
     /// The requests of `--input`'s files, in their order.
-    package static func read(_ arguments: [String]) throws(UsageError) -> RequestInput {
+    static func read(_ arguments: [String]) throws(UsageError) -> RequestInput {
         var all = RequestInput()
         for argument in arguments {
             let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -66,13 +68,5 @@ struct InputLines: Sequence, IteratorProtocol {
         position = end + 1
         number += 1
         return (String(decoding: line, as: UTF8.self), InputPlace(file: file, line: number))
-    }
-}
-
-extension StringProtocol {
-    /// Without blanks and tabs at both ends.
-    var trimmed: String {
-        let blank: (Character) -> Bool = { $0 == " " || $0 == "\t" }
-        return String(drop(while: blank).reversed().drop(while: blank).reversed())
     }
 }

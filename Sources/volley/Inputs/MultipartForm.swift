@@ -1,7 +1,9 @@
+import LoadGenerator
+
 /// `--form`, as in curl: `NAME=VALUE`, `NAME=@FILE`, with `;type=` and `;filename=` behind it (RFC 7578).
-package enum MultipartForm {
+enum MultipartForm {
     /// The body, and the Content-Type that goes with it.
-    package static func body(_ parts: [String]) throws(UsageError) -> (bytes: [UInt8], type: String) {
+    static func body(_ parts: [String]) throws(UsageError) -> (bytes: [UInt8], type: String) {
         // The same bytes for the same form: a boundary by chance would make two runs differ.
         let boundary = "----volley-form-7d41b838504d8"
         var bytes: [UInt8] = []

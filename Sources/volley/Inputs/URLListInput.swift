@@ -1,3 +1,5 @@
+import LoadGenerator
+
 /// `[METHOD] URL [xWEIGHT] [name=NAME]`, a request a line; empty lines and those with `#` in front are passed over.
 enum URLListInput {
     static func parse(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {

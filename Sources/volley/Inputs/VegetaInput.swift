@@ -1,3 +1,5 @@
+import LoadGenerator
+import LoadReports
 import TestServer
 
 /// vegeta's text form of targets:

@@ -1,3 +1,5 @@
+import LoadGenerator
+
 /// Finds the highest rate that is good enough: doubling, then bisection, then the same rate once more to be sure. Decides, and
 /// runs nothing.
 ///

@@ -1,3 +1,4 @@
+import LoadGenerator
 import Reactor
 
 /// A report that is open for writing.

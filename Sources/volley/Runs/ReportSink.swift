@@ -1,6 +1,8 @@
+import LoadGenerator
+
 /// One report: in which form, and where to.
-package struct ReportSink: Hashable, Sendable {
-    package enum Format: String, Hashable, Sendable, CaseIterable {
+struct ReportSink: Hashable, Sendable {
+    enum Format: String, Hashable, Sendable, CaseIterable {
         case text, json, wrk, html
         /// HdrHistogram's percentile text.
         case hgrm
@@ -38,20 +40,20 @@ package struct ReportSink: Hashable, Sendable {
         static let names = allCases.map(\.rawValue).joined(separator: ", ")
     }
 
-    package let format: Format
+    let format: Format
     /// nil: standard output.
-    package let path: String?
+    let path: String?
     /// The flag that named the file, for complaints.
     let flag: String
 
-    package static let text = ReportSink(.text, path: nil)
+    static let text = ReportSink(.text, path: nil)
 
     init(_ format: Format, path: String?, flag: String = "--format") {
         (self.format, self.path, self.flag) = (format, path == Files.standard ? nil : path, flag)
     }
 
     /// `text`, or `json=out.json`.
-    package init(_ text: String) throws(UsageError) {
+    init(_ text: String) throws(UsageError) {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard let name = parts.first, let format = Format(rawValue: String(name)) else {
             throw UsageError("--format \(quoted(text)) is unknown: use \(Format.names), each also as FORMAT=FILE")
@@ -64,7 +66,7 @@ package struct ReportSink: Hashable, Sendable {
 
     /// - Parameter outputs: files for the formats that name none, each for the first that its name's ending allows; what is left over has
     ///   the format that its name ends in.
-    package static func parse(_ formats: [String], outputs: [String] = []) throws(UsageError) -> [ReportSink] {
+    static func parse(_ formats: [String], outputs: [String] = []) throws(UsageError) -> [ReportSink] {
         guard !formats.isEmpty || !outputs.isEmpty else { return [try ReportSink("text")] }
         var sinks: [ReportSink] = []
         for format in formats { sinks.append(try ReportSink(format)) }

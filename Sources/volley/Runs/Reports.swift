@@ -1,3 +1,6 @@
+import LoadGenerator
+import LoadReports
+
 /// The reports that are made once, at a run's end.
 enum Reports {
     static func text(_ result: RunResult, _ format: ReportSink.Format) throws(UsageError) -> String {

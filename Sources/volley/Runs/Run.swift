@@ -1,20 +1,21 @@
+import LoadGenerator
 import TestServer
 
 /// A run from its options to its reports, on the main thread.
-package struct Run {
-    private let options: Options
+struct Run {
+    private let invocation: Invocation
     private let limits: SystemLimits
     private let preflight: Preflight
 
-    package init(_ options: Options, limits: SystemLimits = .read()) throws(UsageError) {
-        (self.options, self.limits) = (options, limits)
-        preflight = try Preflight(options, limits)
+    init(_ invocation: Invocation, limits: SystemLimits = .read()) throws(UsageError) {
+        (self.invocation, self.limits) = (invocation, limits)
+        preflight = try Preflight(invocation.load, limits)
     }
 
     /// Everything that can be refused is refused before the first connect.
-    package func perform() throws(UsageError) -> Verdict {
-        let files = try ReportFile.open(options.reports)
-        var stage = try RunStage(options, preflight, limits)
+    func perform() throws(UsageError) -> Verdict {
+        let files = try ReportFile.open(invocation.reports)
+        var stage = try RunStage(invocation, preflight, limits)
         defer { stage.close() }
         return try perform(on: &stage, files)
     }
@@ -41,21 +42,21 @@ package struct Run {
 
     /// The run, where others may have been before it; what is written while it goes on is, in place of theirs.
     func measure(on stage: inout RunStage, _ files: [ReportFile]) throws(UsageError) -> Measured {
-        var plan = RunPlan(options, preflight)
+        var plan = RunPlan(invocation.load, preflight)
         let server = try plan.startEmbeddedServer()
         defer { server?.stop() }
         let requests = try EngineRequests(plan, embedded: server?.address)
         for note in plan.notes { stage.say(note) }
         let queues = ListenQueues()
-        var watch = RunWatch(options, plan, files: files, metrics: stage.metrics)
-        var result = try stage.run(plan, requests, &watch, startAt: options.startAt)
-        for number in 1..<max(options.repeats, 1) where !result.interrupted {
-            stage.say("run \(number) of \(options.repeats): \(result.runs.last?.text(plan.work) ?? "")")
+        var watch = RunWatch(invocation, plan, files: files, metrics: stage.metrics)
+        var result = try stage.run(plan, requests, &watch, startAt: invocation.startAt)
+        for number in 1..<max(invocation.repeats, 1) where !result.interrupted {
+            stage.say("run \(number) of \(invocation.repeats): \(result.runs.last?.text(plan.work) ?? "")")
             watch.renew(after: result.measured)
             result.append(try stage.run(plan, requests, &watch))
         }
         result.notes += watch.notes
-        let isLocal = options.targetsThisMachine
+        let isLocal = invocation.load.targetsThisMachine
         if let note = ListenQueues.note(since: queues, now: ListenQueues(), isLocal: isLocal) {
             result.notes.append(note)
         }

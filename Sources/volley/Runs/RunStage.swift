@@ -1,33 +1,25 @@
 import CLinux
 import HTTPEngine
+import LoadGenerator
+import LoadReports
 import Reactor
-
-/// What all workers of a run share.
-struct Job: Sendable {
-    let plan: RunPlan
-    let requests: EngineRequests
-    /// One for all, so that a name is looked up once.
-    let resolver: Resolver
-    let crew: CrewBoard
-    let sequence = RequestSequence()
-}
 
 /// Where the runs of one command take place, one after the other: the main thread, the signals that end them, and the page of metrics
 /// that lasts from the first to the last.
 struct RunStage {
     let metrics: MetricsServer?
-    private let chatter: Options.Chatter
+    private let chatter: Invocation.Chatter
     private let linger: UInt64
     private var signals = SignalWait()
 
     /// Everything about this machine that can be refused is refused here, before the first connect.
-    init(_ options: Options, _ preflight: Preflight, _ limits: SystemLimits) throws(UsageError) {
-        (chatter, linger) = (options.chatter, options.linger)
+    init(_ invocation: Invocation, _ preflight: Preflight, _ limits: SystemLimits) throws(UsageError) {
+        (chatter, linger) = (invocation.chatter, invocation.linger)
         try preflight.raiseDescriptors(limits)
-        try SourceAddresses.check(options.sources)
-        try options.security.loadRoots()
-        let plan = RunPlan(options, preflight)
-        metrics = try options.metricsPort.map { port throws(UsageError) in try MetricsServer(port: port, of: plan) }
+        try SourceAddresses.check(invocation.load.sources)
+        try invocation.load.security.loadRoots()
+        let plan = RunPlan(invocation.load, preflight)
+        metrics = try invocation.metricsPort.map { port throws(UsageError) in try MetricsServer(port: port, of: plan) }
         if let metrics { say("the metrics are at http://127.0.0.1:\(metrics.port)/metrics") }
     }
 

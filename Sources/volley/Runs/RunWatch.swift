@@ -1,3 +1,5 @@
+import LoadGenerator
+import LoadReports
 import Reactor
 
 /// Everything that looks at a run while it goes on: the reports that are written as it goes, and what is shown. On the main thread, in
@@ -18,17 +20,17 @@ struct RunWatch {
     /// The first report that could not be written; the run goes on, and says so at its end.
     private(set) var trouble: UsageError?
 
-    init(_ options: Options, _ plan: RunPlan, files: [ReportFile], metrics: MetricsServer?) {
+    init(_ invocation: Invocation, _ plan: RunPlan, files: [ReportFile], metrics: MetricsServer?) {
         (self.plan, self.metrics) = (plan, metrics)
         streams = files.filter(\.format.isStream)
-        display = LiveDisplay(options.chatter)
+        display = LiveDisplay(invocation.chatter)
         text = RequestLogText(plan.requestNames.all)
         let isWatched = display.isShown || metrics != nil || files.contains { $0.format.showsCourse }
         intervals =
             !isWatched
             ? nil
             : IntervalBoard(
-                length: options.interval,
+                length: invocation.interval,
                 workers: plan.threads,
                 shape: plan.tallyShape
             )

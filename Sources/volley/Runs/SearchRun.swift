@@ -1,28 +1,29 @@
+import LoadGenerator
 import Reactor
 import TestServer
 
 /// `--search-max`: runs at one rate after another until it knows the highest that keeps the goal, then reports a run at that.
-package struct SearchRun {
-    private let options: Options
+struct SearchRun {
+    private let invocation: Invocation
     private let target: SearchTarget
     private let start: Rate
     private let limits: SystemLimits
     private let preflight: Preflight
 
     /// - Parameter start: the first rate to try.
-    package init(_ options: Options, goal: SearchGoal, from start: Rate) throws(UsageError) {
-        (self.options, target, self.start) = (options, SearchTarget(goal), start)
+    init(_ invocation: Invocation, goal: SearchGoal, from start: Rate) throws(UsageError) {
+        (self.invocation, target, self.start) = (invocation, SearchTarget(goal), start)
         limits = .read()
-        preflight = try Preflight(options, limits)
+        preflight = try Preflight(invocation.load, limits)
     }
 
-    package func perform() throws(UsageError) -> Verdict {
+    func perform() throws(UsageError) -> Verdict {
         // An hour of trials is not for a report that nobody can write.
-        let files = try ReportFile.open(options.reports)
-        var stage = try RunStage(options, preflight, limits)
+        let files = try ReportFile.open(invocation.reports)
+        var stage = try RunStage(invocation, preflight, limits)
         defer { stage.close() }
         // Of the trials, what is looked at while they go on; the reports are the confirmation's.
-        var watch = RunWatch(options, RunPlan(options, preflight), files: [], metrics: stage.metrics)
+        var watch = RunWatch(invocation, RunPlan(invocation.load, preflight), files: [], metrics: stage.metrics)
         var watched: UInt64 = 0
         var search = RateSearch(from: start)
         var lines: [String] = []
@@ -64,19 +65,19 @@ package struct SearchRun {
         on stage: inout RunStage,
         _ watch: inout RunWatch
     ) throws(UsageError) -> RunResult {
-        var plan = RunPlan(at(rate), preflight)
+        var plan = RunPlan(at(rate).load, preflight)
         let server = try plan.startEmbeddedServer()
         defer { server?.stop() }
         let requests = try EngineRequests(plan, embedded: server?.address)
         return try stage.run(plan, requests, &watch)
     }
 
-    private func at(_ rate: Rate, _ isLimitedAbove: Bool = false) -> Options {
-        var options = options
-        options.search = target
-        options.search?.isLimitedAbove = isLimitedAbove
-        options.profile = LoadProfile(rate: rate, duration: options.duration ?? 10_000_000_000)
-        return options
+    private func at(_ rate: Rate, _ isLimitedAbove: Bool = false) -> Invocation {
+        var trial = invocation
+        trial.load.search = target
+        trial.load.search?.isLimitedAbove = isLimitedAbove
+        trial.load.profile = LoadProfile(rate: rate, duration: invocation.load.duration ?? 10_000_000_000)
+        return trial
     }
 
     /// What a search has come to: its last run, and how it came there.

@@ -1,3 +1,4 @@
+import LoadGenerator
 import Reactor
 
 /// What a terminal shows while a run goes on: a line, or a few with a plot; nothing where standard error is no terminal.
@@ -5,7 +6,7 @@ struct LiveDisplay {
     private var line: ProgressLine
     private var view: LiveView?
 
-    init(_ chatter: Options.Chatter) {
+    init(_ chatter: Invocation.Chatter) {
         line = ProgressLine(wanted: chatter == .progress || chatter == .live)
         if chatter == .live, line.isShown { view = LiveView() }
     }

@@ -1,4 +1,5 @@
 internal import Glibc
+import LoadGenerator
 import Reactor
 
 /// A plot of the last minutes above the progress line, redrawn in place: requests a second and the 99th percentile, one column an

@@ -1,4 +1,5 @@
 internal import Glibc
+import LoadGenerator
 import Reactor
 
 /// The one line that is redrawn while a run goes on; nothing at all where standard error is no terminal.

@@ -1,14 +1,15 @@
 import CLinux
 internal import Glibc
 import HTTPEngine
+package import LoadGenerator
 import Reactor
 
 /// A worker of Locust's from its command line to its end, on the main thread.
-package struct LocustWorker {
+package struct LocustClient {
     private let host: URLHost
     private let port: UInt16
     private let target: LocustTarget
-    private let chatter: Options.Chatter
+    private let isQuiet: Bool
     private let identity: String
     private var signals = SignalWait()
     private var swarm: LocustSwarm?
@@ -22,10 +23,10 @@ package struct LocustWorker {
     private static let retrySpan = 1.0
 
     /// - Parameter master: `HOST`, `HOST:PORT`; Locust's port is 5557.
-    package init(master: String, _ target: LocustTarget) throws(UsageError) {
+    package init(master: String, _ target: LocustTarget, isQuiet: Bool) throws(UsageError) {
         (host, port) = try Self.parse(master)
         self.target = target
-        chatter = target.options.chatter
+        self.isQuiet = isQuiet
         guard target.options.work == .requests else {
             throw UsageError("--handshake-only and worker exclude each other: a master counts requests")
         }
@@ -231,7 +232,7 @@ package struct LocustWorker {
     private var now: Double { Self.now }
 
     private func say(_ note: String) {
-        guard chatter != .quiet else { return }
+        guard !isQuiet else { return }
         try? BlockingOutput.writeAll("volley: \(note)\n", to: BlockingOutput.errors)
     }
 }

@@ -1,0 +1,7 @@
+extension StringProtocol {
+    /// Without blanks and tabs at both ends.
+    package var trimmed: String {
+        let blank: (Character) -> Bool = { $0 == " " || $0 == "\t" }
+        return String(drop(while: blank).reversed().drop(while: blank).reversed())
+    }
+}

@@ -1,0 +1,19 @@
+import LoadGenerator
+
+extension RunFigures {
+    var json: JSONValue {
+        .object([("per_second", .number(perSecond)), ("p50_ns", .optional(p50)), ("p99_ns", .optional(p99))])
+    }
+}
+
+extension GateOutcome {
+    var json: JSONValue {
+        .array(
+            all.map {
+                .object([
+                    ("condition", .string($0.condition)), ("found", .string($0.figure)), ("kept", .bool($0.isKept)),
+                ])
+            }
+        )
+    }
+}
