@@ -53,7 +53,9 @@ struct RoomTests {
             "Glibc", "ArgumentParser",
         ],
         // Programs that show how a library is used; each imports what it shows.
-        "Examples": ["LoadGenerator", "LoadReports", "Uncurl", "TestServer", "Synchronization"],
+        "Examples": [
+            "LoadGenerator", "LoadReports", "Uncurl", "UncurlExtras", "TestServer", "TLS", "Synchronization",
+        ],
     ]
 
     /// Rooms of C declarations alone.
