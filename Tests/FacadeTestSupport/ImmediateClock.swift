@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A clock on which nobody waits: a sleeper is woken at once, and it is that much later. It remembers for how long.
+/// A clock that wakes each sleeper at once and moves its time on by as much. It remembers for how long each slept.
 public final class ImmediateClock: Clock, Sendable {
     public struct Instant: InstantProtocol {
         var offset: Duration

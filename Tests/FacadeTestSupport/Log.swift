@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What happened, in order, from any thread; and somebody who waits for so much of it.
+/// Entries from any thread in their order, and a way to wait for a number of them.
 public final class Log<Entry: Sendable>: Sendable {
     private struct State {
         var entries: [Entry] = []

@@ -58,7 +58,7 @@ public final class Sightings<Value: Sendable>: Sendable {
         }
     }
 
-    /// For what another thread does in its own time and signals to nobody: asks until it holds, for a minute at most.
+    /// For what another thread does without a signal: asks until the condition holds, for a minute at most.
     public static func eventually(_ condition: () -> Bool) async -> Bool {
         let limit = ContinuousClock.now + .seconds(60)
         while !condition() {

@@ -19,7 +19,7 @@ final class CassetteTests {
 
     private func url(_ text: String) -> URL { URL(string: text)! }
 
-    @Test("what a server said once is replayed without it: content, fields, redirects, failures")
+    @Test("recorded content, fields, redirects and failures are replayed without the server")
     func recordAndReplay() async throws {
         let server = try TestServer.start()
         let base = server.url("")
@@ -55,7 +55,7 @@ final class CassetteTests {
         #expect(first == second && server.requestCount == count && first.count == 5)
     }
 
-    @Test("what was not recorded fails, and the end tells of that and of what nobody asked for")
+    @Test("a request that was not recorded fails; finishing names it, and the recordings that no request matched")
     func mismatch() async throws {
         try Data(Self.archive.utf8).write(to: file)
         let cassette = try Cassette(file: file, mode: .replay)
@@ -76,7 +76,7 @@ final class CassetteTests {
         #expect("\(mismatch)" == "not recorded: GET http://a.test/x?a=1&b=2. not asked for: DELETE http://a.test/y")
     }
 
-    @Test("what of a request must be as recorded is chosen")
+    @Test("a cassette compares those parts of a request that it was told to")
     func parts() async throws {
         try Data(Self.archive.utf8).write(to: file)
         let byPath = try Cassette(file: file, mode: .replay, matching: [.method, .path])

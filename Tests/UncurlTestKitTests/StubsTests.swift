@@ -50,7 +50,7 @@ struct StubsTests {
         await #expect(throws: UncurlError.self) { try await manager.get("missing", as: User.self) }
     }
 
-    @Test("what no stub is for fails and is listed, or goes to the network if that is wanted")
+    @Test("a request without a stub fails and is listed, or goes to the network if the stubs allow it")
     func unmatched() async throws {
         stubs.add(.get("https://api.test/a"), .status(204))
         let session = stubs.session()
@@ -173,7 +173,7 @@ struct StubsTests {
         #expect(try await lines.next() == nil)
     }
 
-    @Test("what never answers meets the time limit of its request, of its session and of its manager's session")
+    @Test("a stub that never answers meets the time limit of the request, of the session and of the manager's session")
     func timeLimits() async throws {
         let target = url("https://api.test/hang")
         stubs.add(.get("https://api.test/hang"), .hang)
@@ -190,7 +190,7 @@ struct StubsTests {
         #expect(error.code == .timedOut)
     }
 
-    @Test("what never answers can be cancelled; what breaks breaks after what came")
+    @Test("a stub that never answers can be cancelled; a stub that breaks gives its content first")
     func failures() async throws {
         stubs.add(.get("/hang"), .hang)
         stubs.add(.get("/broken"), .broken(after: Data("half".utf8)))
@@ -245,9 +245,9 @@ struct StubsTests {
     func conditions() async {
         let stubs = stubs
         stubs.add(
-            .any.where { _ in
-                stubs.add(.url("https://api.test/other"), .status(204))
-                return stubs.requests.count == 2
+            .any.where { [weak stubs] _ in
+                stubs?.add(.url("https://api.test/other"), .status(204))
+                return stubs?.requests.count == 2
             },
             [.status(200)]
         )

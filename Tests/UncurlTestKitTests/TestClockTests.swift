@@ -7,7 +7,7 @@ import UncurlTestKit
 struct TestClockTests {
     private let clock = TestClock()
 
-    @Test("it stands still until it is told, and wakes in the order of deadlines")
+    @Test("a clock stands still until it is advanced, and wakes sleepers in the order of their deadlines")
     func order() async throws {
         let woken = Sightings<Int>()
         let gate = Sightings<Int>()
@@ -59,7 +59,7 @@ struct TestClockTests {
         await waiting.value
     }
 
-    @Test("what repeats is run step by step")
+    @Test("a repeating timer is run step by step")
     func repeating() async {
         let ticks = Mutex(0)
         let task = Task { [clock] in

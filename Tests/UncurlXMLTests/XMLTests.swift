@@ -1,6 +1,7 @@
 import FacadeTestSupport
 import Foundation
 import FoundationXML
+import TestSupport
 import Testing
 import UncurlXML
 
@@ -16,7 +17,8 @@ struct XMLTests {
     }
 
     @Test(
-        "S7: the types of XML, and of what is XML by its suffix",
+        "the types of XML, and of what is XML by its suffix",
+        .rows("S7"),
         arguments: [
             ("application/xml", true), ("text/xml; charset=utf-8", true), ("application/atom+xml", true),
             ("image/svg+xml", true), ("text/html", false), ("application/json", false),
@@ -28,7 +30,7 @@ struct XMLTests {
         #expect((XMLDocumentResponseSerializer().outcome(of: received).error == nil) == isAcceptable)
     }
 
-    @Test("S7: a parser's answer is not read before somebody asks")
+    @Test("a parser's answer is not read before its events are asked for", .rows("S7"))
     func unread() throws {
         let outcome = XMLParserResponseSerializer().outcome(of: answer("no xml", type: "text/xml"))
         #expect(outcome.error == nil)
@@ -50,7 +52,7 @@ struct XMLTests {
 
     private struct Stop: Error {}
 
-    @Test("what the reader throws ends the reading")
+    @Test("an error that the closure throws ends the reading")
     func stop() throws {
         var count = 0
         #expect(throws: Stop.self) {
@@ -62,7 +64,7 @@ struct XMLTests {
         #expect(count == 2)
     }
 
-    @Test("S7: a document, a tree for everyone who asks")
+    @Test("a document gives each caller a tree of its own", .rows("S7"))
     func document() async throws {
         let tree = try XMLDocumentResponseSerializer().serialize(answer(Self.text))
         try await withThrowingTaskGroup { group in
@@ -80,7 +82,8 @@ struct XMLTests {
     }
 
     @Test(
-        "S7: what is not well-formed is a failure: Foundation would recover, call it complete, or trap",
+        "a document that is not well-formed is a failure, where Foundation would recover, call it complete, or trap",
+        .rows("S7"),
         arguments: [
             "", " ", "x", "<", "<a>", "<a/", "<a", "<a><b></a>", "<a></a", "<a></a><b/>", "<a></a>x", "<a b=c/>",
             "<a>&nope;</a>",
@@ -174,7 +177,7 @@ struct XMLTests {
         )
     }
 
-    @Test("A15: a downloaded document is read from its file, and each serializer has a short name")
+    @Test("a downloaded document is read from its file, and each serializer has a short name", .rows("A15"))
     func file() throws {
         let folder = try TemporaryFolder()
         let received = try downloaded(answer("<a/>", type: "text/xml"), in: folder)

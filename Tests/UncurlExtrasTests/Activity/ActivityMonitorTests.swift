@@ -6,7 +6,6 @@ import UncurlTestKit
 
 @testable import UncurlExtras
 
-/// K4, D22.
 @Suite("Activity monitor", .timeLimit(.minutes(2)))
 struct ActivityMonitorTests {
     /// Its state is what the test says.
@@ -36,7 +35,7 @@ struct ActivityMonitorTests {
         return monitor
     }
 
-    @Test("K4: what takes a second is shown, and taken back 0.17 s after its end")
+    @Test("activity of more than a second is shown, and hidden 0.17 s after its end", .rows("K4"))
     func usual() async {
         let monitor = monitor()
         let task = FakeTask()
@@ -50,7 +49,7 @@ struct ActivityMonitorTests {
         #expect(monitor.activeCount == 0)
     }
 
-    @Test("K4: short bursts are never shown")
+    @Test("short bursts are never shown", .rows("K4"))
     func burst() async {
         let monitor = monitor()
         let task = FakeTask()
@@ -66,7 +65,7 @@ struct ActivityMonitorTests {
         next.become(.completed, monitor)
     }
 
-    @Test("K4: gaps shorter than the end's delay do not flicker")
+    @Test("gaps shorter than the end's delay do not flicker", .rows("K4"))
     func gap() async {
         let monitor = monitor()
         let (first, second) = (FakeTask(), FakeTask())
@@ -84,7 +83,10 @@ struct ActivityMonitorTests {
         #expect(await shown.wait { $0 == [true, false] })
     }
 
-    @Test("D22: suspended and then cancelled, a task is gone once; told twice, it counts once")
+    @Test(
+        "a task that is suspended and then cancelled is subtracted once; a task that is watched twice counts once",
+        .rows("D22")
+    )
     func counts() {
         let monitor = monitor()
         let (one, other) = (FakeTask(), FakeTask())
@@ -103,7 +105,8 @@ struct ActivityMonitorTests {
     }
 
     @Test(
-        "K4: tasks without a URL do not count; it is off unless switched on, and switching it off takes back what is shown"
+        "tasks without a URL do not count; it is off unless switched on, and switching it off takes back what is shown",
+        .rows("K4")
     )
     func switching() async {
         let monitor = monitor(isEnabled: false)
@@ -124,7 +127,7 @@ struct ActivityMonitorTests {
         #expect(shown.all == [true, false])
     }
 
-    @Test("K4: managers' tasks are heard of by their notifications")
+    @Test("managers' tasks are heard of by their notifications", .rows("K4"))
     func notifications() {
         let monitor = monitor()
         let task = FakeTask()
@@ -143,7 +146,7 @@ struct ActivityMonitorTests {
         #expect(monitor.activeCount == 0)
     }
 
-    @Test("what is no task counts while it lasts, however often it is finished")
+    @Test("an activity of the program counts until it is finished, and may be finished twice")
     func activities() {
         let monitor = monitor()
         let one = monitor.begin()
@@ -156,7 +159,7 @@ struct ActivityMonitorTests {
         #expect(monitor.activeCount == 0)
     }
 
-    @Test("K4: all transitions of the machine")
+    @Test("all transitions of the machine", .rows("K4"))
     func machine() {
         var machine = ActivityMachine()
         #expect(machine.changed(isBusy: false) == [] && machine.timeIsUp(isBusy: true) == [] && machine.disable() == [])

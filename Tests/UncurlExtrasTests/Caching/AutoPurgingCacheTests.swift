@@ -1,17 +1,17 @@
 import Dispatch
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 import UncurlExtras
 
-/// K1.
 @Suite("Purging cache")
 struct AutoPurgingCacheTests {
     private func cache(_ capacity: Int = 100, _ preferred: Int = 60) -> AutoPurgingCache<String, Int> {
         AutoPurgingCache(capacity: capacity, preferredAfterPurge: preferred) { $0 }
     }
 
-    @Test("K1: beyond its capacity the least recently used go, until the preferred size is left")
+    @Test("beyond its capacity the least recently used go, until the preferred size is left", .rows("K1"))
     func purge() {
         let cache = cache()
         for name in ["a", "b", "c", "d", "e"] { #expect(cache.add(20, for: name)) }
@@ -24,7 +24,7 @@ struct AutoPurgingCacheTests {
         }
     }
 
-    @Test("K1: replacing adjusts the usage, and counts as use")
+    @Test("replacing adjusts the usage, and counts as use", .rows("K1"))
     func replacing() {
         let cache = cache()
         cache.add(50, for: "a")
@@ -35,7 +35,7 @@ struct AutoPurgingCacheTests {
         #expect(cache.value(for: "b") == nil && cache.value(for: "c") == 70)
     }
 
-    @Test("K1: removing says whether there was something")
+    @Test("removing says whether there was something", .rows("K1"))
     func removing() {
         let cache = cache()
         cache.add(10, for: "a")
@@ -46,7 +46,7 @@ struct AutoPurgingCacheTests {
         #expect(cache.removeAll() && cache.usage == 0 && cache.value(for: "a") == nil)
     }
 
-    @Test("K1: a veto keeps a value out, and what was kept under its key is not its value any more")
+    @Test("a veto keeps a value out, and what was kept under its key is not its value any more", .rows("K1"))
     func veto() {
         let cache = AutoPurgingCache<String, Int>(
             capacity: 100,
@@ -79,7 +79,7 @@ struct AutoPurgingCacheTests {
         #expect(none.capacity == 0 && !none.add(1, for: "a") && none.add(0, for: "b"))
     }
 
-    @Test("K1: when memory runs short, whoever hears of it asks for less")
+    @Test("a program that hears that memory runs short purges to any amount", .rows("K1"))
     func pressure() {
         let cache = cache()
         for name in ["a", "b", "c"] { cache.add(20, for: name) }
@@ -87,7 +87,7 @@ struct AutoPurgingCacheTests {
         #expect(cache.usage == 20 && cache.value(for: "c") == 20)
     }
 
-    @Test("K1: an image costs four octets a pixel, whatever it claims to be")
+    @Test("an image costs four octets a pixel, whatever it claims to be", .rows("K1"))
     func images() throws {
         /// The head of a GIF of that size.
         func image(_ width: UInt16, _ height: UInt16) throws -> ImageContent {
@@ -107,7 +107,7 @@ struct AutoPurgingCacheTests {
         #expect(cache.usage == 0)
     }
 
-    @Test("K1: threads may use it at once, reads too, and the usage is what the values cost")
+    @Test("threads may use it at once, reads too, and the usage is what the values cost", .rows("K1"))
     func threads() {
         let cache = cache(1_000, 600)
         DispatchQueue.concurrentPerform(iterations: 8) { thread in

@@ -45,7 +45,6 @@ final class HandLoads: Sendable {
     func fail(_ index: Int) { begun.all[index].continuation.resume(throwing: URLError(.timedOut)) }
 }
 
-/// K2, K3.
 @Suite("Downloader", .timeLimit(.minutes(2)))
 struct DownloaderTests {
     private let loads = HandLoads()
@@ -63,7 +62,7 @@ struct DownloaderTests {
         }
     }
 
-    @Test("K2: equal requests are loaded once, and each handler gets the value, in the order they came")
+    @Test("equal requests are loaded once, and each handler gets the value, in the order they came", .rows("K2"))
     func merging() async {
         let downloader = Downloader(load: loads.load)
         for name in ["1", "2", "3"] { downloader.download(request("x"), completion: completion(name)) }
@@ -79,7 +78,8 @@ struct DownloaderTests {
     }
 
     @Test(
-        "K2: method, fields, freshness and content tell requests apart; names in any case and the program's own key do not"
+        "method, fields, freshness and content tell requests apart; names in any case and the program's own key do not",
+        .rows("K2")
     )
     func keys() async {
         let downloader = Downloader(maximumActive: 20, load: loads.load)
@@ -115,7 +115,7 @@ struct DownloaderTests {
         #expect(await results.wait { $0.count == 13 })
     }
 
-    @Test("K2: so many are active, the others wait, in order or the last first", arguments: [true, false])
+    @Test("loads beyond the limit wait, oldest first or newest first", .rows("K2"), arguments: [true, false])
     func bounded(isFIFO: Bool) async {
         let downloader = Downloader(order: isFIFO ? .firstInFirstOut : .lastInFirstOut, load: loads.load)
         #expect(downloader.maximumActive == 4)
@@ -135,7 +135,8 @@ struct DownloaderTests {
     }
 
     @Test(
-        "K2: the cache is asked first, unless the request wants a fresh answer; then there is no receipt and no response"
+        "the cache is asked first, unless the request wants a fresh answer; then there is no receipt and no response",
+        .rows("K2")
     )
     func cache() async {
         let downloader = Downloader(cache: AutoPurgingCache(capacity: 1_000) { $0.count }, load: loads.load)
@@ -156,7 +157,7 @@ struct DownloaderTests {
         #expect(downloader.cachedValue(for: request("x")) == "new")
     }
 
-    @Test("K2: no URL is an error of its own, later and once")
+    @Test("no URL is an error of its own, later and once", .rows("K2"))
     func noURL() async {
         let downloader = Downloader(load: loads.load)
         var request = request("x")
@@ -166,7 +167,10 @@ struct DownloaderTests {
         #expect(loads.begun.all.isEmpty)
     }
 
-    @Test("K3: a cancelled receipt gets its error; the load ends with the last, and the next request begins anew")
+    @Test(
+        "a cancelled receipt gets its error; the load ends with the last, and the next request begins anew",
+        .rows("K3")
+    )
     func cancelling() async {
         let downloader = Downloader(load: loads.load)
         let first = downloader.download(request("x"), completion: completion("1"))
@@ -180,7 +184,7 @@ struct DownloaderTests {
         #expect(await loads.cancelled.wait { $0 == ["x"] })
         downloader.download(request("x"), completion: completion("3"))
         #expect(await loads.begun.wait { $0.count == 2 })
-        // What comes late of the one given up is nobody's.
+        // A late result of the cancelled load reaches no caller.
         loads.finish(0, "late")
         loads.finish(1, "fresh")
         #expect(await results.wait { $0.last == "3 fresh loaded" })
@@ -189,7 +193,7 @@ struct DownloaderTests {
         #expect(results.all.count == 3, "a receipt counts once")
     }
 
-    @Test("K3, D22: cancelling what never began leaves the number of active loads as it is")
+    @Test("cancelling what never began leaves the number of active loads as it is", .rows("K3", "D22"))
     func cancellingQueued() async {
         let downloader = Downloader(maximumActive: 2, load: loads.load)
         for name in ["a", "b"] { downloader.download(request(name), completion: completion(name)) }
@@ -210,7 +214,7 @@ struct DownloaderTests {
         #expect(await results.wait { $0.count == 8 })
     }
 
-    @Test("K3: a load that was cancelled and has not ended still counts: it has a connection")
+    @Test("a load that was cancelled and has not ended still counts: it has a connection", .rows("K3"))
     func cancelledIsActive() async {
         let downloader = Downloader(maximumActive: 1, load: loads.load)
         let receipt = downloader.download(request("x"), completion: completion("1"))
@@ -224,7 +228,7 @@ struct DownloaderTests {
         #expect(await results.wait { $0.last == "2 value loaded" })
     }
 
-    @Test("a Swift task that is cancelled waits no more, and the others get theirs")
+    @Test("a cancelled Swift task returns at once, and the other callers get the value")
     func awaiting() async throws {
         let downloader = Downloader(load: loads.load)
         let kept = Task { try await downloader.value(for: request("x")).value }
@@ -265,7 +269,7 @@ struct DownloaderTests {
         #expect(counts.withLock { $0.most } <= 4)
     }
 
-    @Test("K2: the session's configuration has a cache of 20 and 150 MiB")
+    @Test("the session's configuration has a cache of 20 and 150 MiB", .rows("K2"))
     func configuration() {
         let cache = URLSessionConfiguration.downloader.urlCache
         #expect(cache?.memoryCapacity == 20 << 20 && cache?.diskCapacity == 150 << 20)

@@ -4,7 +4,6 @@ import Testing
 
 @testable import UncurlExtras
 
-/// K6.
 @Suite("Latest wins", .timeLimit(.minutes(2)))
 struct LatestSlotsTests {
     private let loads = HandLoads()
@@ -29,7 +28,7 @@ struct LatestSlotsTests {
         }
     }
 
-    @Test("K6: the placeholder at once, then the value")
+    @Test("the placeholder at once, then the value", .rows("K6"))
     func usual() async {
         #expect(slots.show(request("x"), in: "a", placeholder: "grey", apply: apply("1")))
         #expect(shown.all == ["1 placeholder grey"] && slots.isLoading("a"))
@@ -39,7 +38,7 @@ struct LatestSlotsTests {
         #expect(!slots.isLoading("a"))
     }
 
-    @Test("K6: what is loading already is not asked for again")
+    @Test("a place that loads a request ignores the same request", .rows("K6"))
     func same() async {
         slots.show(request("x"), in: "a", apply: apply("1"))
         #expect(!slots.show(request("x"), in: "a", apply: apply("2")))
@@ -48,7 +47,7 @@ struct LatestSlotsTests {
         #expect(await shown.wait { $0 == ["1 placeholder none", "1 value loaded"] })
     }
 
-    @Test("K6: another request cancels the one before, of which nothing is shown any more")
+    @Test("another request for a place cancels the one before, whose result is never shown", .rows("K6"))
     func latest() async {
         slots.show(request("x"), in: "a", apply: apply("1"))
         #expect(await loads.begun.wait { $0.count == 1 })
@@ -62,7 +61,7 @@ struct LatestSlotsTests {
         #expect(shown.all == ["1 placeholder none", "2 placeholder none", "2 y loaded"])
     }
 
-    @Test("K6: what the cache has is shown at once and without the placeholder")
+    @Test("a cached value is shown at once, without the placeholder", .rows("K6"))
     func cached() async {
         slots.show(request("x"), in: "a", apply: apply("1"))
         #expect(await loads.begun.wait { $0.count == 1 })
@@ -78,7 +77,7 @@ struct LatestSlotsTests {
         #expect(shown.all.count == 4)
     }
 
-    @Test("K6: each place has its own, and one can be told to show nothing more")
+    @Test("each place loads by itself, and one can be cancelled alone", .rows("K6"))
     func places() async {
         slots.show(request("x"), in: "a", apply: apply("a"))
         slots.show(request("x"), in: "b", apply: apply("b"))
@@ -95,7 +94,7 @@ struct LatestSlotsTests {
         loads.fail(1)
     }
 
-    @Test("K6: requests that are never merged are never the same")
+    @Test("requests that are never merged are never the same", .rows("K6"))
     func posts() async {
         var (first, second) = (request("x"), request("x"))
         (first.httpMethod, second.httpMethod) = ("POST", "POST")

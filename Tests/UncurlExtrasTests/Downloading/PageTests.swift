@@ -4,14 +4,14 @@ import Testing
 import UncurlExtras
 import UncurlTestKit
 
-/// K2 and K7 with a session's tasks and serializers.
+/// Merged downloads with a session's tasks and serializers.
 @Suite("Pages", .timeLimit(.minutes(2)))
 struct PageTests {
     private let stubs = Stubs()
 
     private func request(_ name: String) -> URLRequest { URLRequest(url: URL(string: "http://a.test/\(name)")!) }
 
-    @Test("K7: a page is read by its charset, may be rewritten, and the one before is cancelled")
+    @Test("a page is read by its charset, may be rewritten, and the one before is cancelled", .rows("K7"))
     func pages() async {
         stubs.add(.get("/latin"), .data(Data([0x62, 0xFC, 0x63, 0x68]), contentType: "text/html; charset=iso-8859-1"))
         stubs.add(.get("/plain"), .data(Data("büch".utf8), contentType: "text/html"))
@@ -34,7 +34,7 @@ struct PageTests {
         #expect(await Sightings<Void>.eventually { pages.activeCount == 0 })
     }
 
-    @Test("K2: an answer that is not acceptable is a failure, and is not kept")
+    @Test("an answer that is not acceptable is a failure, and is not kept", .rows("K2"))
     func validation() async throws {
         stubs.add(.get("/x"), [.text("no", status: 500), .text("yes")])
         let cache = Downloader<String>.Cache(capacity: 100) { $0.utf8.count }

@@ -1,5 +1,6 @@
 import FacadeTestSupport
 import Foundation
+import TestSupport
 import Testing
 import UncurlExtras
 
@@ -33,7 +34,7 @@ struct ImageSerializerTests {
         (.ico, Data([0, 0, 1, 0, 2, 0, 5, 5]) + Data(count: 14) + Data([21, 13]) + Data(count: 14)),
     ]
 
-    @Test("S9: format and size by the octets, whatever the media type says", arguments: headers)
+    @Test("format and size by the octets, whatever the media type says", .rows("S9"), arguments: headers)
     func sizes(format: ImageFormat, data: Data) throws {
         let header = try ImageHeader(reading: data)
         #expect(header.format == format && header.width == 21 && header.height == 13)
@@ -42,7 +43,7 @@ struct ImageSerializerTests {
         #expect(outcome.value?.format == format && outcome.value?.pixels == nil && outcome.value?.data == data)
     }
 
-    @Test("S9: a header cut anywhere is an error or has its size, and never a trap", arguments: headers)
+    @Test("a header cut anywhere is an error or has its size, and never a trap", .rows("S9"), arguments: headers)
     func cuts(format: ImageFormat, data: Data) {
         for end in 0..<data.count {
             let header = try? ImageHeader(reading: data.prefix(end))
@@ -57,7 +58,8 @@ struct ImageSerializerTests {
     }
 
     @Test(
-        "S9: what is no image is a failure that says so",
+        "content that is no image is a failure of the kind image",
+        .rows("S9"),
         arguments: ["", "x", "<svg>", "GIF90a", "\u{7F}PNG", "RIFFxxxxWAVE"]
     )
     func unknown(text: String) {
@@ -70,7 +72,8 @@ struct ImageSerializerTests {
     }
 
     @Test(
-        "S9: the original's media types are acceptable, and those of other images",
+        "the original's media types are acceptable, and those of other images",
+        .rows("S9"),
         arguments: ["tiff", "jpeg", "gif", "png", "ico", "x-icon", "bmp", "x-bmp", "x-xbitmap", "x-win-bitmap", "webp"]
     )
     func types(subtype: String) {
@@ -79,7 +82,7 @@ struct ImageSerializerTests {
         #expect(serializer.validation.failure(of: answer("x", type: "text/\(subtype)")) != nil)
     }
 
-    @Test("S9: pixels are made at once unless that is turned off, or the image is beyond the limit")
+    @Test("pixels are made at once unless that is turned off, or the image is beyond the limit", .rows("S9"))
     func pixels() throws {
         let vector = PNGVectors.all[0]
         let received = answer(vector.image, type: "image/png")
@@ -91,7 +94,7 @@ struct ImageSerializerTests {
         #expect(try ImageResponseSerializer(maximumPixels: 25).serialize(received).pixels != nil)
     }
 
-    @Test("S9: broken pixels are a failure with the answer and the reason")
+    @Test("broken pixels are a failure with the answer and the reason", .rows("S9"))
     func brokenPixels() {
         let image = PNGVectors.all[0].image.dropLast(20)
         let failure = ImageResponseSerializer().outcome(of: answer(image, type: "image/png")).serializationFailure
@@ -112,7 +115,7 @@ struct ImageSerializerTests {
         }
     }
 
-    @Test("S9: other decoders are asked for their formats, and before the one that is here")
+    @Test("other decoders are asked for their formats, and before the one that is here", .rows("S9"))
     func decoders() throws {
         let gif = answer(Self.headers[0].1, type: "image/gif")
         let serializer = ImageResponseSerializer(decoders: [OnePixel(format: .gif), OnePixel(format: .png)])
@@ -129,14 +132,14 @@ struct ImageSerializerTests {
         #expect(ImagePixels(width: 1, height: 2, octets: Array(repeating: 0, count: 8)) != nil)
     }
 
-    @Test("A15: a downloaded image is read from its file")
+    @Test("a downloaded image is read from its file", .rows("A15"))
     func file() throws {
         let folder = try TemporaryFolder()
         let received = try downloaded(answer(PNGVectors.all[3].image, type: "image/png"), in: folder)
         #expect(try ImageResponseSerializer().serialize(received).pixels?.octets == PNGVectors.all[3].pixels)
     }
 
-    @Test("A15: of a downloaded file no more is read than is looked at")
+    @Test("an image in a downloaded file is read without the rest of the file", .rows("A15"))
     func largeFile() throws {
         let folder = try TemporaryFolder()
         let received = try downloaded(answer("BM", type: "image/bmp"), in: folder)

@@ -1,11 +1,13 @@
 import Foundation
+import TestSupport
 import Testing
 import UncurlExtras
 
 @Suite("Decoding PNG")
 struct PNGDecoderTests {
     @Test(
-        "S9: every color type and depth, interlaced or not, with transparencies and all filters",
+        "every color type and depth, interlaced or not, with transparencies and all filters",
+        .rows("S9"),
         arguments: PNGVectors.all
     )
     func vectors(vector: PNGVectors.Vector) throws {
@@ -147,7 +149,7 @@ struct PNGDecoderTests {
         #expect(failure { $0.before = [transparency] }?.contains("transparency") == true)
     }
 
-    @Test("chunks in the wrong order, and critical ones nobody knows, are refused; others are passed over")
+    @Test("chunks in the wrong order, and unknown critical ones, are refused; unknown others are skipped")
     func chunks() throws {
         let pixels = PNGMaker.zlib(PNGMaker().raw)
         let (first, second) = (

@@ -6,7 +6,6 @@ import UncurlTestKit
 
 @testable import UncurlExtras
 
-/// K5.
 @Suite("Terminal progress bar", .timeLimit(.minutes(2)))
 struct TerminalProgressBarTests {
     private let clock = TestClock()
@@ -34,7 +33,10 @@ struct TerminalProgressBarTests {
         override var countOfBytesExpectedToSend: Int64 { 500 }
     }
 
-    @Test("K5: on a terminal the line is written over: share, bar, amount, speed, time left; it ends with the transfer")
+    @Test(
+        "on a terminal the line is written over: share, bar, amount, speed, time left; it ends with the transfer",
+        .rows("K5")
+    )
     func terminal() async {
         let bar = TerminalProgressBar("file", output: output(isTerminal: true), clock: clock)
         let source = Source(10_000_000)
@@ -57,7 +59,7 @@ struct TerminalProgressBarTests {
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test("K5: in a file each tenth has a line, and none is written over")
+    @Test("in a file each tenth has a line, and none is written over", .rows("K5"))
     func file() async {
         let bar = TerminalProgressBar(output: output(isTerminal: false), clock: clock)
         let source = Source(1_000)
@@ -76,7 +78,7 @@ struct TerminalProgressBarTests {
         #expect(lines.last?.contains("done") == true)
     }
 
-    @Test("K5: where nobody knows the length, the amount and a line now and then")
+    @Test("where the length is not known, the amount is shown, and a line now and then", .rows("K5"))
     func unknownLength() async {
         let bar = TerminalProgressBar(output: output(isTerminal: false), clock: clock)
         let source = Source(nil)
@@ -94,7 +96,7 @@ struct TerminalProgressBarTests {
         #expect(written.all.last?.contains("11.0 kB") == true && written.all.last?.contains("connection lost") == true)
     }
 
-    @Test("K5: it follows a task until that has ended, another in its place, and never one that has ended")
+    @Test("a bar follows a task until its end, then another, and never one that has ended", .rows("K5"))
     func tasks() async {
         let bar = TerminalProgressBar(output: output(isTerminal: true), clock: clock)
         let (first, second, ended) = (FakeTask(), FakeTask(), FakeTask())
@@ -118,7 +120,7 @@ struct TerminalProgressBarTests {
         #expect(await Sightings<Void>.eventually { clock.sleeperCount == 0 })
     }
 
-    @Test("K5: a narrow terminal loses the bar, then what matters less, and no line is wider than it")
+    @Test("a narrow terminal loses the bar, then what matters less, and no line is wider than it", .rows("K5"))
     func narrow() {
         var line = ProgressLine(
             label: "a-long-name.iso",
@@ -141,7 +143,7 @@ struct TerminalProgressBarTests {
         }
     }
 
-    @Test("K5: numbers as people read them")
+    @Test("numbers as people read them", .rows("K5"))
     func numbers() {
         let pairs: [(Double, String)] = [
             (0, "0 B"), (999, "999 B"), (1_000, "1.0 kB"), (1_550, "1.6 kB"), (999_949, "999.9 kB"),
@@ -161,7 +163,7 @@ struct TerminalProgressBarTests {
         #expect(line.percent == 100)
     }
 
-    @Test("K5: the speed follows, without the leaps of single packets")
+    @Test("the speed follows, without the leaps of single packets", .rows("K5"))
     func rate() throws {
         var rate = ProgressSpeed()
         #expect(rate.value == nil && rate.remaining(10) == nil)
@@ -177,7 +179,7 @@ struct TerminalProgressBarTests {
         #expect((rate.value ?? -1) >= 0)
     }
 
-    @Test("what a server puts into a name does not command the terminal")
+    @Test("control characters in a server's text do not reach the terminal")
     func label() async {
         let bar = TerminalProgressBar("a\u{1B}[2J\nb", output: output(isTerminal: true), clock: clock)
         let source = Source(10)
@@ -187,7 +189,10 @@ struct TerminalProgressBarTests {
         #expect(written.all.first?.hasPrefix("\ra[2Jb  100%") == true)
     }
 
-    @Test("K5: numbers that cannot be are shown as nothing; words and labels do not command the terminal")
+    @Test(
+        "negative numbers are shown as zero; control characters of labels and errors do not reach the terminal",
+        .rows("K5")
+    )
     func hostile() async {
         let bar = TerminalProgressBar("a\u{9B}2Jb", output: output(isTerminal: true), clock: clock)
         for (completed, total) in [(Int64.min, Int64.max), (.max, .min), (.max - 1, .max), (-1, -1)] {

@@ -15,7 +15,8 @@ struct RequestCompressionTests {
     }
 
     @Test(
-        "B13: zlib's frame for deflate, gzip's for gzip, read back by an independent reader",
+        "zlib's frame for deflate, gzip's for gzip, read back by an independent reader",
+        .rows("B13"),
         arguments: [RequestCompression.Coding.deflate, .gzip],
         [0, 1, 65_535, 65_536, 3_000_000]
     )
@@ -34,7 +35,7 @@ struct RequestCompressionTests {
         #expect(output.text == "\(count) \(plain.reduce(0) { $0 + Int($1) } % 65521) True 0\n")
     }
 
-    @Test("B13: a coding that is there already fails, is replaced, or stays, as asked")
+    @Test("a coding that is there already fails, is replaced, or stays, as asked", .rows("B13"))
     func existing() throws {
         let given = request(Data("content".utf8), "br")
         #expect(throws: CompressionFailure.encodedAlready("br")) { try RequestCompression().compress(given) }
@@ -47,7 +48,7 @@ struct RequestCompressionTests {
         )
     }
 
-    @Test("B13: content that is not worth it, empty, or no data, goes as it is")
+    @Test("content that the rule excludes, empty content and files are sent uncompressed", .rows("B13"))
     func untouched() throws {
         let large = RequestCompression { $0.count > 100 }
         for given in [request(nil), request(Data()), request(Data(count: 100))] {

@@ -1,7 +1,8 @@
 import FacadeTestSupport
 import Foundation
 
-/// The blocks of Swift in a document, in groups: a block sees what those before it have declared, and one that imports begins anew.
+/// The blocks of Swift in a document, in groups: a block sees what those before it have declared, and one that imports
+/// begins anew.
 struct ArticleBlocks {
     struct Block {
         var line: Int

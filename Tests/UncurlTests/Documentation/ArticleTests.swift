@@ -74,7 +74,7 @@ struct ArticleTests {
         #expect(count >= 1)
     }
 
-    @Test("a block that does not compile, and one that fails when it runs, are told by their article and their line")
+    @Test("an error in a block, of the compiler or at run time, names the article and the line")
     func failing() throws {
         let text = "# A\n\n```swift\nlet a = 1\n```\n\n```swift\nlet b = a +\n    missing\n```\n"
         let groups = ArticleBlocks(of: "A.md", text).groups

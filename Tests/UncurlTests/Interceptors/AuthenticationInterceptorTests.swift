@@ -2,6 +2,7 @@ import FacadeTestSupport
 import Foundation
 import Synchronization
 import TestServer
+import TestSupport
 import Testing
 
 @testable import Uncurl
@@ -43,7 +44,7 @@ struct AuthenticationInterceptorTests {
         }
     }
 
-    /// Holds whoever comes until it is opened.
+    /// Holds every caller until it is opened.
     actor Gate {
         private var isOpen = false
         private var waiting: [CheckedContinuation<Void, Never>] = []
@@ -59,7 +60,7 @@ struct AuthenticationInterceptorTests {
         }
     }
 
-    @Test("B10: the credential is put into each request, and refreshed first where it is about to expire")
+    @Test("the credential is put into each request, and refreshed first where it is about to expire", .rows("B10"))
     func applied() async throws {
         let server = try TestServer.start()
         let tokens = Tokens(expires: true)
@@ -72,12 +73,12 @@ struct AuthenticationInterceptorTests {
         #expect(interceptor.credential == 2)
     }
 
-    @Test("B10, D20: many requests that are refused at once wait for one refresh, and then all succeed")
+    @Test("many requests that are refused at once wait for one refresh, and then all succeed", .rows("B10", "D20"))
     func singleFlight() async throws {
         let refusal = "HTTP/1.1 401 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
         let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok"
         let count = 6
-        // Who begins while the credential is being refreshed waits with his first sending: all are to be on their way before.
+        // A request that begins during a refresh would wait: all must be under way before.
         let arrived = RawGate()
         let refusing = RawScript([.receive(.headEnd), .wait(arrived), .send(Array(refusal.utf8)), .finish])
         let answered = RawScript([.receive(.headEnd), .send(Array(ok.utf8)), .finish])
@@ -107,7 +108,7 @@ struct AuthenticationInterceptorTests {
         #expect(tokens.refreshes.entries == [1])
     }
 
-    @Test("B10: a request refused with an older credential is sent again without a refresh")
+    @Test("a request refused with an older credential is sent again without a refresh", .rows("B10"))
     func older() async throws {
         let tokens = Tokens()
         let interceptor = AuthenticationInterceptor(authenticator: tokens, credential: 5)
@@ -120,7 +121,7 @@ struct AuthenticationInterceptorTests {
         #expect(tokens.refreshes.entries.isEmpty)
     }
 
-    @Test("B10: a refresh that failed ends its requests; the next one tries again, within the window")
+    @Test("a refresh that failed ends its requests; the next one tries again, within the window", .rows("B10"))
     func triesAgain() async throws {
         let tokens = Tokens(failures: 2)
         let window = AuthenticationInterceptor<Tokens>.RefreshWindow(interval: .seconds(3600), limit: 3)
@@ -156,7 +157,7 @@ struct AuthenticationInterceptorTests {
         }
     }
 
-    @Test("B10: more refreshes than the window allows end it; without a credential nothing is sent")
+    @Test("more refreshes than the window allows end it; without a credential nothing is sent", .rows("B10"))
     func limits() async throws {
         let tokens = Tokens()
         let interceptor = AuthenticationInterceptor(
@@ -208,7 +209,7 @@ struct AuthenticationInterceptorTests {
         func isRequest(_ request: URLRequest, authenticatedWith credential: Int) -> Bool { overtake(credential) }
     }
 
-    @Test("B10: a credential that was refreshed meanwhile is not refreshed by the one it replaced")
+    @Test("a credential that was refreshed meanwhile is not refreshed by the one it replaced", .rows("B10"))
     func overtaken() async throws {
         let authenticator = Overtaken()
         let interceptor = AuthenticationInterceptor(authenticator: authenticator, credential: 1)
@@ -225,7 +226,7 @@ struct AuthenticationInterceptorTests {
         #expect(authenticator.refreshes.entries.isEmpty)
     }
 
-    @Test("B10: who is cancelled while he waits for a refresh waits no more, and the refresh goes on")
+    @Test("a request that is cancelled during a refresh ends at once, and the refresh goes on", .rows("B10"))
     func cancelledWaiter() async throws {
         let gate = Gate()
         let tokens = Tokens(gate: gate, expires: true)

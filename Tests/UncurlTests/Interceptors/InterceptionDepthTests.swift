@@ -55,7 +55,7 @@ struct InterceptionDepthTests {
         #expect(asking.calls.entries.count == 16)
     }
 
-    @Test("so does one that sends without end when it is asked about a failure")
+    @Test("a retrier that sends requests without end through its own manager ends with the limit's error")
     func retrying() async {
         let manager = server.manager()
         let asking = Asking(manager, inRetry: true)

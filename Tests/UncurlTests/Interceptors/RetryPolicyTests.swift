@@ -2,6 +2,7 @@ import FacadeTestSupport
 import Foundation
 import Synchronization
 import TestServer
+import TestSupport
 import Testing
 
 @testable import Uncurl
@@ -18,7 +19,7 @@ struct RetryPolicyTests {
         "HTTP/1.1 \(status) No\r\nContent-Length: 0\r\nConnection: close\r\n\(field)\r\n"
     }
 
-    @Test("B9: a failure that may pass is tried again, so often; the delays grow")
+    @Test("a failure that may pass is tried again, so often; the delays grow", .rows("B9"))
     func retries() async throws {
         let raw = try server([refusal(503), refusal(500), ok])
         let manager = raw.manager()
@@ -31,7 +32,7 @@ struct RetryPolicyTests {
         #expect(clock.slept == [.milliseconds(500), .seconds(1)])
     }
 
-    @Test("B9: after the limit the last failure is the response")
+    @Test("after the limit the last failure is the response", .rows("B9"))
     func limit() async throws {
         let raw = try server([refusal(503), refusal(503), refusal(504)])
         let manager = raw.manager()
@@ -42,7 +43,7 @@ struct RetryPolicyTests {
         #expect(response.retryCount == 2)
     }
 
-    @Test("D28: what might do a thing twice is not sent twice")
+    @Test("a request that may act twice is not retried", .rows("D28"))
     func post() async throws {
         let raw = try server([refusal(503)])
         let manager = raw.manager()
@@ -53,7 +54,7 @@ struct RetryPolicyTests {
         #expect(response.retryCount == 0)
     }
 
-    @Test("want 14: Retry-After counts, in seconds or as a date; one that asks for too much ends it")
+    @Test("Retry-After counts, in seconds or as a date; one that asks for too much ends it", .rows("W14"))
     func retryAfter() async throws {
         let raw = try server([refusal(429, "Retry-After: 7\r\n"), refusal(503, "Retry-After: 3600\r\n")])
         let manager = raw.manager()
@@ -89,7 +90,7 @@ struct RetryPolicyTests {
         }
     }
 
-    @Test("want 14: jitter stays within its bounds, and no delay is longer than the longest")
+    @Test("jitter stays within its bounds, and no delay is longer than the longest", .rows("W14"))
     func jitter() {
         var policy = RetryPolicy(jitter: .full)
         policy.random = { 0.25 }
@@ -101,7 +102,7 @@ struct RetryPolicyTests {
         #expect(policy.delay(1_000_000) == .seconds(30))
     }
 
-    @Test("B6: a cancelled request is not tried again, and a wait ends at once")
+    @Test("a cancelled request is not tried again, and a wait ends at once", .rows("B6"))
     func cancelled() async throws {
         let raw = try server([refusal(503)])
         let manager = raw.manager()
@@ -122,7 +123,7 @@ struct RetryPolicyTests {
         #expect(transfer.control.state == .cancelled)
     }
 
-    @Test("B8: adapters run in order before each attempt; the first that throws ends the request")
+    @Test("adapters run in order before each attempt; the first that throws ends the request", .rows("B8", "A9", "A11"))
     func adapters() async throws {
         struct Mine: Error {}
         let server = try TestServer.start()
@@ -157,7 +158,7 @@ struct RetryPolicyTests {
         #expect(server.requestCount == before)
     }
 
-    @Test("B8: a retrier may put an error of its own in place, which keeps the first")
+    @Test("a retrier may put an error of its own in place, which keeps the first", .rows("B8"))
     func otherError() async throws {
         struct Mine: Error {}
         let raw = try server([refusal(500)])
@@ -172,7 +173,7 @@ struct RetryPolicyTests {
         #expect(failure.status == 500)
     }
 
-    @Test("want 14: a Retry-After of more digits than an integer has asks for too much, and is not passed over")
+    @Test("a Retry-After of more digits than an integer has asks for too much, and is not passed over", .rows("W14"))
     func absurdRetryAfter() async throws {
         for text in ["99999999999", "18446744073709551616", String(repeating: "9", count: 400)] {
             let response = HTTPURLResponse(

@@ -9,7 +9,7 @@ struct MultipartFormTests {
         String(decoding: try form.encoded(), as: UTF8.self)
     }
 
-    @Test("P1: a boundary is Boundary+ and sixteen digits, one a form, and a copy's too")
+    @Test("a boundary is Boundary+ and sixteen digits, one a form, and a copy's too", .rows("P1"))
     func boundary() throws {
         let form = MultipartForm()
         #expect(form.boundary.wholeMatch(of: /Boundary\+[0-9A-F]{16}/) != nil)
@@ -18,7 +18,7 @@ struct MultipartFormTests {
         #expect(Set((0..<100).map { _ in MultipartForm().boundary }).count == 100)
     }
 
-    @Test("B23: a boundary of one's own is one of RFC 2046, quoted in the field where it is no token")
+    @Test("a given boundary must follow RFC 2046, and is quoted in the field where it is no token", .rows("B23"))
     func ownBoundary() throws {
         let plain = try MultipartForm(boundary: "alamofire.boundary.0123")
         #expect(plain.contentType == "multipart/form-data; boundary=alamofire.boundary.0123")
@@ -29,7 +29,7 @@ struct MultipartFormTests {
         }
     }
 
-    @Test("P2, P6: the layout to the byte: boundary, fields in order, empty line, content, closing boundary")
+    @Test("the layout to the byte: boundary, fields in order, empty line, content, closing boundary", .rows("P2", "P6"))
     func layout() throws {
         var form = try MultipartForm(boundary: "B")
         try form.append(.text("one"), name: "a")
@@ -48,7 +48,7 @@ struct MultipartFormTests {
         #expect(form.count == 4 && form.isReplayable)
     }
 
-    @Test("P3: the request says the form's type whatever it said before, and keeps the rest")
+    @Test("the request says the form's type whatever it said before, and keeps the rest", .rows("P3"))
     func request() throws {
         var request = URLRequest(url: URL(string: "http://127.0.0.1/")!)
         request.httpMethod = "PUT"
@@ -62,21 +62,21 @@ struct MultipartFormTests {
         #expect(made.httpBody == nil && made.httpBodyStream == nil)
     }
 
-    @Test("Q15: GET and HEAD carry no form", arguments: ["GET", "HEAD"])
+    @Test("GET and HEAD carry no form", .rows("Q15"), arguments: ["GET", "HEAD"])
     func methods(method: String) throws {
         var request = URLRequest(url: URL(string: "http://127.0.0.1/")!)
         request.httpMethod = method
         #expect(throws: MultipartFailure.methodWithoutContent(method)) { try MultipartForm().request(from: request) }
     }
 
-    @Test("P4: an empty form is its closing boundary, as browsers send it")
+    @Test("an empty form is its closing boundary, as browsers send it", .rows("P4"))
     func empty() throws {
         let form = try MultipartForm(boundary: "B")
         #expect(try text(form) == "--B--\r\n")
         #expect(form.isEmpty && form.contentLength == 7)
     }
 
-    @Test("P5: a file brings its name, its type by ending, and its size as it was")
+    @Test("a file brings its name, its type by ending, and its size as it was", .rows("P5"))
     func file() throws {
         let folder = URL(fileURLWithPath: "/tmp/uncurl-form-\(UInt64.random(in: .min ... .max))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -100,7 +100,10 @@ struct MultipartFormTests {
         }
     }
 
-    @Test("P5, A16: each thing that is wrong with a file is an error of its own, and the form stays as it was")
+    @Test(
+        "each thing that is wrong with a file is an error of its own, and the form stays as it was",
+        .rows("P5", "A16")
+    )
     func files() throws {
         let fifo = "/tmp/uncurl-fifo-\(UInt64.random(in: .min ... .max))"
         #expect(mkfifo(fifo, 0o600) == 0)
@@ -137,7 +140,7 @@ struct MultipartFormTests {
         }
     }
 
-    @Test("D12: names are escaped as browsers do, UTF-8 goes as it is, and no name breaks out of its line")
+    @Test("names are escaped as browsers do, UTF-8 goes as it is, and no name breaks out of its line", .rows("D12"))
     func names() throws {
         var form = try MultipartForm(boundary: "B")
         let evil = "a\"; filename=\"b\r\nX-Evil: 1\n\r\n%22ü😀\\'"
@@ -152,7 +155,7 @@ struct MultipartFormTests {
         #expect(throws: MultipartFailure.nulInName("a\0b")) { try form.append(.text(""), name: "n", fileName: "a\0b") }
     }
 
-    @Test("D12: fields of a part that would be other fields are refused")
+    @Test("fields of a part that would be other fields are refused", .rows("D12"))
     func injection() throws {
         var form = MultipartForm()
         for (name, value) in [
@@ -169,7 +172,7 @@ struct MultipartFormTests {
         #expect(form.isEmpty)
     }
 
-    @Test("Q15: pairs become fields in their order, raw, with no percent-encoding")
+    @Test("pairs become fields in their order, raw, with no percent-encoding", .rows("Q15"))
     func fields() throws {
         var form = try MultipartForm(boundary: "B")
         try form.append(fields: [
@@ -181,7 +184,7 @@ struct MultipartFormTests {
         #expect(encoded.range(of: Data("name=\"null\"\r\n\r\n\r\n--B--".utf8)) != nil)
     }
 
-    @Test("want 3: the length is known when every part knows its own, and never guessed")
+    @Test("the length is known when every part knows its own, and never guessed", .rows("W3"))
     func lengths() throws {
         var form = MultipartForm()
         try form.append(.text("x"), name: "a")
@@ -205,7 +208,7 @@ struct MultipartFormTests {
         #expect(form.count == 1)
     }
 
-    @Test("A16: a form in memory keeps to its limit, told at once where the length is known")
+    @Test("a form in memory beyond its limit is an error, at once where the length is known", .rows("A16"))
     func limit() throws {
         var form = MultipartForm()
         try form.append(.data(Data(count: 1000)), name: "a")
@@ -217,7 +220,7 @@ struct MultipartFormTests {
         #expect(try form.encoded(limit: 300_000).count > 200_000)
     }
 
-    @Test("every failure says in words what happened")
+    @Test("every failure of a form has a description")
     func words() {
         let url = URL(fileURLWithPath: "/tmp/a")
         let failures: [(MultipartFailure, String)] = [
@@ -231,7 +234,7 @@ struct MultipartFormTests {
         for (failure, text) in failures { #expect((failure as any Error).localizedDescription == text) }
     }
 
-    @Test("P8: lengths that together are more than any sum holds are too long, whatever stands around them")
+    @Test("lengths that together are more than any sum holds are too long, whatever stands around them", .rows("P8"))
     func sums() throws {
         var form = MultipartForm()
         let most = UInt64(Int64.max) - 1024

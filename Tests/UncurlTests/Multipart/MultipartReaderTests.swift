@@ -30,7 +30,7 @@ struct MultipartReaderTests {
         }
     }
 
-    @Test("P9: buffers of any size give the same bytes", arguments: sizes)
+    @Test("buffers of any size give the same bytes", .rows("P9"), arguments: sizes)
     func buffers(size: Int) throws {
         let (file, empty) = (TemporaryFile(noise(2_500)), TemporaryFile())
         let form = try form(file, empty)
@@ -41,7 +41,7 @@ struct MultipartReaderTests {
         #expect(try reader.read(atMost: 1).isEmpty)
     }
 
-    @Test("P9: reading begins at any offset, within whatever lies there")
+    @Test("reading begins at any offset, within whatever lies there", .rows("P9"))
     func offsets() throws {
         let (file, empty) = (TemporaryFile(noise(200)), TemporaryFile())
         var form = try MultipartForm(boundary: "B")
@@ -58,7 +58,7 @@ struct MultipartReaderTests {
         }
     }
 
-    @Test("P11: a replayable form reads the same any number of times, and at once")
+    @Test("a replayable form reads the same any number of times, and at once", .rows("P11"))
     func again() throws {
         let (file, empty) = (TemporaryFile(noise(2_500)), TemporaryFile())
         let form = try form(file, empty)
@@ -77,7 +77,7 @@ struct MultipartReaderTests {
         #expect(Set(all).count == 1 && all[0] == whole)
     }
 
-    @Test("P11, D11: a stream that is read once gives a distinct error the second time")
+    @Test("a stream that is read once gives a distinct error the second time", .rows("P11", "D11"))
     func once() throws {
         var form = MultipartForm()
         try form.append(.stream(.of([1, 2, 3])), name: "s")
@@ -86,7 +86,8 @@ struct MultipartReaderTests {
     }
 
     @Test(
-        "P7, D13: a stream that gives less or more than it declared is an error, never wrong framing",
+        "a stream that gives less or more than it declared is an error, never wrong framing",
+        .rows("P7", "D13"),
         arguments: [2, 4, 5_000]
     )
     func mismatch(given: Int) throws {
@@ -101,7 +102,7 @@ struct MultipartReaderTests {
         #expect(counted == UInt64(min(given, 64)))
     }
 
-    @Test("P10: what came before an error is given, the error is thrown, and it stays one")
+    @Test("a reader gives the bytes before an error, then throws it with every read", .rows("P10"))
     func failing() throws {
         var form = try MultipartForm(boundary: "B")
         try form.append(.text("before"), name: "a")
@@ -121,7 +122,7 @@ struct MultipartReaderTests {
         #expect(throws: failure) { try reader.skip(1) }
     }
 
-    @Test("P5: a file that has changed since is an error: gone, another, shorter")
+    @Test("a file that has changed since is an error: gone, another, shorter", .rows("P5"))
     func changed() throws {
         for change in [{ $0.remove() }, { $0.replace(with: noise(1_000)) }, { $0.truncate(to: 10) }]
             as [(TemporaryFile) -> Void]
@@ -138,7 +139,7 @@ struct MultipartReaderTests {
         }
     }
 
-    @Test("P13: a closed reader gives nothing, and closing twice does no harm")
+    @Test("a closed reader gives nothing, and closing twice does no harm", .rows("P13"))
     func closed() throws {
         let form = try MultipartForm(boundary: "B")
         let reader = MultipartReader(form)
@@ -147,7 +148,7 @@ struct MultipartReaderTests {
         #expect(try reader.read(atMost: 10).isEmpty)
     }
 
-    @Test("P9: as much as there is may be asked for, from anywhere")
+    @Test("a reader skips to any offset and reads any count from there", .rows("P9"))
     func all() throws {
         let (file, empty) = (TemporaryFile(noise(2_500)), TemporaryFile())
         let form = try form(file, empty)

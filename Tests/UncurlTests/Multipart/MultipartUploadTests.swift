@@ -22,7 +22,7 @@ struct MultipartUploadTests {
         return form
     }
 
-    @Test("P2, P3: a form of known lengths arrives byte by byte under its exact Content-Length")
+    @Test("a form of known lengths arrives byte by byte under its exact Content-Length", .rows("P2", "P3"))
     func known() async throws {
         let form = try mixed(200_000)
         let whole = [UInt8](try form.encoded())
@@ -35,7 +35,7 @@ struct MultipartUploadTests {
         #expect(server.content() == whole)
     }
 
-    @Test("want 3: a form with a stream of unknown length goes chunked, file and all, and arrives byte by byte")
+    @Test("a form with a stream of unknown length goes chunked, file and all, and arrives byte by byte", .rows("W3"))
     func unknown() async throws {
         let form = try mixed(nil)
         let whole = [UInt8](try form.encoded())
@@ -52,7 +52,7 @@ struct MultipartUploadTests {
         #expect(dechunked(server.content()) == whole)
     }
 
-    @Test("want 3: the same over TLS, where files go in bites", arguments: [200_000, nil] as [UInt64?])
+    @Test("a form over TLS is the same as over plain TCP", .rows("W3"), arguments: [200_000, nil] as [UInt64?])
     func secure(length: UInt64?) async throws {
         let form = try mixed(length)
         let server = try TestServer.start(
@@ -67,7 +67,7 @@ struct MultipartUploadTests {
         session.finishTasksAndInvalidate()
     }
 
-    @Test("D1, P12: a form with streams is sent while the main queue waits for it")
+    @Test("a form with streams is sent while the main queue waits for it", .rows("D1", "P12"))
     @MainActor
     func mainWaits() throws {
         let form = try mixed(nil)
@@ -87,7 +87,7 @@ struct MultipartUploadTests {
         #expect(text?.contains("\(try form.encoded().count)") == true)
     }
 
-    @Test("P11, want 3: a replayable form goes along a redirect that keeps the method")
+    @Test("a replayable form goes along a redirect that keeps the method", .rows("P11", "W3"))
     func redirected() async throws {
         let form = try mixed(nil)
         let server = try TestServer.start()
@@ -99,7 +99,7 @@ struct MultipartUploadTests {
         #expect(String(decoding: data, as: UTF8.self).contains("\(try form.encoded().count)"))
     }
 
-    @Test("want 3, P11: a replayable form goes along with the answer to a challenge")
+    @Test("a replayable form goes along with the answer to a challenge", .rows("W3", "P11"))
     func challenged() async throws {
         let form = try mixed(200_000)
         let whole = [UInt8](try form.encoded())
@@ -118,7 +118,7 @@ struct MultipartUploadTests {
         #expect(server.head(1).contains("\r\nAuthorization: Basic "))
     }
 
-    @Test("D11: a form with a stream that is read once fails at such a redirect, with an error that says so")
+    @Test("a form with a stream that is read once fails at such a redirect, with an error that says so", .rows("D11"))
     func notReplayable() async throws {
         var form = MultipartForm()
         try form.append(.stream(.of(noise(1_000)), length: 1_000), name: "s")
@@ -132,7 +132,8 @@ struct MultipartUploadTests {
     }
 
     @Test(
-        "D13, B23: a stream that lies about its length resets the connection, and is a typed error",
+        "a stream that lies about its length resets the connection, and is a typed error",
+        .rows("D13", "B23"),
         arguments: [999, 1_001, 200_000]
     )
     func lies(given: Int) async throws {
@@ -151,7 +152,10 @@ struct MultipartUploadTests {
         #expect(!server.raw.connections[0].receivedText.contains("behind"))
     }
 
-    @Test("P10: a stream that fails in the middle is a typed error with the part's name, and the server sees a cut")
+    @Test(
+        "a stream that fails in the middle is a typed error with the part's name, and the server sees a cut",
+        .rows("P10")
+    )
     func failing() async throws {
         var form = MultipartForm()
         let path = "/tmp/uncurl/no such file"
@@ -168,7 +172,7 @@ struct MultipartUploadTests {
         #expect(try server.raw.waitForEnd(of: 0).sawReset)
     }
 
-    @Test("P5: a file that is another by the time it is sent is a typed error")
+    @Test("a file that is another by the time it is sent is a typed error", .rows("P5"))
     func changed() async throws {
         let file = TemporaryFile(noise(1_000))
         var form = MultipartForm()

@@ -2,6 +2,7 @@ import FacadeTestSupport
 import Foundation
 import Synchronization
 import TestServer
+import TestSupport
 import Testing
 import Uncurl
 
@@ -32,7 +33,7 @@ struct HTTPRequestOperationTests {
         }
     }
 
-    @Test("O1, O12: it starts in its queue, finishes, and tells its handlers once, also one that comes late")
+    @Test("an operation starts in its queue, finishes, and calls each handler once, late ones too", .rows("O1", "O12"))
     func runs() async {
         let manager = server.manager()
         let operation = operation("/bytes/1000", manager)
@@ -46,7 +47,23 @@ struct HTTPRequestOperationTests {
         #expect(await end(operation).statusCode == 200)
     }
 
-    @Test("O3: one that was cancelled before it started says so, with its request, and finishes")
+    @Test("an operation's own hooks answer its redirects and its challenges", .rows("O10", "O11"))
+    func ownHooks() async {
+        let right = URLCredential(user: "me", password: "secret", persistence: .none)
+        var hooks = TaskHooks()
+        hooks.willPerformRedirection = { _, _, _, _ in nil }
+        hooks.didReceiveChallenge = { _, _, _ in .useCredential(right) }
+        let manager = server.manager()
+        let redirected = operation("/redirect/1", manager, hooks: hooks)
+        let challenged = operation("/basic-auth/me/secret", manager, hooks: hooks)
+        let queue = OperationQueue()
+        for operation in [redirected, challenged] { queue.addOperation(operation) }
+        #expect(await end(redirected).statusCode == 302)
+        #expect(await end(challenged).statusCode == 200)
+        #expect(challenged.result?.error == nil)
+    }
+
+    @Test("an operation that is cancelled before its start finishes as cancelled, with its request", .rows("O3"))
     func cancelledBefore() async {
         let operation = operation("/bytes/1", server.manager())
         operation.cancel()
@@ -61,7 +78,7 @@ struct HTTPRequestOperationTests {
         #expect(server.requestCount == 0)
     }
 
-    @Test("what waits for the end of an operation's task runs when the operation has told its handlers")
+    @Test("work that waits for an operation's task runs after the operation's handlers", .rows("A1"))
     func taskQueue() async {
         let manager = server.manager()
         let log = Log<String>()
@@ -77,7 +94,7 @@ struct HTTPRequestOperationTests {
         #expect(log.entries == ["handler", "behind"])
     }
 
-    @Test("O4: one that is cancelled while it runs ends once, with nothing of its content")
+    @Test("an operation that is cancelled while it runs ends once and has no content", .rows("O4"))
     func cancelledDuring() async {
         let log = Log<Bool>()
         var hooks = TaskHooks()
@@ -96,7 +113,7 @@ struct HTTPRequestOperationTests {
         }
     }
 
-    @Test("O5, D25: a pause keeps what came, and the rest is asked for by range and validator")
+    @Test("a pause keeps what came, and the rest is asked for by range and validator", .rows("O5", "D25"))
     func resumes() async throws {
         let content = Array("0123456789".utf8)
         let raw = try RawServer.start([
@@ -128,7 +145,8 @@ struct HTTPRequestOperationTests {
     }
 
     @Test(
-        "O5, D25: a server whose content has changed, or that knows no ranges, gives all of it; nothing of the old is kept",
+        "a server whose content has changed, or that knows no ranges, gives all of it; nothing of the old is kept",
+        .rows("O5", "D25"),
         arguments: [
             ["HTTP/1.1 200 OK\r\nContent-Length: 10\r\nETag: \"b\"\r\n\r\nabcdefghij"],
             [
@@ -166,7 +184,7 @@ struct HTTPRequestOperationTests {
         return (operation, progress)
     }
 
-    @Test("O5: one that was paused before it started waits for its resume, and can be cancelled instead")
+    @Test("an operation that is paused before its start waits for its resume or its cancellation", .rows("O5"))
     func pausedBefore() async {
         let waiting = operation("/bytes/3", server.manager())
         waiting.pause()
@@ -184,7 +202,10 @@ struct HTTPRequestOperationTests {
         }
     }
 
-    @Test("O5: a resume while its queue starts it begins one task, whoever comes first; a pause then is kept")
+    @Test(
+        "a resume while the queue starts the operation begins one task, in either order; a later pause is kept",
+        .rows("O5")
+    )
     func resumedWhileStarting() async {
         let manager = server.manager()
         let queue = OperationQueue()
@@ -199,7 +220,7 @@ struct HTTPRequestOperationTests {
         }
     }
 
-    @Test("O6: content goes to a stream, and not to memory; the stream is closed at the end")
+    @Test("content goes to the output stream and not to memory, and the stream is closed at the end", .rows("O6"))
     func outputStream() async throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("uncurl-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: file) }
@@ -212,7 +233,7 @@ struct HTTPRequestOperationTests {
         #expect(stream.streamStatus == .closed)
     }
 
-    @Test("O6, D24: a stream that takes no more ends the operation, with what it had taken")
+    @Test("an output stream that is full ends the operation with the count of written bytes", .rows("O6", "D24"))
     func fullStream() async throws {
         var room = [UInt8](repeating: 0, count: 100)
         let stream = room.withUnsafeMutableBufferPointer { OutputStream(toBuffer: $0.baseAddress!, capacity: 100) }
@@ -225,7 +246,7 @@ struct HTTPRequestOperationTests {
         #expect(written <= 100)
     }
 
-    @Test("O8, O9: it tells how much has come, and its content as text by the answer's charset")
+    @Test("an operation reports its progress, and its content as text by the answer's charset", .rows("O8", "O9"))
     func textAndProgress() async throws {
         let raw = try RawServer.answering([
             "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 7\r\n\r\nZürich"
@@ -237,7 +258,7 @@ struct HTTPRequestOperationTests {
         #expect(progress.entries.last == TransferProgress(completed: 7, total: 7))
     }
 
-    @Test("O13, O16: dependencies and the queue's width decide when an operation begins")
+    @Test("dependencies and the queue's width decide when an operation begins", .rows("O13", "O16"))
     func dependencies() async {
         let manager = server.manager()
         let (first, second) = (operation("/bytes/1", manager), operation("/bytes/2", manager))
@@ -252,7 +273,7 @@ struct HTTPRequestOperationTests {
         #expect(log.entries == [2, 1])
     }
 
-    @Test("O14: a batch tells how many have ended after each, and its end after all of that; an empty one too")
+    @Test("a batch reports the ended operations after each one, then its end; an empty batch ends too", .rows("O14"))
     func batches() async {
         let manager = server.manager()
         let operations = (1...5).map { operation("/bytes/\($0)", manager) }
@@ -273,7 +294,7 @@ struct HTTPRequestOperationTests {
         #expect(empty.entries == [0])
     }
 
-    @Test("O15: a copy is fresh: no response, no handlers")
+    @Test("a copy is fresh: no response, no handlers", .rows("O15"))
     func copying() async {
         let operation = operation("/bytes/1", server.manager())
         OperationQueue().addOperation(operation)
@@ -284,7 +305,7 @@ struct HTTPRequestOperationTests {
         #expect(await end(copy).statusCode == 200)
     }
 
-    @Test("O1: a hook of the manager's hears an operation's answer, and takes nothing of it away")
+    @Test("a hook of the manager's hears an operation's answer, and takes nothing of it away", .rows("O1"))
     func managersHook() async {
         let manager = server.manager()
         let log = Log<Int>()
@@ -298,7 +319,7 @@ struct HTTPRequestOperationTests {
         #expect(log.entries == [1])
     }
 
-    /// Asks whoever it is told to before it takes anything.
+    /// Calls a closure before it takes anything.
     private final class AskingStream: OutputStream, @unchecked Sendable {
         let ask = Mutex<(@Sendable () -> Void)?>(nil)
 
@@ -308,7 +329,7 @@ struct HTTPRequestOperationTests {
         }
     }
 
-    @Test("O6: a stream may ask its operation while it is written to")
+    @Test("a stream may ask its operation while it is written to", .rows("O6"))
     func askingStream() async {
         let stream = AskingStream(toMemory: ())
         let operation = operation("/bytes/1000", server.manager(), stream)
@@ -325,7 +346,7 @@ struct HTTPRequestOperationTests {
         #expect(written?.count == 1000)
     }
 
-    @Test("O14: a batch ends though its queue and its handlers have one thread together")
+    @Test("a batch ends though its queue and its handlers have one thread together", .rows("O14"))
     func batchOnOneQueue() async {
         let manager = server.manager()
         let serial = DispatchQueue(label: "test.batch")

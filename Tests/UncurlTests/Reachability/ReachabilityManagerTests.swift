@@ -8,7 +8,7 @@ import Testing
 
 @testable import Uncurl
 
-/// R1–R6, A22 over links that go up and down, in a network namespace of the test's own.
+/// Links that go up and down, in a network namespace of the test's own.
 @Suite(
     "Reachability",
     .enabled(if: NetworkNamespace.isAllowed, "\(NetworkNamespace.refusal ?? "")"),
@@ -32,7 +32,7 @@ struct ReachabilityManagerTests {
     }
 
     private func manager(
-        _ target: TargetReachability.Target = .anybody,
+        _ target: TargetReachability.Target = .anyHost,
         queue: DispatchQueue? = nil
     ) -> ReachabilityManager {
         ReachabilityManager(target, watch: watch, queue: queue, center: NotificationCenter())
@@ -47,7 +47,7 @@ struct ReachabilityManagerTests {
     private func cut() throws { try namespace.ip("link", "set", "v1", "down") }
     private func mend() throws { try namespace.ip("link", "set", "v1", "up") }
 
-    @Test("R1, R3: unknown until the start, then the state soon, and each change once")
+    @Test("unknown until the start, then the state soon, and each change once", .rows("R1", "R3"))
     func general() async throws {
         let manager = manager()
         let seen = Sightings<ReachabilityStatus>()
@@ -69,7 +69,7 @@ struct ReachabilityManagerTests {
         observation.cancel()
     }
 
-    @Test("A22: twenty changes arrive in order, none twice, whatever else happens to the network")
+    @Test("twenty changes arrive in order, none twice, whatever else happens to the network", .rows("A22"))
     func ordered() async throws {
         try connect()
         let manager = manager()
@@ -91,13 +91,16 @@ struct ReachabilityManagerTests {
         observation.cancel()
     }
 
-    @Test("R4: on the queue that was chosen, observers first and then the notification, with the original's names")
+    @Test(
+        "on the queue that was chosen, observers first and then the notification, with the original's names",
+        .rows("R4")
+    )
     func delivery() async throws {
         let queue = DispatchQueue(label: "chosen")
         let key = DispatchSpecificKey<Bool>()
         queue.setSpecific(key: key, value: true)
         let center = NotificationCenter()
-        let manager = ReachabilityManager(.anybody, watch: watch, queue: queue, center: center)
+        let manager = ReachabilityManager(.anyHost, watch: watch, queue: queue, center: center)
         let seen = Sightings<String>()
         let observation = manager.observe { status in
             seen.add("observer \(status.rawValue) \(DispatchQueue.getSpecific(key: key) == true)")
@@ -115,7 +118,7 @@ struct ReachabilityManagerTests {
         observation.cancel()
     }
 
-    @Test("D23: without a queue given, nothing is told on the main one")
+    @Test("without a given queue no observer is called on the main queue", .rows("D23"))
     func notMain() async throws {
         let manager = manager()
         let seen = Sightings<Bool>()
@@ -125,7 +128,7 @@ struct ReachabilityManagerTests {
         observation.cancel()
     }
 
-    @Test("R3: a start stops first and tells the state anew; after a stop nothing is told")
+    @Test("a second start reports the status anew; after a stop no observer is called", .rows("R3"))
     func restarts() async throws {
         let queue = DispatchQueue(label: "restarts")
         let manager = manager(queue: queue)
@@ -152,7 +155,8 @@ struct ReachabilityManagerTests {
     }
 
     @Test(
-        "D6: after its token is cancelled or gone an observer is not called, and cancelling waits for a call elsewhere"
+        "after its token is cancelled or gone an observer is not called, and cancelling waits for a call elsewhere",
+        .rows("D6")
     )
     func tokens() async throws {
         let manager = manager()
@@ -218,17 +222,20 @@ struct ReachabilityManagerTests {
         withExtendedLifetime(observation) {}
     }
 
-    @Test("R2, R5: a host can be reached while there is a route to one of its addresses, by a link that runs")
+    @Test(
+        "a host can be reached while there is a route to one of its addresses, by a link that runs",
+        .rows("R2", "R5")
+    )
     func host() async throws {
         let near = manager(.host("near.test"))
         let numeric = manager(.host("10.9.0.9"))
         let far = manager(.host("192.0.2.1"))
-        let nobody = manager(.host("nobody.test"))
-        let seen = [near, numeric, far, nobody].map { _ in Sightings<ReachabilityStatus>() }
-        let observations = zip([near, numeric, far, nobody], seen).map { pair in
+        let unnamed = manager(.host("nobody.test"))
+        let seen = [near, numeric, far, unnamed].map { _ in Sightings<ReachabilityStatus>() }
+        let observations = zip([near, numeric, far, unnamed], seen).map { pair in
             pair.0.observe { [log = pair.1] in log.add($0) }
         }
-        for one in [near, numeric, far, nobody] { try one.start() }
+        for one in [near, numeric, far, unnamed] { try one.start() }
         for log in seen { #expect(await log.wait { $0 == [.notReachable] }) }
         try namespace.addPair("v0", "v1")
         try namespace.ip("addr", "add", "10.9.0.1/24", "dev", "v0")
@@ -242,7 +249,7 @@ struct ReachabilityManagerTests {
         for log in seen[..<3] { #expect(await log.wait { $0.last == .notReachable }) }
         try mend()
         #expect(await seen[0].wait { $0.last == .reachable(.wired) })
-        #expect(far.status == .notReachable && nobody.status == .notReachable && seen[3].all.count == 1)
+        #expect(far.status == .notReachable && unnamed.status == .notReachable && seen[3].all.count == 1)
         withExtendedLifetime(observations) {}
     }
 
@@ -264,16 +271,16 @@ struct ReachabilityManagerTests {
         await #expect(throws: CancellationError.self) { try await cancelled.value }
     }
 
-    @Test("where the kernel may not be asked, that is told as such and the status stays unknown")
+    @Test("where netlink is forbidden the failure says so and the status stays unknown")
     func forbidden() async throws {
         let watch = NetworkWatch(resolver: Resolver()) { () throws(Errno) in throw .accessDenied }
-        let manager = ReachabilityManager(.anybody, watch: watch, queue: nil, center: NotificationCenter())
+        let manager = ReachabilityManager(.anyHost, watch: watch, queue: nil, center: NotificationCenter())
         try manager.start()
         #expect(await Sightings<Void>.eventually { manager.failure != nil })
         #expect(manager.status == .unknown && manager.failure?.description.contains("EACCES") == true)
     }
 
-    @Test("R1: numbers and words are the original's")
+    @Test("the status has AFNetworking's numbers and words", .rows("R1"))
     func words() {
         #expect(ReachabilityStatus.unknown.rawValue == -1 && ReachabilityStatus.notReachable.rawValue == 0)
         #expect(
@@ -285,7 +292,7 @@ struct ReachabilityManagerTests {
         #expect(ReachabilityManager.statusNumberKey == "AFNetworkingReachabilityNotificationStatusItem")
     }
 
-    @Test("R2, R6: the real network of this machine can be asked too, and nothing is told unless it is")
+    @Test("the network of this machine has a status once the manager is started, and none before", .rows("R2", "R6"))
     func real() async throws {
         let manager = ReachabilityManager(host: "127.0.0.1")
         let seen = Sightings<ReachabilityStatus>()

@@ -9,7 +9,7 @@ import Uncurl
 struct CURLCommandTests {
     private func request(_ url: String) -> URLRequest { URLRequest(url: URL(string: url)!) }
 
-    @Test("B21, D12: quotes, dollars and line ends of a body come through the shell as they are")
+    @Test("quotes, dollars and line ends of a body come through the shell as they are", .rows("B21", "D12"))
     func quoting() async throws {
         let server = try TestServer.start()
         var made = request(server.url("/anything?a=$HOME&b='x'"))
@@ -48,7 +48,7 @@ struct CURLCommandTests {
         #expect(made.cURL(credentials: .shown).description.contains("secret"))
     }
 
-    @Test("what the session adds is added: headers and cookies")
+    @Test("the command has the session's headers and cookies")
     func session() throws {
         let configuration = URLSessionConfiguration.isolated
         configuration.httpAdditionalHeaders = ["X-All": "1"]
@@ -62,7 +62,7 @@ struct CURLCommandTests {
         #expect(text.contains("Cookie: n=v"))
     }
 
-    @Test("B21, D12: a quote that bears an accent is a quote to the shell")
+    @Test("a quote that bears an accent is a quote to the shell", .rows("B21", "D12"))
     func accents() throws {
         let server = try TestServer.start()
         var made = request(server.url("/echo"))
@@ -72,7 +72,11 @@ struct CURLCommandTests {
         #expect(try shell(made.cURL().description + " --silent --noproxy '*'") == Data(body.utf8))
     }
 
-    @Test("B21: content changes neither the method nor the fields", arguments: ["GET", "PUT", "POST"])
+    @Test(
+        "content in the command changes neither the method nor the fields",
+        .rows("B21"),
+        arguments: ["GET", "PUT", "POST"]
+    )
     func method(method: String) throws {
         let server = try TestServer.start()
         var made = request(server.url("/anything"))

@@ -17,7 +17,7 @@ struct RequestContentTests {
     }
 
     @Test(
-        "a stream that gives another length than it declared is told as that, and not as a form's file",
+        "a stream of another length than declared is an error of the content, not of a form's file",
         arguments: [4, 12]
     )
     func streamLength(given: Int) async {
@@ -30,7 +30,7 @@ struct RequestContentTests {
         #expect(!failure.localizedDescription.contains("form"))
     }
 
-    @Test("a stream that fails on the way is told with its own words")
+    @Test("a stream that fails while it is sent ends the request with the stream's own error")
     func streamFails() async {
         let body = RequestBody.stream {
             InputStream(fileAtPath: "/tmp/uncurl/no such file") ?? InputStream(data: Data())
@@ -70,7 +70,7 @@ struct RequestContentTests {
         #expect(failure.localizedDescription.contains("resume data"), "\(failure.localizedDescription)")
     }
 
-    @Test("as many header fields as a request has take no longer for each")
+    @Test("setting header fields takes time in proportion to their number")
     func manyFields() throws {
         let manager = server.manager()
         func shortest(_ build: () throws -> Void) rethrows -> Duration {
@@ -88,7 +88,8 @@ struct RequestContentTests {
             }
         }
         for isOneName in [false, true] {
-            // 32 times as many: 1,024 times as long where each field looks at all others. What lies between is for machines with other work.
+            // 32 times as many: 1,024 times as long where each field looks at all others. What lies between is for
+            // machines with other work.
             let (few, many) = (try time(250, isOneName: isOneName), try time(8000, isOneName: isOneName))
             #expect(many < few * 250, "\(few) and \(many)")
         }

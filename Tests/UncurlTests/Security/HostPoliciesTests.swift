@@ -1,5 +1,6 @@
 import TLS
 import TestServer
+import TestSupport
 import Testing
 import URLLoading
 
@@ -42,7 +43,7 @@ struct HostPoliciesTests {
         }
     }
 
-    @Test("B22, D18: a host without a rule is refused, unless another choice was made")
+    @Test("a host without a rule is refused, unless another choice was made", .rows("B22", "D18"))
     func unknown() throws {
         let trust = try world.trust([world.leaf, world.intermediate], host: "b.test")
         let strict = try HostPolicies(["a.test": SecurityPolicy.default])
@@ -81,7 +82,7 @@ struct HostPoliciesTests {
         )
     }
 
-    @Test("H9: whether anything pins is known of rules, too")
+    @Test("whether anything pins is known of rules, too", .rows("H9"))
     func pinning() throws {
         let pinned = SecurityPolicy(pinningMode: .publicKey, certificates: [try world.held(world.leaf)])
         #expect(pinned.isPinning)

@@ -1,6 +1,7 @@
 import Synchronization
 import TLS
 import TestServer
+import TestSupport
 import Testing
 
 @testable import Uncurl
@@ -52,12 +53,12 @@ struct LiveTrustTests {
         return delegate.failure.withLock { $0.map { String("\($0.reason)".prefix { $0 != "(" }) } }
     }
 
-    @Test("C4, C9, D18: the default refuses a server of an unknown authority")
+    @Test("the default refuses a server of an unknown authority", .rows("C4", "C9", "D18"))
     func strangers() async throws {
         #expect(try await load(SecurityPolicy.default) == "incompleteChain")
     }
 
-    @Test("C6: a pinned authority, with invalid chains allowed, proves its servers and their names")
+    @Test("a pinned authority, with invalid chains allowed, proves its servers and their names", .rows("C6"))
     func certificate() async throws {
         var policy = try SecurityPolicy.pinning(.certificate, to: TrustedCertificate.all(inPEM: made.authorityPEM))
         #expect(try await load(policy) == "incompleteChain")
@@ -68,7 +69,7 @@ struct LiveTrustTests {
         #expect(try await load(policy) == "incompleteChain")
     }
 
-    @Test("C7: a pinned key, with roots of the policy's own")
+    @Test("a pinned key, with roots of the policy's own", .rows("C7"))
     func key() async throws {
         var policy = try SecurityPolicy.pinning(.publicKey, to: TrustedCertificate.all(inPEM: made.chainPEM))
         policy.roots = .only(try TrustedCertificate.all(inPEM: made.authorityPEM))
@@ -77,7 +78,7 @@ struct LiveTrustTests {
         #expect(try await load(policy) == "noPinMatches")
     }
 
-    @Test("C2: any certificate for a proven name is refused in the handshake, too")
+    @Test("any certificate for a proven name is refused in the handshake, too", .rows("C2"))
     func contradiction() async throws {
         var policy = SecurityPolicy.default
         policy.allowsInvalidCertificates = true
@@ -86,7 +87,7 @@ struct LiveTrustTests {
         #expect(try await load(policy) == nil)
     }
 
-    @Test("B22: a host without a rule is refused, one with a rule is judged by it")
+    @Test("a host without a rule is refused, one with a rule is judged by it", .rows("B22"))
     func hosts() async throws {
         var trusted = SecurityPolicy.default
         trusted.roots = .only(try TrustedCertificate.all(inPEM: made.authorityPEM))

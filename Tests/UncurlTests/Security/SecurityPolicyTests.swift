@@ -1,11 +1,12 @@
 import TLS
 import TestServer
+import TestSupport
 import Testing
 import URLLoading
 
 @testable import Uncurl
 
-/// C1–C8, C10 as a table: every rule by the policy as a function.
+/// Every rule of the policy as a table, asked as a function.
 @Suite("SecurityPolicy")
 struct SecurityPolicyTests {
     private let world: TrustWorld
@@ -13,7 +14,8 @@ struct SecurityPolicyTests {
     init() throws { world = try TrustWorld.made.get() }
 
     @Test(
-        "C2–C8: the whole table, with the session's roots and with roots of the policy's own",
+        "the whole table, with the session's roots and with roots of the policy's own",
+        .rows("C2", "C3", "C4", "C5", "C6", "C7", "C8"),
         arguments: [false, true]
     )
     func table(ownRoots: Bool) throws {
@@ -32,12 +34,12 @@ struct SecurityPolicyTests {
         }
     }
 
-    @Test("C1, D18: the default pins nothing, allows nothing and checks the name")
+    @Test("the default pins nothing, allows nothing and checks the name", .rows("C1", "D18"))
     func defaults() throws {
         let policy = SecurityPolicy.default
         #expect(policy.pinningMode == .none && !policy.allowsInvalidCertificates && policy.validatesDomainName)
         #expect(policy.certificates.isEmpty && policy.roots == .system && !policy.isPinning)
-        // C9: 2.5.1 accepted any certificate in this mode, and before 2.5.2 any name.
+        // AFNetworking 2.5.1 accepted any certificate in this mode, and before 2.5.2 any name.
         #expect(policy.ground(try world.trust([world.selfSigned])) == "selfSigned")
         #expect(
             policy.ground(try world.trust([world.leaf, world.intermediate], host: "b.test"), host: "b.test")
@@ -48,7 +50,7 @@ struct SecurityPolicyTests {
         #expect(policy.ground(try world.trust([world.leaf, world.intermediate])) == nil)
     }
 
-    @Test("C9: the session's word is for the name that it connected to, and for no other")
+    @Test("the session's word is for the name that it connected to, and for no other", .rows("C9"))
     func otherHost() throws {
         let trust = try world.trust([world.leaf, world.intermediate], host: "a.test")
         // Of another name the system's roots are asked, which do not know this authority.
@@ -74,7 +76,7 @@ struct SecurityPolicyTests {
         }
     }
 
-    @Test("nothing to pin to is refused when the policy is made")
+    @Test("a policy that pins nothing is refused when it is made")
     func emptyPins() throws {
         #expect(throws: SecurityPolicyError.noPins) { try SecurityPolicy.pinning(.certificate, to: []) }
         #expect(throws: SecurityPolicyError.noPins) { try SecurityPolicy.pinning(.publicKey, to: []) }
@@ -82,7 +84,7 @@ struct SecurityPolicyTests {
         #expect(try SecurityPolicy.pinning(.none, to: []) == .default)
     }
 
-    @Test("C10: pins that change change the keys; a copy is its own; coding keeps all of it")
+    @Test("pins that change change the keys; a copy is its own; coding keeps all of it", .rows("C10"))
     func values() throws {
         let trust = try world.trust([world.leaf, world.intermediate])
         var policy = try SecurityPolicy.pinning(.publicKey, to: [world.held(world.otherLeaf)])
@@ -117,7 +119,7 @@ struct SecurityPolicyTests {
         #expect(policy.ground(wrongHost, host: "b.test") != nil)
     }
 
-    @Test("A17: what a list revokes is refused, and what no list tells of too")
+    @Test("a certificate that a list revokes is refused, and one that no list covers too", .rows("A17"))
     func revocation() throws {
         let trust = try world.trust([world.leaf, world.intermediate])
         var policy = SecurityPolicy.default
@@ -134,7 +136,7 @@ struct SecurityPolicyTests {
         #expect(throws: TrustedCertificateError.self) { try RevocationList(Data("nothing".utf8)) }
     }
 
-    @Test("a failure says whom it is about and why, also as the error that URLSession's callers know")
+    @Test("a failure names its host and its reason, also as the error that URLSession's callers know")
     func words() throws {
         let url = try #require(URL(string: "https://b.test/x"))
         let trust = try world.trust([world.leaf, world.intermediate], host: "b.test")
@@ -151,7 +153,7 @@ struct SecurityPolicyTests {
         }
     }
 
-    @Test("A17: lists that nothing would be held against are a contradiction, and never passed over")
+    @Test("lists that nothing would be held against are a contradiction, and never passed over", .rows("A17"))
     func revocationOfAnything() throws {
         let trust = try world.trust([world.leaf, world.intermediate])
         let bad = try RevocationList(Data(TestRevocationList(revoked: [1]).pem(by: world.intermediate).utf8))

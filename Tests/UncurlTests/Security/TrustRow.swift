@@ -1,4 +1,5 @@
 import TestServer
+import TestSupport
 
 @testable import Uncurl
 
@@ -18,7 +19,6 @@ struct TrustRow {
         let (root, middle, leaf, own) = (world.root, world.intermediate, world.leaf, world.selfSigned)
         let good = [leaf, middle]
         return [
-            // C4
             TrustRow(name: "none: valid", chain: good, mode: .none, ground: nil),
             TrustRow(name: "none: wrong host", chain: good, mode: .none, host: "b.test", ground: "wrongHost"),
             TrustRow(
@@ -50,10 +50,9 @@ struct TrustRow {
                 ground: "invalidChain"
             ),
             TrustRow(name: "none: nothing sent", chain: [], mode: .none, ground: "noCertificate"),
-            // C2
-            TrustRow(name: "C2: none", chain: good, mode: .none, invalid: true, ground: "contradiction"),
+            TrustRow(name: "none", chain: good, mode: .none, invalid: true, ground: "contradiction"),
             TrustRow(
-                name: "C2: pins in mode none",
+                name: "pins in mode none",
                 chain: good,
                 mode: .none,
                 pins: [leaf],
@@ -61,20 +60,20 @@ struct TrustRow {
                 ground: "contradiction"
             ),
             TrustRow(
-                name: "C2: key without pins",
+                name: "key without pins",
                 chain: good,
                 mode: .publicKey,
                 invalid: true,
                 ground: "contradiction"
             ),
             TrustRow(
-                name: "C2: certificate without pins",
+                name: "certificate without pins",
                 chain: good,
                 mode: .certificate,
                 invalid: true,
                 ground: "contradiction"
             ),
-            // C6, C7: zero pins
+            // zero pins
             TrustRow(name: "key: no pins", chain: good, mode: .publicKey, ground: "noPins"),
             TrustRow(name: "certificate: no pins", chain: good, mode: .certificate, ground: "noPins"),
             TrustRow(
@@ -85,7 +84,6 @@ struct TrustRow {
                 domain: false,
                 ground: "noPins"
             ),
-            // C7
             TrustRow(name: "key: leaf", chain: good, mode: .publicKey, pins: [leaf], ground: nil),
             TrustRow(name: "key: intermediate", chain: good, mode: .publicKey, pins: [middle], ground: nil),
             TrustRow(name: "key: root", chain: good, mode: .publicKey, pins: [root], ground: nil),
@@ -122,7 +120,7 @@ struct TrustRow {
                 host: "b.test",
                 ground: nil
             ),
-            TrustRow(name: "C5 key: self-signed", chain: [own], mode: .publicKey, pins: [own], ground: "selfSigned"),
+            TrustRow(name: "key: self-signed", chain: [own], mode: .publicKey, pins: [own], ground: "selfSigned"),
             TrustRow(
                 name: "key: self-signed, invalid allowed",
                 chain: [own],
@@ -175,7 +173,7 @@ struct TrustRow {
                 ground: "noPinMatches"
             ),
             TrustRow(
-                name: "C8 key: root not sent, invalid allowed",
+                name: "key: root not sent, invalid allowed",
                 chain: good,
                 mode: .publicKey,
                 pins: [root],
@@ -190,11 +188,10 @@ struct TrustRow {
                 invalid: true,
                 ground: "noCertificate"
             ),
-            // C6
             TrustRow(name: "certificate: leaf", chain: good, mode: .certificate, pins: [leaf], ground: nil),
             TrustRow(name: "certificate: intermediate", chain: good, mode: .certificate, pins: [middle], ground: nil),
             TrustRow(
-                name: "C8 certificate: root, not sent",
+                name: "certificate: root, not sent",
                 chain: good,
                 mode: .certificate,
                 pins: [root],
@@ -246,14 +243,14 @@ struct TrustRow {
                 ground: nil
             ),
             TrustRow(
-                name: "C5 certificate: self-signed",
+                name: "certificate: self-signed",
                 chain: [own],
                 mode: .certificate,
                 pins: [own],
                 ground: "selfSigned"
             ),
             TrustRow(
-                name: "C6 self-signed, invalid allowed, right host",
+                name: "self-signed, invalid allowed, right host",
                 chain: [own],
                 mode: .certificate,
                 pins: [own],
@@ -261,7 +258,7 @@ struct TrustRow {
                 ground: nil
             ),
             TrustRow(
-                name: "C6 self-signed, invalid allowed, wrong host",
+                name: "self-signed, invalid allowed, wrong host",
                 chain: [own],
                 mode: .certificate,
                 pins: [own],
@@ -270,7 +267,7 @@ struct TrustRow {
                 ground: "wrongHost"
             ),
             TrustRow(
-                name: "C6 other authority, invalid allowed",
+                name: "other authority, invalid allowed",
                 chain: [world.otherLeaf],
                 mode: .certificate,
                 pins: [world.otherRoot],
@@ -278,7 +275,7 @@ struct TrustRow {
                 ground: nil
             ),
             TrustRow(
-                name: "C6 expired stays expired",
+                name: "expired stays expired",
                 chain: [world.expired, middle],
                 mode: .certificate,
                 pins: [world.expired],
@@ -286,7 +283,7 @@ struct TrustRow {
                 ground: "expired"
             ),
             TrustRow(
-                name: "C5 pinned authority that the roots do not know",
+                name: "pinned authority that the roots do not know",
                 chain: [world.otherLeaf],
                 mode: .certificate,
                 pins: [world.otherRoot],

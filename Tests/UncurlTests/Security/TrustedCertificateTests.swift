@@ -21,7 +21,7 @@ struct TrustedCertificateTests {
         return file
     }
 
-    @Test("from DER, from PEM, from files of both kinds")
+    @Test("certificates are read from DER, from PEM, and from files of both kinds")
     func forms() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let der = Data(world.leaf.der)
@@ -33,7 +33,7 @@ struct TrustedCertificateTests {
         #expect(try TrustedCertificate.all(inFile: write("a.pem", Data(world.leaf.pem.utf8))) == [one])
     }
 
-    @Test("C1: a folder gives what ends in cer, crt, der or pem, whatever the case, and nothing else")
+    @Test("a folder gives what ends in cer, crt, der or pem, whatever the case, and nothing else", .rows("C1"))
     func directory() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         _ = try write("b.CER", Data(world.leaf.der))
@@ -48,7 +48,7 @@ struct TrustedCertificateTests {
         }
     }
 
-    @Test("C1: one that cannot be read is an error with its place, never left out in silence")
+    @Test("an unreadable certificate is an error with its place", .rows("C1"))
     func unreadable() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         #expect(throws: TrustedCertificateError.none(nil)) { try TrustedCertificate.all(in: Data()) }

@@ -2,6 +2,7 @@ import FacadeTestSupport
 import Foundation
 import Synchronization
 import TestServer
+import TestSupport
 import Testing
 import Uncurl
 
@@ -59,7 +60,8 @@ struct EventSourceTests {
     }
 
     @Test(
-        "B26: a stream that ends is asked for again behind the last event, after the stream's own time; a 204 ends it"
+        "a stream that ends is asked for again behind the last event, after the stream's own time; a 204 ends it",
+        .rows("B26")
     )
     func reconnects() async throws {
         let script = Script([
@@ -73,7 +75,8 @@ struct EventSourceTests {
     }
 
     @Test(
-        "B26: openings that bring no event wait longer each time, up to a limit, and one that brings an event begins anew"
+        "openings that bring no event wait longer each time, up to a limit, and one that brings an event begins anew",
+        .rows("B26")
     )
     func backoff() async throws {
         let lost = Opening.refusal(URLError(.cannotConnectToHost))
@@ -87,7 +90,7 @@ struct EventSourceTests {
         #expect(script.waits.withLock { $0 } == [1, 2, 4, 8, 10, 10, 1, 1].map { .seconds($0) })
     }
 
-    @Test("B26: a server's own time counts, up to the longest that it may ask for")
+    @Test("a server's own time counts, up to the longest that it may ask for", .rows("B26"))
     func longRetry() async throws {
         let script = Script([
             .pieces(["retry: 120000\n\n"], then: nil), .pieces(["retry: 99999999999999999999\n\n"], then: nil),
@@ -128,7 +131,7 @@ struct EventSourceTests {
         #expect(script.ids.withLock { $0.count } == 4)
     }
 
-    @Test("B26: errors that are none of the network end it, and so does one attempt too many")
+    @Test("errors that are none of the network end it, and so does one attempt too many", .rows("B26"))
     func fatal() async throws {
         await #expect(throws: Other.self) { try await collect(Script([.pieces(["data: a\n\n"], then: nil), .other])) }
         let untrusted = Script([.refusal(URLError(.serverCertificateUntrusted)), .noContent])
@@ -141,7 +144,7 @@ struct EventSourceTests {
         #expect(script.ids.withLock { $0.count } == 2)
     }
 
-    @Test("B26: an event too long ends it: to ask again would bring the same")
+    @Test("an event too long ends it: to ask again would bring the same", .rows("B26"))
     func tooLong() async throws {
         let script = Script([.pieces(["data: ok\n\ndata: " + String(repeating: "x", count: 2000)], then: nil)])
         var got: [String] = []
@@ -151,7 +154,7 @@ struct EventSourceTests {
         #expect(got == ["ok"])
     }
 
-    @Test("B26: cancelling the task ends it, while it reads and while it waits")
+    @Test("cancelling the task ends it, while it reads and while it waits", .rows("B26"))
     func cancelled() async throws {
         let (stuck, _) = AsyncThrowingStream.makeStream(of: Data.self, throwing: (any Error).self)
         let reading = EventSource { _ in stuck }
@@ -168,7 +171,7 @@ struct EventSourceTests {
         }
     }
 
-    @Test("jitter takes away no more than its share")
+    @Test("jitter shortens a delay by no more than its share")
     func jitter() async throws {
         let lost = Opening.refusal(URLError(.timedOut))
         var policy = ReconnectionPolicy()
@@ -181,7 +184,7 @@ struct EventSourceTests {
     }
 }
 
-/// Over real sockets, by a session of anybody's.
+/// Over real sockets, with a plain session.
 @Suite("Event sources over sessions", .timeLimit(.minutes(5)))
 struct EventSourceSessionTests {
     private func answer(_ status: String, _ body: String) -> RawScript {
@@ -189,7 +192,7 @@ struct EventSourceSessionTests {
         return [.receive(.headEnd), .pieces(of: 3), .send(head + body), .finish, .receive(.endOfStream)]
     }
 
-    @Test("B26, want 10: a connection lost is taken up behind the last event, and a 204 ends the stream")
+    @Test("a connection lost is taken up behind the last event, and a 204 ends the stream", .rows("B26", "W10"))
     func session() async throws {
         let server = try RawServer.start(
             [

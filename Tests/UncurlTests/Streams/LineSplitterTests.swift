@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import Uncurl
 
@@ -18,7 +19,8 @@ struct LineSplitterTests {
     }
 
     @Test(
-        "B14, want 10: lines end at LF and CR LF, whole or byte by byte; a CR alone is content",
+        "lines end at LF and CR LF, whole or byte by byte; a CR alone is content",
+        .rows("B14", "W10"),
         arguments: [1, 2, 3, 100]
     )
     func ends(size: Int) throws {
@@ -30,7 +32,8 @@ struct LineSplitterTests {
     }
 
     @Test(
-        "B14: a line of exactly the limit is one, a longer one is an error, however it comes",
+        "a line of exactly the limit is one, a longer one is an error, however it comes",
+        .rows("B14"),
         arguments: [1, 2, 3, 100]
     )
     func limit(size: Int) throws {
@@ -40,7 +43,7 @@ struct LineSplitterTests {
         }
     }
 
-    @Test("B14: an endless line is given up at its limit, not kept")
+    @Test("an endless line is given up at its limit, not kept", .rows("B14"))
     func endless() {
         var splitter = LineSplitter(limit: 1000)
         var lines: [[UInt8]] = []
@@ -53,7 +56,7 @@ struct LineSplitterTests {
         }
     }
 
-    @Test("want 10: a sequence of data becomes lines; those before an error are given")
+    @Test("a sequence of data becomes lines; those before an error are given", .rows("W10"))
     func sequence() async throws {
         var got: [String] = []
         for try await line in stream(["a\nb", "c\r\n", "", "d"]).lines() { got.append(line) }
@@ -65,7 +68,7 @@ struct LineSplitterTests {
         #expect(got == ["ok", "ok2"])
     }
 
-    @Test("want 10: after an error there is nothing more")
+    @Test("after an error there is nothing more", .rows("W10"))
     func afterError() async throws {
         var iterator = stream(["1234567890\n", "a\n"]).lines(limit: 5).makeAsyncIterator()
         await #expect(throws: StreamFailure.self) { try await iterator.next() }
@@ -76,7 +79,7 @@ struct LineSplitterTests {
         let id: Int
     }
 
-    @Test("want 10: NDJSON gives a value a line, passes over empty ones, and names the line that is none")
+    @Test("NDJSON gives a value a line, passes over empty ones, and names the line that is none", .rows("W10"))
     func json() async throws {
         var got: [Item] = []
         for try await item in stream(["{\"id\":1}\n\n {\"id\"", ":2}\r\n\r\n{\"id\":3}"]).jsonLines(of: Item.self) {

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Uncurl
@@ -5,7 +6,8 @@ import Testing
 @Suite("When streams are asked for again")
 struct ReconnectionPolicyTests {
     @Test(
-        "B26: no factor, length or wish makes a delay that is none",
+        "no factor, length or wish makes a delay that is none",
+        .rows("B26"),
         arguments: [0, -1, 2, 1e300, .infinity, -.infinity, .nan]
     )
     func extremes(factor: Double) {
@@ -24,7 +26,7 @@ struct ReconnectionPolicyTests {
         }
     }
 
-    @Test("B26: delays grow by the factor from the second failure on, up to the longest")
+    @Test("delays grow by the factor from the second failure on, up to the longest", .rows("B26"))
     func growth() {
         var policy = ReconnectionPolicy()
         policy.jitter = 0

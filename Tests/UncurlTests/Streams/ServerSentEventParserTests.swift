@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import Uncurl
 
@@ -23,7 +24,11 @@ struct ServerSentEventParserTests {
         return try parse(Array(text.utf8), size, &parser)
     }
 
-    @Test("B26: data lines join by LF, an empty line dispatches, what the end cuts off is no event", arguments: sizes)
+    @Test(
+        "data lines join by LF, an empty line dispatches, what the end cuts off is no event",
+        .rows("B26"),
+        arguments: sizes
+    )
     func data(size: Int) throws {
         #expect(
             try parse("data: YHOO\ndata: +2\ndata: 10\n\ndata: lost", size) == [ServerSentEvent(data: "YHOO\n+2\n10")]
@@ -31,7 +36,7 @@ struct ServerSentEventParserTests {
         #expect(try parse("data: lost\n", size) == [])
     }
 
-    @Test("B26: the examples of HTML §9.2.6", arguments: sizes)
+    @Test("the examples of HTML §9.2.6", .rows("B26"), arguments: sizes)
     func examples(size: Int) throws {
         #expect(
             try parse(
@@ -59,7 +64,7 @@ struct ServerSentEventParserTests {
         )
     }
 
-    @Test("B26: lines end at CR, LF and CR LF, mixed as they come", arguments: sizes)
+    @Test("lines end at CR, LF and CR LF, mixed as they come", .rows("B26"), arguments: sizes)
     func ends(size: Int) throws {
         let expected = [ServerSentEvent(data: "a\nb"), ServerSentEvent(data: "c")]
         for text in [
@@ -70,7 +75,11 @@ struct ServerSentEventParserTests {
         }
     }
 
-    @Test("B26: a byte order mark at the start is passed over, once, and half of one is content", arguments: sizes)
+    @Test(
+        "a byte order mark at the start is passed over, once, and half of one is content",
+        .rows("B26"),
+        arguments: sizes
+    )
     func mark(size: Int) throws {
         #expect(try parse("\u{FEFF}data: a\n\n", size) == [ServerSentEvent(data: "a")])
         #expect(try parse("\u{FEFF}\u{FEFF}data: a\n\ndata: b\n\n", size) == [ServerSentEvent(data: "b")])
@@ -82,7 +91,11 @@ struct ServerSentEventParserTests {
         )
     }
 
-    @Test("B26: an id lasts until the next, counts with its event, and with a NUL is ignored", arguments: sizes)
+    @Test(
+        "an id lasts until the next, counts with its event, and with a NUL is ignored",
+        .rows("B26"),
+        arguments: sizes
+    )
     func ids(size: Int) throws {
         var parser = ServerSentEventParser()
         let text = "id: 1\ndata: a\n\ndata: b\n\nid: x\0y\ndata: c\n\nid: 2\n\nid: 3\ndata: cut"
@@ -103,7 +116,7 @@ struct ServerSentEventParserTests {
         #expect(resumed.lastEventID == "")
     }
 
-    @Test("B26: retry takes digits alone", arguments: sizes)
+    @Test("retry takes digits alone", .rows("B26"), arguments: sizes)
     func retry(size: Int) throws {
         for (text, expected) in [
             ("retry: 1500\n", 1500), ("retry: 15x\n", nil), ("retry: -1\n", nil), ("retry\n", nil),
@@ -115,12 +128,12 @@ struct ServerSentEventParserTests {
         }
     }
 
-    @Test("B26: fields nobody knows, comments, and names in another case are ignored", arguments: sizes)
+    @Test("unknown fields, comments, and names in another case are ignored", .rows("B26"), arguments: sizes)
     func unknown(size: Int) throws {
         #expect(try parse(": c\n:\nfoo: bar\nDATA: x\n data: y\n\ndata: z\n\n", size) == [ServerSentEvent(data: "z")])
     }
 
-    @Test("B26: octets that are no UTF-8 are repaired", arguments: sizes)
+    @Test("octets that are no UTF-8 are repaired", .rows("B26"), arguments: sizes)
     func repaired(size: Int) throws {
         var parser = ServerSentEventParser()
         #expect(
@@ -130,7 +143,7 @@ struct ServerSentEventParserTests {
         )
     }
 
-    @Test("B26: an event is bounded, over its lines together and however it comes", arguments: sizes)
+    @Test("an event is bounded, over its lines together and however it comes", .rows("B26"), arguments: sizes)
     func bounded(size: Int) throws {
         var parser = ServerSentEventParser(limit: 20)
         #expect(try parse(Array("data: 5678901234567\n\ndata: 1\n\n".utf8), size, &parser).count == 2)
@@ -147,7 +160,7 @@ struct ServerSentEventParserTests {
         }
     }
 
-    @Test("want 10: a sequence of data becomes events")
+    @Test("a sequence of data becomes events", .rows("W10"))
     func sequence() async throws {
         var got: [ServerSentEvent] = []
         for try await event in stream(["event: a\nda", "ta: 1\n\n", "data: 2\n\ndata: 3"]).serverSentEvents {

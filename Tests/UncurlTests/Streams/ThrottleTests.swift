@@ -3,6 +3,7 @@ import Foundation
 import Reactor
 import TLS
 import TestServer
+import TestSupport
 import Testing
 import Uncurl
 
@@ -10,8 +11,8 @@ import Uncurl
 struct ThrottleTests {
     private static let throttle = Throttle(upload: 400_000, burst: 20_000)
 
-    /// Nothing came faster than the rate allows, counted from before the task began. A loaded machine is slower; that proves
-    /// nothing.
+    /// Nothing came faster than the rate allows, counted from before the task began. A loaded machine is slower; that
+    /// proves nothing.
     private func expectRate(_ record: RawRecord, _ throttle: Throttle, head: Int, since start: Instant) {
         guard let rate = throttle.upload, let burst = throttle.burst else { return }
         for arrival in record.arrivals {
@@ -37,7 +38,7 @@ struct ThrottleTests {
         )
     }
 
-    @Test("P8, D21: a rate holds for what is sent, and is kept along a redirect")
+    @Test("a rate holds for what is sent, and is kept along a redirect", .rows("P8", "D21"))
     func redirected() async throws {
         let server = try server()
         var request = server.request
@@ -52,7 +53,7 @@ struct ThrottleTests {
         #expect(records[1].received.count > 200_000)
     }
 
-    @Test("D21: not even a delegate that follows a redirect with a request of its own loses rate and form")
+    @Test("a delegate that answers a redirect with a request of its own keeps the rate and the form", .rows("D21"))
     func ownRedirect() async throws {
         let server = try server()
         var request = server.request
@@ -82,7 +83,7 @@ struct ThrottleTests {
         }
     }
 
-    @Test("P8: data in memory and downloads keep to their rates as well")
+    @Test("data in memory and downloads keep to their rates as well", .rows("P8"))
     func dataAndDownload() async throws {
         let server = try TestServer.start()
         defer { server.stop() }
@@ -120,7 +121,7 @@ struct ThrottleTests {
         #expect(ContinuousClock.now - start > .milliseconds(isSecure ? 250 : 470))
     }
 
-    @Test("P8: the constants suggested for mobile networks, and a throttle is the request's value")
+    @Test("the constants suggested for mobile networks, and a throttle is the request's value", .rows("P8"))
     func values() {
         #expect(Throttle.suggested3G == Throttle(upload: 81_920, burst: 16_384))
         var request = URLRequest(url: URL(string: "http://127.0.0.1/")!)

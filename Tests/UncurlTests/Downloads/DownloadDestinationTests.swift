@@ -1,0 +1,142 @@
+import FacadeTestSupport
+import Foundation
+import TestServer
+import Testing
+import Uncurl
+
+@Suite("Where downloads are put", .timeLimit(.minutes(1)))
+struct DownloadDestinationTests {
+    private static let refusal =
+        "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nContent-Length: 9\r\n\r\nsorry: 42"
+    private static let good = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nnew"
+
+    /// A place with yesterday's file, in a folder of the test's own.
+    private struct Place {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("uncurl-\(UUID().uuidString)")
+        var url: URL { folder.appendingPathComponent("place") }
+        var content: String? { try? String(contentsOf: url, encoding: .utf8) }
+
+        init() throws {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try Data("old".utf8).write(to: url)
+        }
+
+        func remove() { try? FileManager.default.removeItem(at: folder) }
+    }
+
+    @Test(
+        "a refused answer does not replace the file at the place: its content is in the failure, and its own file is gone"
+    )
+    func refused() async throws {
+        let place = try Place()
+        defer { place.remove() }
+        let raw = try RawServer.answering([Self.refusal])
+        let response = await raw.manager().download(HTTPRequest("x"), to: .file(place.url))
+        guard case .failure(.validation(let failure)) = response.result else {
+            Issue.record("\(response.result)")
+            return
+        }
+        #expect(failure.status == 503 && failure.data == Data("sorry: 42".utf8) && failure.fileURL == nil)
+        #expect(response.data == failure.data && response.fileURL == nil && response.rejectedValue == nil)
+        #expect(failure.serialization == nil)
+        #expect(place.content == "old")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: place.folder.path) == ["place"])
+    }
+
+    @Test(
+        "a refused download of a task with a handler goes nowhere, and the serializer still reads the refused content"
+    )
+    func refusedTask() async throws {
+        let place = try Place()
+        defer { place.remove() }
+        let raw = try RawServer.answering([Self.refusal])
+        let manager = raw.manager()
+        let response = await withCheckedContinuation { continuation in
+            manager.downloadTask(
+                with: URLRequest(url: URL(string: raw.url("/"))!),
+                to: .file(place.url),
+                serializer: .string
+            ) { continuation.resume(returning: $0) }.resume()
+        }
+        #expect(response.statusCode == 503 && response.rejectedValue == "sorry: 42" && response.fileURL == nil)
+        #expect(place.content == "old")
+    }
+
+    @Test("a refused answer without a destination is the caller's file, and the failure names it")
+    func refusedNowhere() async throws {
+        let raw = try RawServer.answering([Self.refusal])
+        let response = await raw.manager().download(HTTPRequest("x"))
+        guard case .failure(.validation(let failure)) = response.result, let file = failure.fileURL else {
+            Issue.record("\(response.result)")
+            return
+        }
+        defer { try? FileManager.default.removeItem(at: file) }
+        #expect(try Data(contentsOf: file) == Data("sorry: 42".utf8))
+        #expect(response.fileURL == file && response.rejectedValue == file)
+    }
+
+    @Test("neither the destination nor the manager's hook is asked about a refused answer")
+    func notAsked() async throws {
+        let raw = try RawServer.answering([Self.refusal])
+        let manager = raw.manager()
+        let log = Log<String>()
+        manager.hooks.didFinishDownloading = { _, _, _ in
+            log.add("hook")
+            return nil
+        }
+        let destination = DownloadDestination { _, _ in
+            log.add("destination")
+            return nil
+        }
+        #expect(await manager.download(HTTPRequest("x"), to: destination).statusCode == 503)
+        #expect(log.entries.isEmpty)
+    }
+
+    @Test("a download that is tried again leaves no file of the attempts before")
+    func triedAgain() async throws {
+        let raw = try RawServer.answering([Self.refusal, Self.good])
+        let manager = raw.manager()
+        let files = Log<URL>()
+        manager.interceptors = [
+            .retrying { failure in
+                if case .validation(let refusal) = failure.error, let file = refusal.fileURL { files.add(file) }
+                return .retry
+            }
+        ]
+        let response = await manager.download(HTTPRequest("x"))
+        let file = try response.result.get()
+        defer { try? FileManager.default.removeItem(at: file) }
+        #expect(try Data(contentsOf: file) == Data("new".utf8))
+        #expect(files.entries.count == 1)
+        #expect(!files.entries.contains { FileManager.default.fileExists(atPath: $0.path) })
+    }
+
+    @Test("a check of the caller's own is asked once of a download")
+    func askedOnce() async throws {
+        let place = try Place()
+        defer { place.remove() }
+        let raw = try RawServer.answering([Self.good])
+        let log = Log<URL?>()
+        var request = HTTPRequest("x")
+        request.options.validation = ResponseValidation(checks: [{ log.add($0.fileURL) }])
+        let response = await raw.manager().download(request, to: .file(place.url))
+        #expect(response.value == place.url && place.content == "new")
+        #expect(log.entries.count == 1 && log.entries.first != place.url)
+    }
+
+    @Test("a folder at the place of a file stays as it is, and the error says that it is a folder")
+    func folder() async throws {
+        let place = try Place()
+        defer { place.remove() }
+        let raw = try RawServer.answering([Self.good])
+        let response = await raw.manager().download(HTTPRequest("x"), to: .file(place.folder))
+        guard case .failure(.file(let failure)) = response.result else {
+            Issue.record("\(response.result)")
+            return
+        }
+        defer { try? FileManager.default.removeItem(at: failure.source) }
+        #expect(failure.obstacle == .folder && failure.localizedDescription.contains("a folder is there"))
+        #expect(try Data(contentsOf: failure.source) == Data("new".utf8))
+        #expect(place.content == "old")
+    }
+}

@@ -1,0 +1,188 @@
+import FacadeTestSupport
+import Foundation
+import TLS
+import TestServer
+import TestSupport
+import Testing
+import Uncurl
+
+@Suite("Trust through a manager", .timeLimit(.minutes(1)))
+struct ManagerTrustTests {
+    private let made: TestCertificates.Identity
+    private let server: TestServer
+
+    init() throws {
+        made = try TestCertificates.localhost
+        server = try TestServer.start(tls: TLSServerContext(TLSServerConfiguration(made)))
+    }
+
+    private func manager(_ policy: (any ServerTrustEvaluator)?) throws -> HTTPSessionManager {
+        let manager = HTTPSessionManager(
+            baseURL: URL(string: "https://localhost:\(server.port)/"),
+            configuration: .isolated
+        )
+        if let policy { try manager.setSecurityPolicy(policy) }
+        return manager
+    }
+
+    @Test(
+        "the default policy refuses an unknown authority, with the host and the reason in the error",
+        .rows("D18", "U29")
+    )
+    func strangers() async throws {
+        let response = try await manager(nil).response(to: HTTPRequest("bytes/10"), serializer: .data)
+        guard case .trust(let failure)? = response.error else {
+            Issue.record("\(response)")
+            return
+        }
+        #expect(failure.host == "localhost")
+        #expect(!failure.words.isEmpty)
+        #expect(response.value == nil)
+    }
+
+    @Test("the manager's policy decides on its connections", .rows("U7", "U28"))
+    func policy() async throws {
+        var policy = SecurityPolicy()
+        policy.roots = .only(try TrustedCertificate.all(inPEM: made.authorityPEM))
+        let trusted = try manager(policy)
+        #expect(await trusted.response(to: HTTPRequest("bytes/10"), serializer: .data).value?.count == 10)
+        let closed = try manager(HostPolicies(["example.com": policy]))
+        guard case .trust(let failure)? = await closed.response(to: HTTPRequest("bytes/10"), serializer: .data).error
+        else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(failure.reason == .unknownHost)
+    }
+
+    @Test("a hook is asked about trust before the policy, and may leave it to it", .rows("U28"))
+    func hooks() async throws {
+        let manager = try manager(nil)
+        let log = Log<String>()
+        manager.hooks.didReceiveChallenge = { _, _, challenge in
+            log.add(challenge.protectionSpace.authenticationMethod)
+            guard let trust = challenge.protectionSpace.serverTrust else { return .performDefaultHandling }
+            return .useCredential(URLCredential(trust: trust))
+        }
+        #expect(await manager.response(to: HTTPRequest("bytes/10"), serializer: .data).value?.count == 10)
+        #expect(log.entries == [NSURLAuthenticationMethodServerTrust])
+        let asked = try self.manager(nil)
+        asked.sessionHooks.didReceiveChallenge = { _, _ in .cancel }
+        #expect(await asked.response(to: HTTPRequest("bytes/10"), serializer: .data).error != nil)
+        asked.sessionHooks.didReceiveChallenge = { _, challenge in
+            challenge.protectionSpace.serverTrust.map { .useCredential(URLCredential(trust: $0)) }
+                ?? .performDefaultHandling
+        }
+        #expect(await asked.response(to: HTTPRequest("bytes/10"), serializer: .data).value?.count == 10)
+    }
+
+    @Test(
+        "a policy that has become stricter is asked about a server that TLS would resume a session with",
+        arguments: TLSVersion.allCases
+    )
+    func stricter(version: TLSVersion) async throws {
+        var configuration = TLSServerConfiguration(made)
+        configuration.maximumVersion = version
+        let server = try RawServer.start(otherwise: [
+            .handshake(try TLSServerContext(configuration)), .receive(.headEnd),
+            .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok"), .closeNotify, .finish,
+        ])
+        let manager = HTTPSessionManager(
+            baseURL: URL(string: server.secureURL("/")),
+            configuration: .isolated
+        )
+        func load() async -> Response<Data> { await manager.response(to: HTTPRequest("x"), serializer: .data) }
+        var lax = SecurityPolicy()
+        lax.allowsInvalidCertificates = true
+        lax.validatesDomainName = false
+        try manager.setSecurityPolicy(lax)
+        for _ in 0..<2 { #expect(await load().value?.count == 2) }
+        #expect(server.connections.map { $0.tls?.isResumed } == [false, true])
+        var pinned = try SecurityPolicy.pinning(
+            .publicKey,
+            to: TrustedCertificate.all(inPEM: TestCertificates.client.chainPEM)
+        )
+        pinned.roots = .only(try TrustedCertificate.all(inPEM: made.authorityPEM))
+        for policy in [SecurityPolicy.default, pinned] {
+            try manager.setSecurityPolicy(policy)
+            guard case .trust(let failure)? = await load().error else {
+                Issue.record("trusted by \(policy)")
+                continue
+            }
+            #expect(failure.trust?.certificates.isEmpty == false)
+            let told = UncurlError.trust(failure).nsError
+            #expect(told.code == -1202)
+            #expect(told.userInfo["NSURLErrorFailingURLPeerTrustErrorKey"] as? URLServerTrust === failure.trust)
+            try manager.setSecurityPolicy(lax)
+            #expect(await load().value?.count == 2)
+        }
+    }
+
+    private struct Mine: Error {}
+
+    @Test("a hook's word that is not about trust leaves a server to the policy, and to nothing weaker", .rows("U28"))
+    func wordsAboutOthers() async throws {
+        var policy = SecurityPolicy()
+        policy.roots = .only(try TrustedCertificate.all(inPEM: made.authorityPEM))
+        let closed = try HostPolicies(["example.com": policy])
+        let password = URLCredential(user: "u", password: "p", persistence: .none)
+        for answer in [ChallengeAnswer.rejectProtectionSpace, .useCredential(password)] {
+            for isForSession in [false, true] {
+                for (evaluator, count) in [(policy, 10), (closed, nil)] as [(any ServerTrustEvaluator, Int?)] {
+                    let manager = try manager(evaluator)
+                    if isForSession {
+                        manager.sessionHooks.didReceiveChallenge = { _, _ in answer }
+                    } else {
+                        manager.hooks.didReceiveChallenge = { _, _, _ in answer }
+                    }
+                    let response = await manager.response(to: HTTPRequest("bytes/10"), serializer: .data)
+                    #expect(response.value?.count == count, "\(answer) \(isForSession) \(response)")
+                    if count == nil, case .trust(let failure)? = response.error {
+                        #expect(failure.reason == .unknownHost)
+                    } else {
+                        #expect(response.error == nil)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test(
+        "a server that a hook refuses fails the task with just what the hook said",
+        .rows("U28"),
+        arguments: [false, true]
+    )
+    func refusals(isForSession: Bool) async throws {
+        for answer in [ChallengeAnswer.cancel, .fail(Mine())] {
+            let manager = try manager(nil)
+            if isForSession {
+                manager.sessionHooks.didReceiveChallenge = { _, _ in answer }
+            } else {
+                manager.hooks.didReceiveChallenge = { _, _, _ in answer }
+            }
+            let response = await manager.response(to: HTTPRequest("bytes/10"), serializer: .data)
+            switch (answer, response.error) {
+            case (.cancel, .cancelled?): break
+            case (.fail, .challenge(let error)?): #expect(error is Mine)
+            default: Issue.record("\(answer): \(response)")
+            }
+        }
+    }
+
+    @Test("a task that is cancelled says so, though its host was refused before", .rows("U28"))
+    func cancelledLater() async throws {
+        let manager = try manager(nil)
+        guard case .trust? = await manager.response(to: HTTPRequest("bytes/10"), serializer: .data).error else {
+            Issue.record("trusted")
+            return
+        }
+        let response: Response<Data> = await withCheckedContinuation { continuation in
+            let request = URLRequest(url: URL(string: "https://localhost:\(server.port)/bytes/10")!)
+            manager.dataTask(with: request, serializer: .data) { continuation.resume(returning: $0) }.cancel()
+        }
+        guard case .cancelled? = response.error else {
+            Issue.record("\(response)")
+            return
+        }
+    }
+}

@@ -1,0 +1,216 @@
+import FacadeTestSupport
+import Foundation
+import TestServer
+import TestSupport
+import Testing
+import Uncurl
+
+@Suite("Hooks", .timeLimit(.minutes(1)))
+struct TaskHooksTests {
+    private let server: TestServer
+
+    init() throws { server = try TestServer.start() }
+
+    @Test("hooks set after the session was made are called when their event happens", .rows("U26", "U27"))
+    func late() async {
+        let manager = server.manager()
+        _ = manager.session
+        let log = Log<String>()
+        manager.hooks.didCreate = { _, _ in log.add("created") }
+        manager.hooks.willPerformRedirection = { _, _, response, request in
+            log.add("redirect \(response.statusCode)")
+            return request
+        }
+        manager.hooks.didReceiveResponse = { _, _, response in
+            log.add("response")
+            return .allow
+        }
+        manager.hooks.didReceiveData = { _, _, data in log.add("data") }
+        manager.hooks.didFinishCollectingMetrics = { _, _, _ in log.add("metrics") }
+        manager.hooks.didComplete = { _, _, error in log.add("complete \(error == nil)") }
+        let response = await manager.response(to: HTTPRequest("redirect/2"), serializer: .data)
+        #expect(response.statusCode == 200)
+        await log.wait(for: 7)
+        #expect(
+            log.entries == [
+                "created", "redirect 302", "redirect 302", "response", "data", "metrics", "complete true",
+            ]
+        )
+    }
+
+    @Test(
+        "a redirect that is not followed is the response; one that is changed goes where it is sent",
+        .rows("U30", "B12")
+    )
+    func redirects() async {
+        let manager = server.manager()
+        var request = HTTPRequest("redirect/1")
+        request.options.redirects = .doNotFollow
+        request.options.validation = ResponseValidation(statusCodes: nil)
+        #expect(await manager.response(to: request, serializer: .data).statusCode == 302)
+        manager.hooks.willPerformRedirection = { _, _, _, _ in nil }
+        request.options.redirects = nil
+        #expect(await manager.response(to: request, serializer: .data).statusCode == 302)
+        manager.hooks.willPerformRedirection = nil
+        let elsewhere = URLRequest(url: server.location("/bytes/77"))
+        manager.redirects = .modify { _, _, _ in elsewhere }
+        #expect(await manager.response(to: request, serializer: .data).value?.count == 77)
+    }
+
+    @Test(
+        "a challenge is answered by credential, refused, cancelled, or ended with exactly the hook's error",
+        .rows("U28")
+    )
+    func challenges() async {
+        struct Mine: Error {}
+        let request = HTTPRequest("basic-auth/me/secret")
+        let right = URLCredential(user: "me", password: "secret", persistence: .none)
+        let admitted = server.manager()
+        admitted.hooks.didReceiveChallenge = { _, _, _ in .useCredential(right) }
+        #expect(await admitted.response(to: request, serializer: .data).statusCode == 200)
+        let manager = server.manager()
+        manager.hooks.didReceiveChallenge = { _, _, _ in .rejectProtectionSpace }
+        #expect(await manager.response(to: request, serializer: .data).statusCode == 401)
+        manager.hooks.didReceiveChallenge = { _, _, _ in .cancel }
+        guard case .cancelled? = await manager.response(to: request, serializer: .data).error else {
+            Issue.record("not cancelled")
+            return
+        }
+        manager.hooks.didReceiveChallenge = { _, _, _ in .fail(Mine()) }
+        guard case .challenge(let error)? = await manager.response(to: request, serializer: .data).error else {
+            Issue.record("no error of the hook's")
+            return
+        }
+        #expect(error is Mine)
+    }
+
+    @Test("a request's own credential answers the first challenge, and is not offered twice", .rows("B28", "A5"))
+    func ownCredential() async {
+        var request = HTTPRequest("basic-auth/me/secret")
+        request.options.credential = URLCredential(user: "me", password: "secret", persistence: .none)
+        #expect(await server.manager().response(to: request, serializer: .data).statusCode == 200)
+        let manager = server.manager()
+        request.options.credential = URLCredential(user: "me", password: "wrong", persistence: .none)
+        let before = server.requestCount
+        #expect(await manager.response(to: request, serializer: .data).statusCode == 401)
+        #expect(server.requestCount - before == 2)
+    }
+
+    @Test("a streamed upload asks for its body, the first one too, and for another when it is redirected", .rows("U31"))
+    func bodyStreams() async throws {
+        let manager = server.manager()
+        let log = Log<Int>()
+        let request = HTTPRequest(
+            .post,
+            "anything",
+            body: .stream(length: 5, contentType: "text/plain") {
+                log.add(1)
+                return InputStream(data: Data("hello".utf8))
+            }
+        )
+        let response = await manager.response(to: request, serializer: .string)
+        #expect(response.value?.contains("hello") == true)
+        #expect(log.entries.count == 1)
+        var redirected = request
+        redirected.path = "redirect-to?url=/anything&status_code=307"
+        let again = await manager.response(to: redirected, serializer: .string)
+        #expect(again.value?.contains("hello") == true, "\(again)")
+        #expect(log.entries.count == 3)
+    }
+
+    @Test(
+        "an upload whose length the task does not know takes the request's Content-Length for its total",
+        .rows("U22")
+    )
+    func uploadTotal() async {
+        let manager = server.manager()
+        let log = Log<Int64>()
+        manager.hooks.didSendBodyData = { _, _, _, _, expected in log.add(expected) }
+        let request = HTTPRequest(.post, "upload", body: .stream(length: 5) { InputStream(data: Data("hello".utf8)) })
+        #expect(await manager.response(to: request, serializer: .data).statusCode == 200)
+        #expect(log.entries.last == 5)
+    }
+
+    @Test("an answer is stored as the hook says", .rows("U26"))
+    func caching() async throws {
+        let manager = server.manager()
+        let log = Log<Int>()
+        manager.hooks.willCacheResponse = { _, _, proposed in
+            log.add(proposed.data.count)
+            return nil
+        }
+        _ = await manager.response(to: HTTPRequest("cache/60"), serializer: .data)
+        let before = server.requestCount
+        _ = await manager.response(to: HTTPRequest("cache/60"), serializer: .data)
+        #expect(server.requestCount == before + 1)
+        manager.hooks.willCacheResponse = nil
+        manager.caching = .cache
+        _ = await manager.response(to: HTTPRequest("cache/60"), serializer: .data)
+        _ = await manager.response(to: HTTPRequest("cache/60"), serializer: .data)
+        #expect(server.requestCount == before + 2)
+        #expect(log.entries.count == 2)
+    }
+
+    @Test("the head can be looked at before the content, and ends the request there", .rows("B15"))
+    func onResponse() async {
+        let manager = server.manager()
+        var request = HTTPRequest("bytes/100000")
+        let log = Log<Int>()
+        request.options.onResponse = { response in
+            log.add(response.statusCode)
+            return .cancel
+        }
+        guard case .cancelled? = await manager.response(to: request, serializer: .data).error else {
+            Issue.record("not cancelled")
+            return
+        }
+        #expect(log.entries == [200])
+        request.options.onResponse = { _ in .allow }
+        #expect(await manager.response(to: request, serializer: .data).value?.count == 100_000)
+    }
+
+    @Test(
+        "a data task that becomes a download keeps its delegate object, and its file is in the response",
+        .rows("U13", "A7")
+    )
+    func becomesDownload() async throws {
+        let manager = server.manager()
+        let log = Log<Bool>()
+        manager.hooks.didReceiveResponse = { _, _, _ in .becomeDownload }
+        manager.hooks.didBecomeDownloadTask = { [weak manager] _, old, new in
+            log.add(manager?.delegate(for: new) != nil && old.taskIdentifier == new.taskIdentifier)
+        }
+        let response = await manager.response(to: HTTPRequest("bytes/500"), serializer: .file)
+        let file = try #require(response.fileURL)
+        #expect(try Data(contentsOf: file).count == 500)
+        try FileManager.default.removeItem(at: file)
+        #expect(log.entries == [true])
+    }
+
+    @Test("the manager's hook chooses before the task's destination; nil leaves the choice to it", .rows("U23", "U25"))
+    func destinations() async throws {
+        let manager = server.manager()
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("uncurl-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (hooks, own) = (folder.appendingPathComponent("hook"), folder.appendingPathComponent("own"))
+        manager.hooks.didFinishDownloading = { _, _, _ in hooks }
+        #expect(await manager.download(HTTPRequest("bytes/5"), to: .file(own)).value == hooks)
+        manager.hooks.didFinishDownloading = { _, _, _ in nil }
+        #expect(await manager.download(HTTPRequest("bytes/5"), to: .file(own)).value == own)
+        let left = await manager.download(HTTPRequest("bytes/5"), to: DownloadDestination { _, _ in nil })
+        let file = try #require(left.value)
+        #expect(try Data(contentsOf: file).count == 5)
+        try FileManager.default.removeItem(at: file)
+    }
+
+    @Test("a hook watches: what it hears of is collected all the same", .rows("A6"))
+    func watching() async {
+        let manager = server.manager()
+        let log = Log<Int>()
+        manager.hooks.didReceiveData = { _, _, data in log.add(data.count) }
+        let response = await manager.response(to: HTTPRequest("bytes/50000"), serializer: .data)
+        #expect(response.value?.count == 50_000)
+        #expect(log.entries.reduce(0, +) == 50_000)
+    }
+}

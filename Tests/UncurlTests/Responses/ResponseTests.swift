@@ -1,0 +1,24 @@
+import FacadeTestSupport
+import Foundation
+import TestServer
+import TestSupport
+import Testing
+import Uncurl
+
+@Suite("Responses", .timeLimit(.minutes(1)))
+struct ResponseTests {
+    private let server: TestServer
+
+    init() throws { server = try TestServer.start() }
+
+    @Test("a response maps its value, keeps its facts, and describes itself in one line", .rows("A21"))
+    func mapping() async throws {
+        let response = await server.manager().response(to: HTTPRequest("bytes/7"), serializer: .data)
+        let mapped = response.map(\.count)
+        #expect(mapped.value == 7 && mapped.statusCode == 200 && mapped.data == response.data)
+        #expect(mapped.description.contains("GET") && mapped.description.contains("200"))
+        #expect(!mapped.description.contains("\n"))
+        let failed = await server.manager().response(to: HTTPRequest("status/404"), serializer: .data).map(\.count)
+        #expect(failed.value == nil && failed.rejectedValue == 0 && failed.statusCode == 404)
+    }
+}
