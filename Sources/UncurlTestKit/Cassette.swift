@@ -1,7 +1,8 @@
 internal import Synchronization
 public import Uncurl
 
-/// Real exchanges, recorded once into a file and replayed from it: tests that know the server's answers and need no server.
+/// Real exchanges, recorded once into a file and replayed from it: tests that know the server's answers and need no
+/// server.
 ///
 /// ```swift
 /// let cassette = try Cassette(file: URL(fileURLWithPath: "Fixtures/users.har"))
@@ -10,8 +11,9 @@ public import Uncurl
 /// try cassette.finish()
 /// ```
 ///
-/// The file is an HTTP Archive (HAR 1.2), which browsers export too. Where it is not there, the first run records it; from then on nothing
-/// touches the network, and a request that was not recorded fails. Each exchange is replayed once, in the order of its kind. Any thread.
+/// The file is an HTTP Archive (HAR 1.2), which browsers export too. Where it is not there, the first run records it;
+/// from then on nothing touches the network, and a request that was not recorded fails. Each exchange is replayed once,
+/// in the order of its kind. Any thread.
 public final class Cassette: Sendable {
     /// Whether a cassette replays or records.
     public enum Mode: Hashable, Sendable {
@@ -102,7 +104,7 @@ public final class Cassette: Sendable {
     /// Requests that had not been recorded; they failed.
     public var unmatched: [StubbedRequest] { state.withLock { $0.unmatched } }
 
-    /// Recorded exchanges that nobody asked for, as `METHOD URL`.
+    /// Recorded exchanges that no request matched, as `METHOD URL`.
     public var unused: [String] {
         guard !isRecording else { return [] }
         return state.withLock { state in

@@ -1,6 +1,7 @@
 internal import Uncurl
 
-/// HTTP Archive 1.2, as far as it is needed to write and read exchanges: what browsers and proxies export can be replayed.
+/// HTTP Archive 1.2, as far as it is needed to write and read exchanges: what browsers and proxies export can be
+/// replayed.
 struct HAR: Codable, Sendable {
     struct Log: Codable, Sendable {
         var version = "1.2"

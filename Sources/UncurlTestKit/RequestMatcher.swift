@@ -6,8 +6,9 @@ public import Uncurl
 /// .get("https://api.test/users/*").header("Accept", "application/json")
 /// ```
 ///
-/// A URL is compared without its query, unless the pattern has one; then with it, in any order. `*` stands for anything but a slash, `**` for
-/// anything. Scheme and host are compared whatever their case, and a pattern that begins with a slash is for any host.
+/// A URL is compared without its query, unless the pattern has one; then with it, in any order. `*` stands for anything
+/// but a slash, `**` for anything. Scheme and host are compared whatever their case, and a pattern that begins with a
+/// slash is for any host.
 public struct RequestMatcher: Sendable {
     private let words: String
     private let conditions: [@Sendable (StubbedRequest) -> Bool]

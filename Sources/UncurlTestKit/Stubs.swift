@@ -15,8 +15,8 @@ public import Uncurl
 /// #expect(stubs.requests.map(\.method) == ["GET"] && stubs.unmatched.isEmpty)
 /// ```
 ///
-/// They hold for the sessions made with that configuration and for no other: tests run side by side. The stub added last is asked first.
-/// A request that no stub is for fails, and stands in ``unmatched``. Any thread.
+/// They hold for the sessions made with that configuration and for no other: tests run side by side. The stub added
+/// last is asked first. A request that no stub is for fails, and stands in ``unmatched``. Any thread.
 public final class Stubs: Sendable {
     /// What becomes of requests that no stub is for.
     public enum Unmatched: Hashable, Sendable {
@@ -58,7 +58,7 @@ public final class Stubs: Sendable {
     private let policy: Unmatched
     let clock: any Clock<Duration>
 
-    /// - Parameter clock: by which delays are measured: a ``TestClock``, so that nobody waits.
+    /// - Parameter clock: measures delays. With a ``TestClock`` no test waits.
     public init(unmatched: Unmatched = .fails, clock: any Clock<Duration> = ContinuousClock()) {
         policy = unmatched
         self.clock = clock
@@ -101,7 +101,8 @@ public final class Stubs: Sendable {
 
     private func take(_ request: StubbedRequest) -> StubResponse {
         state.withLock { $0.requests.append(request) }
-        // A condition is the user's code: never under the lock. Another request may take the last answer meanwhile; then the next is asked.
+        // A condition is the user's code: never under the lock. Another request may take the last answer meanwhile;
+        // then the next is asked.
         for stub in open.reversed() where stub.matcher.matches(request) {
             if let answer = state.withLock({ $0.answer(of: stub.number) }) { return answer }
         }

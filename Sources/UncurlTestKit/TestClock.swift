@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// A clock that stands still until it is told the time: retries, throttles, delays and time limits are tested without waiting, and come
-/// out the same each time.
+/// A clock that stands still until it is told the time: retries, throttles, delays and time limits are tested without
+/// waiting, and come out the same each time.
 ///
 /// ```swift
 /// let clock = TestClock()
@@ -11,8 +11,9 @@ internal import Synchronization
 /// try await work.value
 /// ```
 ///
-/// Advancing wakes those whose time has come, in the order of their deadlines; what they do then, they do on their own. A test that
-/// wants them to have gone to sleep again waits for that with ``waitForSleepers(_:)``, or lets ``runToNextDeadline()`` do both.
+/// Advancing wakes those whose time has come, in the order of their deadlines; what they do then, they do on their own.
+/// A test that wants them to have gone to sleep again waits for that with ``waitForSleepers(_:)``, or lets
+/// ``runToNextDeadline()`` do both.
 public final class TestClock: Clock, Sendable {
     /// Time since the clock was made.
     public struct Instant: InstantProtocol, CustomStringConvertible {
@@ -63,10 +64,10 @@ public final class TestClock: Clock, Sendable {
 
     public var minimumResolution: Duration { .zero }
 
-    /// How many sleep.
+    /// The number of sleepers.
     public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
-    /// When the next of those who sleep wakes; nil while nobody does.
+    /// The earliest deadline of all sleepers; nil while there is no sleeper.
     public var nextDeadline: Instant? { state.withLock { $0.sleepers.map(\.deadline).min() } }
 
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
@@ -116,7 +117,7 @@ public final class TestClock: Clock, Sendable {
         for sleeper in due { sleeper.continuation.resume() }
     }
 
-    /// Waits until somebody sleeps, and moves the time on to the next deadline.
+    /// Waits for a sleeper, and moves the time on to the next deadline.
     ///
     /// - Returns: how far that was.
     @discardableResult

@@ -1,16 +1,18 @@
 internal import Synchronization
 internal import Uncurl
 
-/// Who answers in place of the network.
+/// The source of answers in place of the network.
 protocol TestKitSource: Sendable {
     var clock: any Clock<Duration> { get }
     func takes(_ request: URLRequest) -> Bool
     func steps(for request: StubbedRequest) async -> [StubResponse.Step]
 }
 
-/// The loading class that asks the source of its session's configuration. The class is everybody's; the source is the configuration's own.
+/// The loading class that asks the source of its session's configuration. All configurations share the class; each has
+/// a source of its own.
 final class TestKitProtocol: URLProtocol, @unchecked Sendable {
-    // `@unchecked`: an instance's methods are called one after the other; what it does later uses its client, which any thread may.
+    // `@unchecked`: an instance's methods are called one after the other; what it does later uses its client, which any
+    // thread may.
 
     private let loading = Mutex<Task<Void, Never>?>(nil)
 

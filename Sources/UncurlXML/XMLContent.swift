@@ -1,8 +1,8 @@
 public import FoundationXML
 public import Uncurl
 
-/// An XML document, and the ways to read it. A value: `XMLParser`, which is none, is made anew by whoever reads, on
-/// his own thread.
+/// An XML document, and the ways to read it. A value: each reader makes an `XMLParser`, which is no value, on its own
+/// thread.
 public struct XMLContent: Sendable, Hashable {
     /// In UTF-8, without a declaration of another encoding.
     public let data: Data
@@ -14,8 +14,8 @@ public struct XMLContent: Sendable, Hashable {
     public init(_ data: Data, encoding: String.Encoding? = nil) throws(XMLFailure) {
         let used = if let encoding { encoding } else { try Self.encoding(of: data) }
         let answer = ReceivedResponse(response: nil, data: data)
-        // Decoded here and not by the parser, which knows encodings that nobody has looked at: what is checked below
-        // must be what is read.
+        // Decoded here and not by the parser, which knows more encodings than are checked below: what is checked must
+        // be what is read.
         guard let text = try? StringResponseSerializer(encoding: used).serialize(answer) else { throw .encoding }
         self.data = Data(Self.withoutDeclaration(text).utf8)
     }

@@ -85,7 +85,7 @@ final class XMLEventReader: NSObject, XMLParserDelegate {
         tell(.instruction(target: target, data: data), parser)
     }
 
-    /// libxml2 goes on after some errors; what it makes of them is nobody's document.
+    /// libxml2 goes on after some errors. What it reads after an error is not part of a well-formed document.
     func parser(_ parser: XMLParser, parseErrorOccurred parseError: any Error) {
         guard thrown == nil, failure == nil else { return }
         failure = .notWellFormed(

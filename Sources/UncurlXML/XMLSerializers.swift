@@ -1,4 +1,4 @@
-// XML, apart from the rest: it links libxml2, and only who imports it pays for that.
+// XML is a module of its own because it links libxml2. Only programs that import it pay for that.
 @_exported public import Uncurl
 
 /// XML that has not been read yet: whether it is any shows when its events are asked for.
@@ -20,7 +20,7 @@ public struct XMLParserResponseSerializer: ResponseSerializer {
     }
 }
 
-/// A document as a tree, for whoever wants to walk it or ask it by XPath.
+/// A document as a tree, for code that walks it or queries it by XPath.
 public struct XMLDocumentResponseSerializer: ResponseSerializer {
     /// Which answers are read: status 200 to 299 and ``XMLParserResponseSerializer/contentTypes``, unless set.
     public var validation: ResponseValidation
@@ -32,7 +32,8 @@ public struct XMLDocumentResponseSerializer: ResponseSerializer {
         self.validation = validation
     }
 
-    /// - Throws: ``SerializationFailure`` with the reason `xml`, where the document is not well-formed or nested too deep.
+    /// - Throws: ``SerializationFailure`` with the reason `xml`, where the document is not well-formed or nested too
+    ///   deep.
     public func serialize(_ answer: ReceivedResponse) throws -> XMLTree {
         let content = try XMLContent(answer)
         do {

@@ -2,11 +2,12 @@ public import FoundationXML
 internal import Synchronization
 internal import Uncurl
 
-/// A well-formed document, read. Safe to hand around although `XMLDocument` is not: everybody gets a tree of his own.
+/// A well-formed document, read. It may be shared between threads although `XMLDocument` may not: each caller gets a
+/// document of its own.
 public final class XMLTree: Sendable {
     /// The document that the tree was made of.
     public let content: XMLContent
-    /// The first one; who comes later has his made anew.
+    /// The first document. Later callers get one that is made anew.
     private let first: Mutex<XMLDocument?>
 
     /// libxml2's own: what is nested deeper is not built.
@@ -28,7 +29,7 @@ public final class XMLTree: Sendable {
         first = Mutex(try Self.document(content))
     }
 
-    /// A tree that nobody else has. Loads nothing from outside.
+    /// A document that no other code refers to. It loads nothing from outside.
     public func makeDocument() throws -> sending XMLDocument {
         if let document = first.withLock({ document in
             let taken = document

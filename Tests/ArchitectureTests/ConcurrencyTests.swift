@@ -26,7 +26,7 @@ struct ConcurrencyTests {
         "Sources/Reactor/System/Monitor.swift": "the state is touched under a pthread mutex only: Mutex has no condition",
     ]
 
-    /// URLLoading apart: its open classes, which anybody may subclass, can only claim.
+    /// Without URLLoading: its open classes, which programs may subclass, can only claim.
     private static let files = SourceTree.sources.filter { $0.room != "URLLoading" }
 
     /// `async` begins in URLLoading.

@@ -3,7 +3,8 @@ import Testing
 /// The folders within rooms: each answers one question, and arrows between them have one direction.
 @Suite("Folders")
 struct FolderTests {
-    /// By room and folder, the folders whose types its files may name. A file at the top of its room is in the folder "".
+    /// By room and folder, the folders whose types its files may name. A file at the top of its room is in the folder
+    /// "".
     static let allowed: [String: [String: Set<String>]] = [
         "Uncurl": [
             "": [],
@@ -135,7 +136,7 @@ struct FolderTests {
         #expect(left.isEmpty, "\(left.keys.sorted()) are in circles, or behind them")
     }
 
-    @Test("no more files of a room refer to each other in a circle than today", arguments: largestCircle.keys.sorted())
+    @Test("no circle of files in a room is larger than the room's limit", arguments: largestCircle.keys.sorted())
     func circles(room: String) {
         let circles = TopLevelNames(of: SourceTree.sources.filter { $0.room == room }).circles
         #expect(circles.first?.count ?? 1 <= Self.largestCircle[room] ?? 1, "\(circles.first ?? [])")

@@ -1,6 +1,7 @@
 import Foundation
 
-/// The public declarations of a room's files, as far as their text shows them: types, members, enum cases and protocol requirements.
+/// The public declarations of a room's files, as far as their text shows them: types, members, enum cases and protocol
+/// requirements.
 struct PublicDeclarations {
     struct Declaration: Hashable, CustomStringConvertible {
         let file: String
@@ -30,7 +31,8 @@ struct PublicDeclarations {
         }
     }
 
-    /// Those without a documentation comment. A member that implements a requirement, or overrides a method, has the words of what it implements.
+    /// Those without a documentation comment. A member that implements a requirement, or overrides a method, has the
+    /// words of what it implements.
     var undocumented: [Declaration] {
         var requirements: [String: Set<String>] = [:]
         for declaration in all where declaration.isRequirement {

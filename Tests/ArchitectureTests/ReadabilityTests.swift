@@ -16,7 +16,7 @@ struct ReadabilityTests {
         }
     }
 
-    @Test("nothing gives up: no fatalError, no try!, no as!, no unchecked unwrap")
+    @Test("no file has a fatalError, try!, as! or unchecked unwrap")
     func noTraps() {
         for file in Self.files {
             let code = file.code
@@ -26,7 +26,7 @@ struct ReadabilityTests {
         }
     }
 
-    @Test("nothing is left for later")
+    @Test("no file has a note on unfinished work")
     func noLeftovers() {
         for file in Self.files {
             for word in ["TO" + "DO", "FIX" + "ME"] { #expect(!file.text.contains(word), "\(file)") }
@@ -53,7 +53,7 @@ struct ReadabilityTests {
         "Tests/TestSupport/OpenSSLServer.swift", "Tests/TestSupport/Peer.swift",
         // What is let go of signals nothing.
         "Tests/URLLoadingTests/DefectTests.swift",
-        // A clock on which nobody waits.
+        // A clock on which no test waits.
         "Tests/FacadeTestSupport/ImmediateClock.swift",
         // Asks a clock that stands still.
         "Tests/UncurlTestKitTests/TestClockTests.swift",
@@ -69,7 +69,7 @@ struct ReadabilityTests {
     }
 
     @Test(
-        "what a newcomer looks for is there",
+        "the repository has the files that a newcomer looks for",
         arguments: [
             "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", ".gitignore", ".swift-format",
             ".ci/run", "dev", "Package.swift",

@@ -8,7 +8,7 @@ struct RoomTests {
         // Bytes and messages: knows neither sockets nor clocks, and needs not even the C library.
         "HTTP1": [],
         "Reactor": ["CLinux", "Synchronization"],
-        // Sans-IO: ciphertext in, ciphertext out; files only where somebody names one.
+        // Sans-IO: ciphertext in, ciphertext out; files only where a program names one.
         "TLS": ["COpenSSL", "Glibc", "Synchronization"],
         // Sans-IO as well, for both ends: octets and messages.
         "WebSocket": ["CZlib"],
@@ -29,7 +29,7 @@ struct RoomTests {
         ],
         // What applications show: images, progress, activity.
         "UncurlExtras": ["Uncurl", "Foundation", "Dispatch", "CZlib", "Glibc", "Synchronization"],
-        // libxml2 comes with FoundationXML: a room of its own, for who asks for it.
+        // libxml2 comes with FoundationXML: a room of its own, for programs that import it.
         "UncurlXML": ["Uncurl", "Foundation", "FoundationXML", "Synchronization"],
         "UncurlTestKit": ["Uncurl", "Foundation", "Dispatch", "Glibc", "Synchronization"],
         // Never the engine: a client must not be tested against itself.

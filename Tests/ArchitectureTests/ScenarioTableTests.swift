@@ -64,7 +64,7 @@ struct ScenarioTableTests {
         return found
     }
 
-    @Test("each of the forty is somebody's test, and nobody claims a number that is not among them")
+    @Test("each of the forty has a test, and no test claims a number that is not among them")
     func complete() {
         #expect(Self.table.map(\.number) == Array(1...40))
         let claimed = SourceTree.swiftFiles(in: "Tests").filter { !$0.path.hasSuffix("ScenarioTableTests.swift") }

@@ -1,5 +1,5 @@
-/// Which of a room's files use which others, by the names of the types that each declares at its top level. A lower bound: members are not
-/// looked at.
+/// Which of a room's files use which others, by the names of the types that each declares at its top level. A lower
+/// bound: members are not looked at.
 struct TopLevelNames {
     /// By path, the paths of the files whose types a file names.
     let uses: [String: Set<String>]
@@ -16,7 +16,8 @@ struct TopLevelNames {
         )
     }
 
-    /// The files in which one can go from each to each of the others and back, largest circle first. Files that are in none are left out.
+    /// The files in which one can go from each to each of the others and back, largest circle first. Files that are in
+    /// none are left out.
     var circles: [[String]] {
         var places: [String: Int] = [:]
         var lowest: [String: Int] = [:]

@@ -1,8 +1,8 @@
 import LoadGenerator
 import LoadReports
 
-// A visit of a shop, by as many users as the machine takes: log in, look at three things, buy the last. What a command line cannot
-// say is in the script: each request follows from the response before it.
+// A visit of a shop, by as many users as the machine takes: log in, look at three things, buy the last. What a command
+// line cannot say is in the script: each request follows from the response before it.
 //
 //   swift run LoadScenario [URL] [VISITS A SECOND]
 

@@ -5,6 +5,7 @@ extension UncurlError {
     var words: String {
         switch self {
         case .invalidURL(_, let reason): "no URL to load: \(reason)"
+        case .unsupportedContent(let reason): "content that this call does not send: \(reason)"
         case .parameters(let failure): "\(failure)"
         case .header(let name): "header field \(name.debugDescription) cannot be sent"
         case .multipart(let failure): "\(failure)"
@@ -15,7 +16,7 @@ extension UncurlError {
         case .trust(let failure): "\(failure)"
         case .challenge(let error): "a challenge was answered with an error: \(Self.words(of: error))"
         case .output(let failure): "\(failure)"
-        case .file(let failure): "the download could not be put in its place: \(failure.underlying)"
+        case .file(let failure): "the download could not be put in its place: \(failure.cause)"
         case .transport(let error): Self.words(of: error)
         case .cancelled: "cancelled"
         case .sessionInvalidated: "the manager has been invalidated"

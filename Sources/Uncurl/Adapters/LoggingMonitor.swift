@@ -3,10 +3,12 @@ public import Dispatch
 internal import URLLoading
 public import Logging
 
-/// Writes requests to a `swift-log` logger: each end at one level, the steps on the way at another. Behind the package trait `SwiftLog`.
+/// Writes requests to a `swift-log` logger: each end at one level, the steps on the way at another. Behind the package
+/// trait `SwiftLog`.
 ///
 /// Of URLs neither user nor password is written, nor the query, which often holds secrets.
 public struct LoggingMonitor: EventMonitor {
+    /// A serial queue of its own.
     public let queue = DispatchQueue(label: "Uncurl.log")
     private let logger: Logger
     private let endLevel: Logger.Level

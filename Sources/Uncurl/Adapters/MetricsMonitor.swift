@@ -10,10 +10,12 @@ internal import URLLoading
 /// - `http_client_retries_total`,
 /// - `http_client_request_duration`, a timer from a request's begin to its end, retries and their waits included.
 public final class MetricsMonitor: EventMonitor {
+    /// A serial queue of its own.
     public let queue = DispatchQueue(label: "Uncurl.metrics")
     private let factory: any MetricsFactory
     private let begun = Mutex<[Int: (time: ContinuousClock.Instant, method: String)]>([:])
 
+    /// - Parameter factory: makes the counters and timers.
     public init(factory: any MetricsFactory = MetricsSystem.factory) { self.factory = factory }
 
     public func receive(_ event: TransferEvent) {

@@ -5,7 +5,8 @@ internal import Synchronization
 public import Tracing
 public import URLLoading
 
-/// A span for each request, with its context in the header fields of every attempt. Behind the package trait `SwiftDistributedTracing`.
+/// A span for each request, with its context in the header fields of every attempt. Behind the package trait
+/// `SwiftDistributedTracing`.
 ///
 /// It is both an interceptor and a monitor of its manager:
 /// ```
@@ -14,9 +15,11 @@ public import URLLoading
 /// manager.monitors.append(tracing)
 /// ```
 public final class TracingInterceptor: RequestInterceptor, EventMonitor {
+    /// A serial queue of its own.
     public let queue = DispatchQueue(label: "Uncurl.tracing")
     private let spans = Mutex<[Int: any Span]>([:])
 
+    /// Traces by the tracer that `InstrumentationSystem` was bootstrapped with.
     public init() {}
 
     public func adapt(_ request: URLRequest, for attempt: RequestAttempt) async throws -> URLRequest {

@@ -2,11 +2,14 @@ public import URLLoading
 
 /// Which answers may have no content although a value is made of it.
 public struct EmptyContentRule: Sendable, Hashable {
+    /// Answers to these methods may have no content.
     public var methods: Set<HTTPMethod>
+    /// Answers with these statuses may have no content.
     public var statusCodes: Set<Int>
     /// Whatever the method and the status.
     public var allowsAny: Bool
 
+    /// A rule for answers without content. HEAD, 204 and 205 have none by definition (RFC 9110 §6.4.1).
     public init(methods: Set<HTTPMethod> = [.head], statusCodes: Set<Int> = [204, 205], allowsAny: Bool = false) {
         self.methods = methods
         self.statusCodes = statusCodes
@@ -15,8 +18,10 @@ public struct EmptyContentRule: Sendable, Hashable {
 
     /// Answers to HEAD and the statuses 204 and 205, which have none by definition.
     public static var whereThereIsNone: EmptyContentRule { EmptyContentRule() }
+    /// Every answer may have no content.
     public static var always: EmptyContentRule { EmptyContentRule(allowsAny: true) }
 
+    /// Whether this answer may have no content.
     public func allows(_ answer: ReceivedResponse) -> Bool {
         if allowsAny { return true }
         if let status = answer.status, statusCodes.contains(status) { return true }
@@ -28,12 +33,15 @@ public struct EmptyContentRule: Sendable, Hashable {
 public struct ContentPreprocessor: Sendable {
     private let body: @Sendable (Data) throws -> Data
 
+    /// A preprocessor made of a closure. What it throws becomes a ``SerializationFailure``.
     public init(_ body: @escaping @Sendable (Data) throws -> Data) {
         self.body = body
     }
 
+    /// Applies the closure.
     public func callAsFunction(_ content: Data) throws -> Data { try body(content) }
 
+    /// The content as it came.
     public static var passthrough: ContentPreprocessor { ContentPreprocessor { $0 } }
 
     /// Takes away the guard that keeps a JSON text from being run as a script: `)]}',` and the line's end behind it.
@@ -49,11 +57,13 @@ public struct ContentPreprocessor: Sendable {
 
 /// Values that are there although nothing came.
 public protocol EmptyValue {
+    /// The value of no content.
     static var emptyValue: Self { get }
 }
 
-/// The value of an answer without content.
+/// The value of an answer without content, and of one whose content does not matter.
 public struct EmptyResponse: EmptyValue, Codable, Hashable, Sendable {
+    /// The value of no content.
     public init() {}
     public static var emptyValue: EmptyResponse { EmptyResponse() }
 }

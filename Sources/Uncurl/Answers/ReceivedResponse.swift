@@ -4,12 +4,14 @@ public import URLLoading
 public struct ReceivedResponse: Sendable {
     /// The request that was answered: after a redirect, the last.
     public var request: URLRequest?
+    /// The head of the answer. Nil where there was none.
     public var response: URLResponse?
     /// Empty for a download.
     public var data: Data
     /// Where a download lies.
     public var fileURL: URL?
 
+    /// An answer, for a serializer that is called by hand.
     public init(request: URLRequest? = nil, response: URLResponse?, data: Data, fileURL: URL? = nil) {
         self.request = request
         self.response = response
@@ -30,8 +32,8 @@ public struct ReceivedResponse: Sendable {
     /// The encoding that the content type's charset names; nil where it names none, or one that is not known here.
     public var charset: String.Encoding? { response?.textEncodingName.flatMap(TextEncoding.named) }
 
-    /// The content, wherever it lies. A file is mapped, not read: only what is looked at comes into memory. As with every
-    /// mapping, nobody may shorten that file while the content is in use; removing it does no harm.
+    /// The content, wherever it lies. A file is mapped, not read: only what is looked at comes into memory. As with
+    /// every mapping, the file must not be shortened while the content is in use. Removing it does no harm.
     public func content() throws(SerializationFailure) -> Data {
         guard let fileURL else { return data }
         do {

@@ -9,10 +9,12 @@ public struct ResponseValidation: Sendable {
 
     /// Nil: any.
     public var statusCodes: Set<Int>?
+    /// The media types that are acceptable.
     public var contentTypes: AcceptableTypes
     /// Asked in order, up to the first that throws.
     public var checks: [Check]
 
+    /// Status 200 to 299, any content type and no further checks, unless said otherwise.
     public init(
         statusCodes: Set<Int>? = ResponseValidation.successes,
         contentTypes: AcceptableTypes = .any,
@@ -52,6 +54,7 @@ public struct ResponseValidation: Sendable {
 
 /// Which media types are acceptable.
 public enum AcceptableTypes: Sendable, Hashable, ExpressibleByArrayLiteral {
+    /// Every type is acceptable, and so is none.
     case any
     /// Such as `application/json`, `image/*`, `*/*`. Parameters do not count, nor does case, and `application/json`
     /// takes

@@ -2,16 +2,22 @@ public import URLLoading
 
 /// An answer whose content could not be made into a value. It carries the answer.
 public struct SerializationFailure: Error, Sendable {
+    /// What the serializer could not do.
     public enum Reason: Sendable {
         /// There is no content, and without content there is no value.
         case empty
         /// The octets are no text in that encoding.
         case text(String.Encoding)
+        /// The content is no JSON text. The value says what is wrong, and where.
         case json(JSONFailure)
+        /// The content is no property list; ``SerializationFailure/underlying`` says why.
         case propertyList
+        /// The content is well-formed, and is not what the decoded type wants. ``SerializationFailure/underlying`` is
+        /// the decoder's error.
         case decoding
         /// The content is no image that can be read; ``underlying`` says why.
         case image
+        /// The content is no XML document; ``SerializationFailure/underlying`` says why.
         case xml
         /// None of a compound serializer's candidates made a value.
         case unmatched
@@ -23,14 +29,18 @@ public struct SerializationFailure: Error, Sendable {
         case other
     }
 
+    /// What the serializer could not do.
     public let reason: Reason
+    /// The head of the answer.
     public let response: URLResponse?
     /// The body; empty for a download.
     public let data: Data
     /// Where a download lies.
     public let fileURL: URL?
+    /// The decoder's, parser's or file system's error.
     public let underlying: (any Error)?
 
+    /// A failure that carries its answer, for a serializer of the program's own.
     public init(_ reason: Reason, answer: ReceivedResponse, underlying: (any Error)? = nil) {
         self.reason = reason
         response = answer.response
@@ -39,6 +49,7 @@ public struct SerializationFailure: Error, Sendable {
         self.underlying = underlying
     }
 
+    /// The answer's status; nil where it was not HTTP.
     public var status: Int? { (response as? HTTPURLResponse)?.statusCode }
 
     /// What any error of a serializer becomes.

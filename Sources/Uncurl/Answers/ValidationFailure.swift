@@ -2,7 +2,9 @@ public import URLLoading
 
 /// An answer that ``ResponseValidation`` did not accept. It carries all of the answer.
 public struct ValidationFailure: Error, Sendable {
+    /// What is not acceptable.
     public enum Reason: Sendable {
+        /// The status is not among the acceptable ones.
         case status(Int)
         /// Nil: the answer tells no type.
         case contentType(String?, acceptable: [String])
@@ -12,6 +14,7 @@ public struct ValidationFailure: Error, Sendable {
 
     /// Everything that is wrong, the status first.
     public let reasons: [Reason]
+    /// The head of the answer.
     public let response: URLResponse?
     /// The body; of a download that was to go somewhere up to a mebibyte of it, and of another download none.
     public let data: Data
@@ -20,6 +23,7 @@ public struct ValidationFailure: Error, Sendable {
     /// What is wrong with the content besides. Nil: it is a value, which the response carries.
     public var serialization: SerializationFailure?
 
+    /// A failure that carries its answer, for a check of the program's own.
     public init(_ reasons: [Reason], answer: ReceivedResponse, serialization: SerializationFailure? = nil) {
         self.reasons = reasons
         response = answer.response

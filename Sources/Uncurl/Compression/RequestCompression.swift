@@ -1,27 +1,34 @@
 public import URLLoading
 
-/// Compresses content in memory before it is sent, for servers that are known to take it: HTTP has no way to ask. Files, streams and
-/// forms go as they are.
+/// Compresses content in memory before it is sent, for servers that are known to take it: HTTP has no way to ask.
+/// Files, streams and forms go as they are.
 public struct RequestCompression: Sendable {
+    /// A content coding (RFC 9110 §8.4.1).
     public enum Coding: String, Sendable {
         /// As HTTP means it: in zlib's frame (RFC 1950, RFC 9110 §8.4.1.2).
         case deflate
+        /// `gzip`: RFC 1952.
         case gzip
     }
 
     /// What becomes of a request that has a Content-Encoding already.
     public enum ExistingEncoding: Sendable {
+        /// The request fails with ``CompressionFailure/encodedAlready(_:)``.
         case fail
+        /// The field is replaced. The content is compressed once more.
         case replace
         /// It goes as it is.
         case skip
     }
 
+    /// The content coding that is applied.
     public var coding: Coding
+    /// What is done with a request that has a Content-Encoding field already.
     public var existing: ExistingEncoding
     /// Whether this content is worth it.
     public var applies: @Sendable (Data) -> Bool
 
+    /// Makes a compression. Each argument is described at the property of its name.
     public init(
         _ coding: Coding = .deflate,
         existing: ExistingEncoding = .fail,
@@ -54,6 +61,7 @@ public struct RequestCompression: Sendable {
 public enum CompressionFailure: Error, Hashable, Sendable {
     /// The request names a content coding already.
     case encodedAlready(String)
+    /// zlib found no memory.
     case outOfMemory
 }
 

@@ -1,6 +1,7 @@
 internal import URLLoading
 
-/// A finished download on its way to its place: validated first, then moved. What becomes of it is part of the task's result.
+/// A finished download on its way to its place: validated first, then moved. What becomes of it is part of the task's
+/// result.
 struct DownloadMove {
     /// Of a refused answer that was to go somewhere: what an error document has at most.
     private static let refusedContent = 1 << 20
@@ -12,8 +13,8 @@ struct DownloadMove {
 
     /// What is wrong with the answer, and so keeps it from its place; nil: nothing. Any thread.
     ///
-    /// The caller has said where the file goes and looks for it nowhere else: a refused one is deleted, and the failure has its content.
-    /// Without a destination the file is the caller's all the same.
+    /// The caller has said where the file goes and looks for it nowhere else: a refused one is deleted, and the failure
+    /// has its content. Without a destination the file is the caller's all the same.
     func refusal(_ file: URL, _ outcome: TaskOutcome, by validation: ResponseValidation) -> ValidationFailure? {
         let request = task.currentRequest ?? task.originalRequest
         var answer = ReceivedResponse(request: request, response: outcome.response, data: Data(), fileURL: file)

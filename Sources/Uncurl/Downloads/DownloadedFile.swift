@@ -6,7 +6,8 @@ enum DownloadedFile: Sendable {
     case placed(URL)
     /// It could not be put at its place, and lies where it came to.
     case stranded(UncurlError)
-    /// The answer is not acceptable and goes to no place. The failure has its content, or names the file where no place was given.
+    /// The answer is not acceptable and goes to no place. The failure has its content, or names the file where no place
+    /// was given.
     case refused(ValidationFailure)
 
     var isPlaced: Bool {

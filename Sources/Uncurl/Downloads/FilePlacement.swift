@@ -3,8 +3,8 @@ internal import URLLoading
 
 /// Puts a finished file at its place in one step: at every moment the place has what it had before, or all of the file.
 ///
-/// A regular file is replaced if that is wanted. Nothing else ever is: not a folder, a device, a socket, a pipe or a symbolic link. From another
-/// file system the file comes by a copy beside its place.
+/// A regular file is replaced if that is wanted. Nothing else ever is: not a folder, a device, a socket, a pipe or a
+/// symbolic link. From another file system the file comes by a copy beside its place.
 struct FilePlacement {
     let file: URL
     let place: URL

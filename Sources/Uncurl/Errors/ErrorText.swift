@@ -1,7 +1,7 @@
 internal import URLLoading
 
-/// What an error of any kind says of itself. Foundation's `localizedDescription` calls every error that has no words of its own "The operation could
-/// not be completed", which says nothing.
+/// What an error of any kind says of itself. Foundation's `localizedDescription` calls every error that has no words of
+/// its own "The operation could not be completed", which says nothing.
 enum ErrorText {
     static func of(_ error: any Error) -> String {
         switch error {

@@ -2,14 +2,20 @@ public import URLLoading
 
 /// A file that could not be put where it belongs. It lies at ``source``.
 public struct FileFailure: Error, Sendable {
-    /// What lies where a file is to go and is not replaced by it. Of a symbolic link the link itself counts, not what it leads to.
+    /// What lies where a file is to go and is not replaced by it. Of a symbolic link the link itself counts, not what
+    /// it leads to.
     public enum Obstacle: Error, Hashable, Sendable {
         /// Without ``DownloadDestination/Options/removePreviousFile``; with it a regular file is replaced.
         case file
+        /// A folder.
         case folder
+        /// A symbolic link.
         case symbolicLink
+        /// A block or character device.
         case device
+        /// A named pipe.
         case pipe
+        /// A socket.
         case socket
     }
 

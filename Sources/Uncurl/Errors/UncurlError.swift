@@ -1,12 +1,19 @@
 public import URLLoading
 
-/// Why a request did not give what was asked of it. One tree for the whole room; each case carries what it was decided on.
+/// Why a request did not give what was asked of it. Each case carries the facts that it was decided on.
+///
+/// What programs ask most is a property of every case: ``statusCode``, ``responseData``, ``urlError``, ``isCancelled``,
+/// ``isTimeout``, ``isConnectivity``. ``nsError`` is the error that AFNetworking and `URLSession` give, with their
+/// domains, codes and keys.
 public enum UncurlError: Error, Sendable {
-    /// A string that is no URL, or a URL that this manager does not load.
+    /// A string that is no URL, or a URL that this manager does not load. Nothing has been sent.
     case invalidURL(String, reason: String)
+    /// The request has content, and this call sends none but parameters: a download, a stream. Nothing has been sent.
+    case unsupportedContent(reason: String)
     /// The parameters cannot be put into the request; nothing has been sent.
     case parameters(ParameterFailure)
-    /// A header field whose name is no token, or whose value holds CR, LF or NUL or is a length of less than nothing; nothing has been sent.
+    /// A header field whose name is no token, or whose value holds CR, LF or NUL or is a negative length. Nothing has
+    /// been sent.
     case header(name: String)
     /// The form cannot be sent, or stopped being readable while it was.
     case multipart(MultipartFailure)
@@ -28,7 +35,7 @@ public enum UncurlError: Error, Sendable {
     case file(FileFailure)
     /// The network, or this machine.
     case transport(URLError)
-    /// Somebody called `cancel`.
+    /// The program cancelled the request, or the Swift task that waited for it.
     case cancelled
     /// The manager has been invalidated.
     case sessionInvalidated

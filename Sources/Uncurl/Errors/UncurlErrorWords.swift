@@ -1,10 +1,11 @@
 public import URLLoading
 
 extension UncurlError: LocalizedError {
-    /// What happened, in words for people; URLs are among them.
+    /// What happened, in words for people. They may name URLs.
     public var errorDescription: String? {
         switch self {
         case .invalidURL(let text, let reason): "“\(text)” cannot be loaded: \(reason)"
+        case .unsupportedContent(let reason): "the request's content cannot be sent by this call: \(reason)"
         case .parameters(let failure): failure.description
         case .header(let name):
             "the header field \(name.debugDescription) cannot be sent: its name or its value is malformed"
@@ -19,9 +20,52 @@ extension UncurlError: LocalizedError {
         case .file(let failure): failure.description
         case .transport(let error): ErrorText.of(error)
         case .cancelled: "the request was cancelled"
-        case .sessionInvalidated: "the manager has been invalidated, and sends nothing more"
+        case .sessionInvalidated: "the manager has been invalidated and sends nothing more"
         case .retry(let error, let original): "\(ErrorText.of(error)); before that, \(ErrorText.of(original))"
-        case .bodyNotReplayable: "the request's content is needed once more, and can be read only once"
+        case .bodyNotReplayable: "the request's content has to be sent again and can be read only once"
+        }
+    }
+
+    /// Where the request stopped: before it was sent, on the network, or at its answer.
+    public var failureReason: String? {
+        switch self {
+        case .invalidURL, .unsupportedContent, .parameters, .header, .compression, .adaptation:
+            "The request could not be built; nothing was sent."
+        case .multipart: "The form could not be sent."
+        case .validation: "The server answered, and its status or content type is not acceptable."
+        case .serialization: "The server answered, and its content is not what was asked for."
+        case .trust: "The server's certificate was not accepted; no request was sent to it."
+        case .challenge: "The program refused the server's challenge."
+        case .output: "The content could not be written to the output stream."
+        case .file: "The download is complete and could not be moved to its place."
+        case .transport: "The request or its answer was lost on the network."
+        case .cancelled: "The program cancelled the request."
+        case .sessionInvalidated: "The manager's session is closed."
+        case .retry: "The request failed, and the interceptor that was asked for a retry gave an error of its own."
+        case .bodyNotReplayable: "The request had to be sent again, after a redirect, a challenge or a lost connection."
+        }
+    }
+
+    /// What helps, where that is certain; nil elsewhere.
+    public var recoverySuggestion: String? {
+        switch self {
+        case .invalidURL:
+            "Write characters that a URL may not have as %XX, and give the manager a base URL for relative references."
+        case .unsupportedContent: "Send the request with response(to:serializer:)."
+        case .bodyNotReplayable:
+            "Give the content as data, as a file, or as a closure that makes a new stream each time."
+        case .sessionInvalidated: "Make a new manager, or invalidate the old one with resettingSession: true."
+        case .file(let failure) where failure.obstacle == .file:
+            "Choose another place, or allow the replacement of a file with removePreviousFile."
+        case .parameters(let failure):
+            if case .notKeyed = failure.reason { "Give the parameters names, or send them as JSON." } else { nil }
+        case .retry(_, let original): original.recoverySuggestion
+        case .transport where isTimeout: "Try again later, or allow a longer time."
+        case .transport where isConnectivity: "Check the network connection, and try again."
+        case .header, .multipart, .compression, .adaptation, .validation, .serialization, .trust, .challenge, .output,
+            .file,
+            .transport, .cancelled:
+            nil
         }
     }
 }

@@ -1,9 +1,14 @@
-/// Header fields in order; names are compared without regard to case (RFC 9110 §5.1), and a name may stand there more than once.
+/// Header fields in order; names are compared without regard to case (RFC 9110 §5.1), and a name may stand there more
+/// than once.
 public struct HTTPHeaders: Sendable {
+    /// A name and a value. Names are compared without case (RFC 9110 §5.1).
     public struct Field: Hashable, Sendable {
+        /// Sent as written.
         public var name: String
+        /// Sent as written.
         public var value: String
 
+        /// A field. A malformed one is refused when a request with it is built, with ``UncurlError/header(name:)``.
         public init(_ name: String, _ value: String) {
             self.name = name
             self.value = value
@@ -12,8 +17,10 @@ public struct HTTPHeaders: Sendable {
 
     private var fields: [Field] = []
 
+    /// No fields.
     public init() {}
 
+    /// These fields in their order; several of one name stay several.
     public init(_ fields: some Sequence<Field>) { self.fields = Array(fields) }
 
     /// The names of a dictionary have no order of their own: they are sorted.
@@ -21,8 +28,8 @@ public struct HTTPHeaders: Sendable {
         fields = dictionary.sorted { $0.key < $1.key }.map { Field($0.key, $0.value) }
     }
 
-    /// The value of a name: of several, joined by commas as RFC 9110 §5.3 allows. Nil in setting removes; a value replaces all there were,
-    /// where the first of them stood.
+    /// The value of a name: of several, joined by commas as RFC 9110 §5.3 allows. Nil in setting removes; a value
+    /// replaces all there were, where the first of them stood.
     public subscript(name: String) -> String? {
         get {
             let values = self.values(of: name)
@@ -44,11 +51,13 @@ public struct HTTPHeaders: Sendable {
         fields.compactMap { $0.isNamed(name) ? $0.value : nil }
     }
 
+    /// Whether a field has this name.
     public func contains(_ name: String) -> Bool { fields.contains { $0.isNamed(name) } }
 
     /// One more, whatever there is already.
     public mutating func add(_ name: String, _ value: String) { fields.append(Field(name, value)) }
 
+    /// Removes all fields of this name.
     public mutating func remove(_ name: String) { fields.removeAll { $0.isNamed(name) } }
 
     /// Those of `others` replace those of the same name.
@@ -105,14 +114,25 @@ extension HTTPHeaders: RandomAccessCollection, Hashable, ExpressibleByDictionary
 }
 
 extension HTTPHeaders.Field {
+    /// The media types that the answer may have (RFC 9110 §12.5.1).
     public static func accept(_ value: String) -> Self { Self("Accept", value) }
+    /// The charsets that the answer may have (RFC 9110 §12.5.2).
     public static func acceptCharset(_ value: String) -> Self { Self("Accept-Charset", value) }
+    /// The languages that the answer may have (RFC 9110 §12.5.4).
     public static func acceptLanguage(_ value: String) -> Self { Self("Accept-Language", value) }
+    /// The content codings that the answer may have (RFC 9110 §12.5.3). The session decodes those alone that it asks
+    /// for itself.
     public static func acceptEncoding(_ value: String) -> Self { Self("Accept-Encoding", value) }
+    /// Credentials as they are written (RFC 9110 §11.6.2).
     public static func authorization(_ value: String) -> Self { Self("Authorization", value) }
+    /// A bearer token (RFC 6750 §2.1).
     public static func authorization(bearer token: String) -> Self { Self("Authorization", "Bearer \(token)") }
+    /// How the content is to be presented (RFC 6266).
     public static func contentDisposition(_ value: String) -> Self { Self("Content-Disposition", value) }
+    /// The content codings that were applied (RFC 9110 §8.4).
     public static func contentEncoding(_ value: String) -> Self { Self("Content-Encoding", value) }
+    /// The media type of the content (RFC 9110 §8.3).
     public static func contentType(_ value: String) -> Self { Self("Content-Type", value) }
+    /// The program that sends the request (RFC 9110 §10.1.5).
     public static func userAgent(_ value: String) -> Self { Self("User-Agent", value) }
 }

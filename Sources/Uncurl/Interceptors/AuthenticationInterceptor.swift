@@ -3,15 +3,18 @@ public import URLLoading
 
 /// Puts a credential into each request, and refreshes it once for all that need it.
 ///
-/// Requests that come while a refresh is under way wait for it. A request refused with an older credential is sent again at once; one
-/// refused with the current one begins a refresh. One that fails ends the requests that waited for it; the next request begins another, as often as the
-/// ``RefreshWindow`` allows.
+/// Requests that come while a refresh is under way wait for it. A request refused with an older credential is sent
+/// again at once; one refused with the current one begins a refresh. One that fails ends the requests that waited for
+/// it; the next request begins another, as often as the ``RefreshWindow`` allows.
 public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInterceptor {
     /// How many refreshes in how much time are too many.
     public struct RefreshWindow: Hashable, Sendable {
+        /// How far back refreshes are counted.
         public var interval: Duration
+        /// The most refreshes within the interval.
         public var limit: Int
 
+        /// A window of 30 seconds with five refreshes, unless said otherwise.
         public init(interval: Duration = .seconds(30), limit: Int = 5) {
             self.interval = interval
             self.limit = limit
@@ -20,7 +23,7 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
 
     private enum Refresh {
         case none
-        /// Waited for by everybody; whoever is cancelled meanwhile does not cancel it.
+        /// All requests wait for it. A request that is cancelled meanwhile does not cancel it.
         case underWay(Task<Scheme.Credential, any Error>)
     }
 
@@ -47,7 +50,8 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
         state = Mutex(State(credential: credential))
     }
 
-    /// The credential in use. Setting one forgets what is known of the one before; a refresh under way no longer counts.
+    /// The credential in use. Setting one forgets what is known of the one before; a refresh under way no longer
+    /// counts.
     public var credential: Scheme.Credential? {
         get { state.withLock { $0.credential } }
         set {
@@ -94,7 +98,8 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
         }
     }
 
-    /// The credential after `used`: the one there is by now, or that of the refresh under way, or of one that begins now.
+    /// The credential after `used`: the one there is by now, or that of the refresh under way, or of one that begins
+    /// now.
     private func refreshed(_ used: Scheme.Credential, _ version: Int) async throws -> Scheme.Credential {
         let task = try state.withLock { state throws(AuthenticationFailure) -> Task<Scheme.Credential, any Error>? in
             switch state.refresh {

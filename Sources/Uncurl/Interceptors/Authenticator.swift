@@ -2,6 +2,7 @@ public import URLLoading
 
 /// What an ``AuthenticationInterceptor`` knows of one service's credentials.
 public protocol Authenticator: Sendable {
+    /// What a request is authenticated with, such as a token and its end.
     associatedtype Credential: Sendable
 
     /// Puts the credential into a request.
@@ -21,8 +22,10 @@ public protocol Authenticator: Sendable {
 }
 
 extension Authenticator {
+    /// No credential needs a refresh before it is refused.
     public func needsRefresh(_ credential: Credential) -> Bool { false }
 
+    /// An answer with the status 401.
     public func isAuthenticationFailure(_ failure: FailedAttempt) -> Bool {
         if case .validation(let refusal) = failure.error { refusal.status == 401 } else { false }
     }
@@ -30,6 +33,7 @@ extension Authenticator {
 
 /// Why an ``AuthenticationInterceptor`` ended a request.
 public enum AuthenticationFailure: Error, Sendable {
+    /// The interceptor has no credential.
     case missingCredential
     /// More refreshes than the window allows: the service refuses what it has just given out, or the refreshes fail.
     case excessiveRefresh

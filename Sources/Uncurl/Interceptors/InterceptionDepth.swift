@@ -1,8 +1,10 @@
 public import URLLoading
 
-/// How many interceptors wait for each other: one that sends a request through its own manager is asked about that request too.
+/// How many interceptors wait for each other: one that sends a request through its own manager is asked about that
+/// request too.
 enum InterceptionDepth {
-    /// A credential that is fetched through a manager whose interceptor fetches another is two. What goes deeper than this comes to no end.
+    /// A credential that is fetched through a manager whose interceptor fetches another is two. What goes deeper than
+    /// this comes to no end.
     static let deepest = 16
 
     @TaskLocal private static var depth = 0

@@ -2,16 +2,16 @@ public import URLLoading
 
 /// Stands between a request and its attempts: changes what is sent, and decides what becomes of a failure.
 ///
-/// Those of the manager come before those of the request, each kind in order. The first that throws ends the request; the first whose
-/// decision is not ``RetryDecision/doNotRetry`` decides.
+/// Those of the manager come before those of the request, each kind in order. The first that throws ends the request;
+/// the first whose decision is not ``RetryDecision/doNotRetry`` decides.
 ///
-/// One that sends requests itself is asked about those too if they go through the same manager. Where sixteen wait for each other, the last request
-/// fails with ``InterceptionFailure/tooDeep(limit:)``.
+/// One that sends requests itself is asked about those too if they go through the same manager. Where sixteen wait for
+/// each other, the last request fails with ``InterceptionFailure/tooDeep(limit:)``.
 public protocol RequestInterceptor: Sendable {
     /// Called before each attempt, with the request as it was built.
     func adapt(_ request: URLRequest, for attempt: RequestAttempt) async throws -> URLRequest
 
-    /// Called after each attempt that failed, unless somebody cancelled it.
+    /// Called after each attempt that failed, but not after a cancelled one.
     func retry(_ failure: FailedAttempt) async -> RetryDecision
 }
 
@@ -31,18 +31,25 @@ public struct RequestAttempt: Hashable, Sendable {
 
 /// An attempt that failed, with all that came of it.
 public struct FailedAttempt: Sendable {
+    /// Which of the request's attempts it was.
     public let attempt: RequestAttempt
     /// Nil where none could be built.
     public let request: URLRequest?
+    /// The answer; nil where there was none.
     public let response: HTTPURLResponse?
+    /// The content that came.
     public let data: Data
+    /// Why the attempt failed.
     public let error: UncurlError
     /// False: the content has been read from a stream that is used up.
     public let isReplayable: Bool
 }
 
+/// What becomes of a failed attempt.
 public enum RetryDecision: Sendable {
+    /// The request is sent again at once.
     case retry
+    /// The request is sent again after this time.
     case retryAfter(Duration)
     /// The next interceptor is asked.
     case doNotRetry
@@ -55,6 +62,7 @@ public struct ClosureInterceptor: RequestInterceptor {
     private let change: (@Sendable (URLRequest, RequestAttempt) async throws -> URLRequest)?
     private let decide: (@Sendable (FailedAttempt) async -> RetryDecision)?
 
+    /// An interceptor of two closures. A missing one changes nothing, or does not retry.
     public init(
         adapt: (@Sendable (URLRequest, RequestAttempt) async throws -> URLRequest)? = nil,
         retry: (@Sendable (FailedAttempt) async -> RetryDecision)? = nil
@@ -71,10 +79,12 @@ public struct ClosureInterceptor: RequestInterceptor {
 }
 
 extension RequestInterceptor where Self == ClosureInterceptor {
+    /// An interceptor that only changes requests.
     public static func adapting(
         _ change: @escaping @Sendable (URLRequest, RequestAttempt) async throws -> URLRequest
     ) -> ClosureInterceptor { ClosureInterceptor(adapt: change) }
 
+    /// An interceptor that only decides on failures.
     public static func retrying(
         _ decide: @escaping @Sendable (FailedAttempt) async -> RetryDecision
     ) -> ClosureInterceptor { ClosureInterceptor(retry: decide) }

@@ -1,11 +1,13 @@
 public import URLLoading
 
-/// Sends a request again after a failure that may pass: where that cannot do a thing twice, so often and no oftener, and later each time.
+/// Sends a request again after a failure that may pass: where that cannot do a thing twice, so often and no oftener,
+/// and later each time.
 ///
 /// A status code becomes a failure by validation alone: a serializer that accepts a 503 gets it.
 public struct RetryPolicy: RequestInterceptor {
     /// What is added to a delay, so that many clients do not come back at once.
     public enum Jitter: Hashable, Sendable {
+        /// The delay as it is.
         case none
         /// Anything from nothing to the whole delay.
         case full
@@ -17,19 +19,26 @@ public struct RetryPolicy: RequestInterceptor {
     public var limit: Int
     /// The first retry waits `scale`, each after it `base` times as long, none longer than `maximumDelay`.
     public var base: Double
+    /// The delay before the first retry.
     public var scale: Duration
+    /// The longest delay.
     public var maximumDelay: Duration
+    /// How a delay varies.
     public var jitter: Jitter
-    /// What a server says in Retry-After (RFC 9110 §10.2.3) counts in place of a shorter delay. One that asks for more than this is not
-    /// asked again.
+    /// What a server says in Retry-After (RFC 9110 §10.2.3) counts in place of a shorter delay. One that asks for more
+    /// than this is not asked again.
     public var maximumRetryAfter: Duration
+    /// The methods that are sent again.
     public var methods: Set<HTTPMethod>
+    /// The statuses that may pass.
     public var statusCodes: Set<Int>
+    /// The errors of the network that may pass.
     public var codes: Set<URLError.Code>
     /// From 0 to 1.
     var random: @Sendable () -> Double = { .random(in: 0...1) }
     var now: @Sendable () -> Date = { Date() }
 
+    /// Makes a policy. Each argument is described at the property of its name.
     public init(
         limit: Int = 2,
         base: Double = 2,
@@ -61,6 +70,7 @@ public struct RetryPolicy: RequestInterceptor {
     public static let idempotentMethods: Set<HTTPMethod> = [.delete, .get, .head, .options, .put, .trace, .query]
     /// Request Timeout, Too Many Requests, and the server's own troubles.
     public static let passingStatusCodes: Set<Int> = [408, 429, 500, 502, 503, 504]
+    /// Errors that a later attempt may not meet; the same as Alamofire's.
     public static let passingCodes: Set<URLError.Code> = [
         .backgroundSessionInUseByAnotherProcess, .backgroundSessionWasDisconnected, .badServerResponse,
         .callIsActive, .cannotConnectToHost, .cannotFindHost, .cannotLoadFromNetwork, .dataNotAllowed,
@@ -103,7 +113,7 @@ public struct RetryPolicy: RequestInterceptor {
         guard let text = response?.value(forHTTPHeaderField: "Retry-After")?.trimmingCharacters(in: .whitespaces) else {
             return nil
         }
-        // More digits than an integer has are no time that anybody waits.
+        // A number beyond an integer is no time to wait.
         if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) { return .seconds(Int64(text) ?? .max) }
         guard let date = HTTPDateText.date(text) else { return nil }
         return .seconds(max(0, date.timeIntervalSince(now())))

@@ -1,7 +1,8 @@
 internal import Synchronization
 
 extension Task where Failure == any Error {
-    /// The value of a task that several wait for: one of them who is cancelled waits no more, and the task goes on.
+    /// The value of a task that several callers await. A caller that is cancelled returns at once, and the task goes
+    /// on.
     ///
     /// - Throws: what the task throws, or `CancellationError`.
     func valueUnlessCancelled() async throws -> Success {
@@ -17,7 +18,7 @@ extension Task where Failure == any Error {
     }
 }
 
-/// One who waits; what comes first is what he gets.
+/// A caller that waits for a result or for its own cancellation, whichever comes first.
 private final class Waiting<Value: Sendable>: Sendable {
     private enum State {
         case fresh

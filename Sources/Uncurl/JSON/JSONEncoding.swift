@@ -2,15 +2,20 @@ public import URLLoading
 
 /// How parameters become a JSON text.
 public struct JSONEncoding: Sendable {
+    /// Whether the text has line ends and indentation.
     public var isPretty = false
     /// Names in alphabetical order; else as given.
     public var sortsKeys = false
     /// `/` as `\/`, for texts that are put into HTML.
     public var escapesSlashes = false
+    /// How names are spelled.
     public var keys = KeyStyle.asGiven
+    /// How dates are written.
     public var dates = DateStyle.iso8601
+    /// How bytes are written.
     public var data = DataStyle.base64
 
+    /// Compact text with names as given, dates in ISO 8601 and bytes in Base64.
     public init() {}
 
     /// In UTF-8. Any value makes a text of its own, not only objects and arrays (RFC 8259 §2).

@@ -2,22 +2,31 @@ internal import Foundation
 
 /// Octets that are no JSON text (RFC 8259).
 public struct JSONFailure: Error, Sendable, Hashable {
+    /// What the parser met (RFC 8259).
     public enum Reason: Sendable, Hashable {
+        /// The text ends within a value.
         case unexpectedEnd
+        /// An octet that may not stand there.
         case unexpected(octet: UInt8)
         /// In a string, or of a text in UTF-16 or UTF-32 anywhere.
         case invalidUTF8
+        /// A backslash with no escape behind it.
         case invalidEscape
         /// Half of a surrogate pair.
         case loneSurrogate
+        /// A control character within a string, which must be escaped (§7).
         case controlInString(UInt8)
+        /// A number that is malformed (§6).
         case invalidNumber
         /// A number that a double cannot hold.
         case numberOutOfRange
+        /// Arrays and objects are nested deeper than this.
         case tooDeep(limit: Int)
+        /// More than blanks follows the value.
         case trailingOctets
     }
 
+    /// What the parser met.
     public let reason: Reason
     /// In octets of UTF-8, from the text's start.
     public let offset: Int

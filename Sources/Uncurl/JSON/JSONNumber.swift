@@ -2,6 +2,7 @@ public import URLLoading
 
 /// A number of a JSON text. Integers are kept exactly, however many digits they have.
 public enum JSONNumber: Sendable, Hashable {
+    /// A whole number, with all of its digits.
     case integer(Int64)
     /// Beyond ``integer(_:)``.
     case unsigned(UInt64)

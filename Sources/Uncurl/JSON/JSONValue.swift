@@ -2,11 +2,17 @@ public import URLLoading
 
 /// A JSON text, read. Compared by meaning: the order of an object's members does not count.
 public indirect enum JSONValue: Sendable, Hashable {
+    /// `null`.
     case null
+    /// `true` or `false`.
     case bool(Bool)
+    /// A number, with all digits where it is whole.
     case number(JSONNumber)
+    /// A string, its escapes resolved.
     case string(String)
+    /// An array.
     case array([JSONValue])
+    /// An object. Of two members with one name the last counts.
     case object([String: JSONValue])
 
     /// Reads a text in UTF-8, UTF-16 or UTF-32 (RFC 8259), nested up to 512 levels.
@@ -16,33 +22,41 @@ public indirect enum JSONValue: Sendable, Hashable {
         self = try JSONText.value(of: data, charset: nil)
     }
 
+    /// Whether the value is `null`.
     public var isNull: Bool { self == .null }
 
+    /// The Boolean; nil for any other value.
     public var bool: Bool? {
         if case .bool(let value) = self { value } else { nil }
     }
 
+    /// The number; nil for any other value.
     public var number: JSONNumber? {
         if case .number(let value) = self { value } else { nil }
     }
 
     /// Nil for a number with a fraction, or one that does not fit.
     public var int: Int? { number?.int64.flatMap(Int.init(exactly:)) }
+    /// The number where it is whole and fits; nil otherwise.
     public var int64: Int64? { number?.int64 }
+    /// The number where it is whole and fits; nil otherwise.
     public var uint64: UInt64? { number?.uint64 }
     /// The nearest.
     public var double: Double? { number?.double }
     /// Exact as far as 38 digits go.
     public var decimal: Decimal? { number?.decimal }
 
+    /// The string; nil for any other value.
     public var string: String? {
         if case .string(let value) = self { value } else { nil }
     }
 
+    /// The elements; nil for any other value.
     public var array: [JSONValue]? {
         if case .array(let value) = self { value } else { nil }
     }
 
+    /// The members; nil for any other value.
     public var object: [String: JSONValue]? {
         if case .object(let value) = self { value } else { nil }
     }

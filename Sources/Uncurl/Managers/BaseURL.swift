@@ -3,7 +3,8 @@ internal import URLLoading
 /// Where references are resolved.
 struct BaseURL: Sendable {
     let url: URL
-    /// The base as text up to and with the last slash of its path, where nothing but appending a plain reference is needed.
+    /// The base as text up to and with the last slash of its path, where nothing but appending a plain reference is
+    /// needed.
     private let prefix: String?
 
     /// A path that does not end in a slash gets one: `…/v1` and `users` are to make `…/v1/users`.
@@ -54,8 +55,8 @@ extension URL {
 }
 
 extension String {
-    /// Segments of letters, digits, `-`, `_` and `~`, with a query of the same: what stands behind the base just as it is. Dots are left out,
-    /// as they may be `..`.
+    /// Segments of letters, digits, `-`, `_` and `~`, with a query of the same: what stands behind the base just as it
+    /// is. Dots are left out, as they may be `..`.
     fileprivate var isPlainReference: Bool {
         guard let first = utf8.first, first != UInt8(ascii: "/"), first != UInt8(ascii: "?") else { return false }
         return utf8.allSatisfy { octet in

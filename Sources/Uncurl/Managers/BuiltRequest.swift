@@ -1,6 +1,7 @@
 internal import URLLoading
 
-/// A request as a manager built it last, for the next that says the same: most programs ask for one thing again and again.
+/// A request as a manager built it last, for the next that says the same: most programs ask for one thing again and
+/// again.
 struct BuiltRequest: Sendable {
     let request: URLRequest
     private let method: HTTPMethod

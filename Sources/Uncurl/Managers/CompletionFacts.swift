@@ -1,7 +1,7 @@
 internal import URLLoading
 
-/// What the notification of a task's end tells. Every request posts as much, so that its dictionary is made of another by the values: the
-/// keys are in their places there already, and none is hashed again.
+/// What the notification of a task's end tells. Every request posts as much, so that its dictionary is made of another
+/// by the values: the keys are in their places there already, and none is hashed again.
 struct CompletionFacts: @unchecked Sendable {
     // `@unchecked`: a key of any type need not be `Sendable`; these are strings.
 

@@ -1,7 +1,8 @@
 internal import Synchronization
 public import URLLoading
 
-/// A session manager for one service: requests are references to its base URL, and their parameters go through one serializer.
+/// A session manager for one service: requests are references to its base URL, and their parameters go through one
+/// serializer.
 ///
 /// ```swift
 /// let manager = HTTPSessionManager(baseURL: URL(string: "https://api.example.com/v1")!)
@@ -11,8 +12,8 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
     private let base: BaseURL?
     private let built = Mutex<BuiltRequest?>(nil)
 
-    /// - Parameter baseURL: where references are resolved (RFC 3986 §5); a path without a slash at its end gets one. Nil: requests name
-    ///   whole URLs.
+    /// - Parameter baseURL: where references are resolved (RFC 3986 §5); a path without a slash at its end gets one.
+    ///   Nil: requests name whole URLs.
     public init(baseURL: URL? = nil, configuration: URLSessionConfiguration = .default) {
         base = baseURL.map { BaseURL($0) }
         super.init(configuration: configuration)
@@ -24,6 +25,7 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
         super.init(copying: other)
     }
 
+    /// Where references are resolved. Nil: requests name whole URLs.
     public var baseURL: URL? { base?.url }
 
     /// What puts parameters into requests. ``HTTPRequestSerializer`` unless set.
@@ -32,13 +34,11 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
         set { core.requestSerializer = newValue }
     }
 
-    /// - Throws: a policy that pins where the base URL is not https: nothing would be compared.
-    open override func setSecurityPolicy(_ policy: any ServerTrustEvaluator) throws(UncurlError) {
+    /// - Throws: ``SecurityPolicyError/pinsWithoutTLS(base:)`` for a policy that pins where the base URL is not https:
+    ///   nothing would be compared.
+    open override func setSecurityPolicy(_ policy: any ServerTrustEvaluator) throws(SecurityPolicyError) {
         if policy.isPinning, baseURL?.scheme?.lowercased() != "https" {
-            throw .invalidURL(
-                baseURL?.absoluteString ?? "",
-                reason: "a policy that pins wants a base URL of https: over anything else nothing is compared"
-            )
+            throw .pinsWithoutTLS(base: baseURL)
         }
         try super.setSecurityPolicy(policy)
     }
@@ -91,6 +91,12 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
         var plan = TaskPlan(kind: .data, behavior: request.options.behavior(), priority: request.options.priority)
         switch request.body {
         case .parameters: made = try serializer.serialize(request.parameters, into: made)
+        case .encoded(let value, nil):
+            made = try serializer.serialize(encoding: value, into: made)
+        case .encoded(let value, let writer?):
+            made = try serializer.serialize(query: request.parameters, into: made, nil)
+            made.setValue(nil, forHTTPHeaderField: "Content-Type")
+            made = try writer.serialize(encoding: value, into: made)
         case .data(let data, let type):
             made = try serializer.serialize(query: request.parameters, into: made, type)
             made.httpBody = data

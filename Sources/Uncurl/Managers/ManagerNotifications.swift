@@ -2,9 +2,9 @@ public import URLLoading
 
 /// Names and keys of notifications: the same strings as AFNetworking's.
 ///
-/// A manager posts them in the order of events. The thread that resumes or suspends a task posts those two. The completion queue posts the end
-/// of a task after the task's handler has returned; the reader of a stream posts the end of the stream. The session's delegate queue posts what
-/// concerns the session.
+/// A manager posts them in the order of events. The thread that resumes or suspends a task posts those two. The
+/// completion queue posts the end of a task after the task's handler has returned; the reader of a stream posts the end
+/// of the stream. The session's delegate queue posts what concerns the session.
 extension URLSessionManager {
     /// A task begins or goes on. The object is the task.
     public static let taskDidResume = TaskNotification.didResume

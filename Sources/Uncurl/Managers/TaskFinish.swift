@@ -3,9 +3,9 @@ internal import URLLoading
 
 /// The way from a task's end to its completion handler:
 ///
-/// loop, or delegate queue → (a download is validated, and goes to its place by way of the delegate queue) → serialization, several at once →
-/// completion queue: the handler, then the notification, then the operations that waited for the end. The hook for the end runs on the delegate
-/// queue, beside all that.
+/// loop, or delegate queue → (a download is validated, and goes to its place by way of the delegate queue) →
+/// serialization, several at once → completion queue: the handler, then the notification, then the operations that
+/// waited for the end. The hook for the end runs on the delegate queue, beside all that.
 struct TaskFinish<Serializer: ResponseSerializer>: Sendable {
     let core: ManagerCore
     let delegate: TaskDelegate

@@ -8,7 +8,7 @@ struct TaskPlan: Sendable {
     var behavior = TaskBehavior.plain
     var priority: Float?
 
-    /// Nobody keeps the content: a hook takes it.
+    /// The content is not kept: a hook takes it.
     var leavesContent = false
 
     var keeping: TaskReport.Keeping {

@@ -4,8 +4,9 @@ public import URLLoading
 
 /// Makes tasks with one session, gives each a delegate object of its own, and turns what comes back into values.
 ///
-/// Any thread. What is set here is copied into each task when it is made, hooks apart: those are looked up when their event happens.
-/// The session does not hold its manager: a manager that is let go of lets its tasks end, and its session with the last of them.
+/// Any thread. What is set here is copied into each task when it is made, hooks apart: those are looked up when their
+/// event happens. The session does not hold its manager: a manager that is let go of lets its tasks end, and its
+/// session with the last of them.
 open class URLSessionManager: @unchecked Sendable {
     private enum Life {
         case none
@@ -41,8 +42,9 @@ open class URLSessionManager: @unchecked Sendable {
 
     // MARK: The session
 
-    /// Made when it is first needed, with a background configuration at once, and anew after ``invalidate(cancellingTasks:resettingSession:)`` with a reset. After one without, the
-    /// session that is invalid: its tasks fail.
+    /// Made when it is first needed, with a background configuration at once, and anew after
+    /// ``invalidate(cancellingTasks:resettingSession:)`` with a reset. After one without, the session that is invalid:
+    /// its tasks fail.
     public var session: URLSession {
         // What has to be done with a new one; nil for one that was there.
         let (session, begin) = life.withLock { life -> (URLSession, (@Sendable (URLSession) -> Void)?) in
@@ -66,7 +68,8 @@ open class URLSessionManager: @unchecked Sendable {
         URLSession(configuration: configured, delegate: TaskDelegate(core), delegateQueue: nil)
     }
 
-    /// Tasks that a background session brings along get a delegate each, without handlers; one that has a delegate keeps it.
+    /// Tasks that a background session brings along get a delegate each, without handlers; one that has a delegate
+    /// keeps it.
     private func adopt(_ session: URLSession) {
         guard configured.identifier != nil else { return }
         session.getAllTasks { [core] tasks in
@@ -89,18 +92,21 @@ open class URLSessionManager: @unchecked Sendable {
         }
     }
 
+    /// The data tasks that have not ended, in the order in which they were made.
     public var dataTasks: [URLSessionDataTask] {
         tasks.compactMap { $0 is URLSessionUploadTask ? nil : $0 as? URLSessionDataTask }
     }
 
+    /// The upload tasks that have not ended, in the order in which they were made.
     public var uploadTasks: [URLSessionUploadTask] { tasks.compactMap { $0 as? URLSessionUploadTask } }
 
+    /// The download tasks that have not ended, in the order in which they were made.
     public var downloadTasks: [URLSessionDownloadTask] { tasks.compactMap { $0 as? URLSessionDownloadTask } }
 
     /// Ends the session, now or when its tasks have ended.
     ///
-    /// - Parameter resettingSession: the manager goes on with a new session; otherwise what it makes from here on fails with
-    ///   ``UncurlError/sessionInvalidated``.
+    /// - Parameter resettingSession: the manager goes on with a new session; otherwise what it makes from here on fails
+    ///   with ``UncurlError/sessionInvalidated``.
     public func invalidate(cancellingTasks: Bool, resettingSession: Bool = false) {
         let old = life.withLock { life -> URLSession? in
             switch life {
@@ -126,9 +132,10 @@ open class URLSessionManager: @unchecked Sendable {
 
     /// Called and asked while tasks go on; those set late count.
     ///
-    /// With a background configuration, tasks of an earlier process may end before any hook is set. What has ended unheard is told once a hook
-    /// for it is there, in this process or a later one: a finished download is kept until ``TaskHooks/didFinishDownloading`` has had it, and
-    /// any other end until that or ``TaskHooks/didComplete`` is set. A download's end may so be told twice, without its file and with it.
+    /// With a background configuration, tasks of an earlier process may end before any hook is set. What has ended
+    /// unheard is told once a hook for it is there, in this process or a later one: a finished download is kept until
+    /// ``TaskHooks/didFinishDownloading`` has had it, and any other end until that or ``TaskHooks/didComplete`` is set.
+    /// A download's end may so be told twice, without its file and with it.
     public var hooks: TaskHooks {
         get { core.hooks }
         set {
@@ -137,6 +144,7 @@ open class URLSessionManager: @unchecked Sendable {
         }
     }
 
+    /// Called for what concerns the session as a whole.
     public var sessionHooks: SessionHooks {
         get { core.sessionHooks }
         set { core.sessionHooks = newValue }
@@ -148,7 +156,8 @@ open class URLSessionManager: @unchecked Sendable {
         set { core.responseSerializer = newValue }
     }
 
-    /// What decodes `as:` a type, and by `.decodable(_:)` where that is given no other. A `JSONDecoder` unless set. As it is when a task is made.
+    /// What decodes `as:` a type, and by `.decodable(_:)` where that is given no other. A `JSONDecoder` unless set. As
+    /// it is when a task is made.
     public var decoder: any ContentDecoder {
         get { core.decoder }
         set { core.decoder = newValue }
@@ -158,17 +167,19 @@ open class URLSessionManager: @unchecked Sendable {
     public var securityPolicy: any ServerTrustEvaluator { core.securityPolicy }
 
     /// - Throws: where the policy cannot hold: ``HTTPSessionManager`` refuses pins for what is not https.
-    open func setSecurityPolicy(_ policy: any ServerTrustEvaluator) throws(UncurlError) {
+    open func setSecurityPolicy(_ policy: any ServerTrustEvaluator) throws(SecurityPolicyError) {
         core.securityPolicy = policy
     }
 
-    /// Where completion handlers run. Nil: a serial queue of this manager's own; the main queue is nobody's unless it is set here.
+    /// Where completion handlers run. Nil: a serial queue of this manager's own. No handler runs on the main queue
+    /// unless that queue is set here.
     public var completionQueue: DispatchQueue? {
         get { core.completionQueue }
         set { core.completionQueue = newValue }
     }
 
-    /// Entered by each task's completion handler from the moment it is queued until it has returned. Nil: one group for the process.
+    /// Entered by each task's completion handler from the moment it is queued until it has returned. Nil: one group for
+    /// the process.
     public var completionGroup: DispatchGroup? {
         get { core.completionGroup }
         set { core.completionGroup = newValue }

@@ -2,8 +2,8 @@ public import URLLoading
 
 /// Tasks of `URLRequest`s: suspended, with a completion handler, and without interceptors.
 ///
-/// A handler is called once, on the ``completionQueue`` and in the ``completionGroup``, whatever happens. The notification
-/// ``taskDidComplete`` follows when it has returned.
+/// A handler is called once, on the ``completionQueue`` and in the ``completionGroup``, whatever happens. The
+/// notification ``taskDidComplete`` follows when it has returned.
 extension URLSessionManager {
     /// - Parameters:
     ///   - serializer: nil: the manager's.
@@ -73,8 +73,10 @@ extension URLSessionManager {
     /// The delegate object of a task of this manager; nil once the task has ended.
     public func delegate(for task: URLSessionTask) -> TaskDelegate? { task.delegate as? TaskDelegate }
 
+    /// How much of the request's content has been sent; nil once the task has ended.
     public func uploadProgress(for task: URLSessionTask) -> TransferProgress? { delegate(for: task)?.uploadProgress }
 
+    /// How much of the response's content has come; nil once the task has ended.
     public func downloadProgress(for task: URLSessionTask) -> TransferProgress? {
         delegate(for: task)?.downloadProgress
     }
@@ -110,7 +112,9 @@ extension URLSessionManager {
 
 /// The content of an upload.
 public enum UploadBody: Sendable {
+    /// Bytes in memory.
     case data(Data)
+    /// A file of this machine, read as it is sent.
     case file(URL)
     /// Made anew whenever the content is needed again.
     case stream(@Sendable () throws -> InputStream)

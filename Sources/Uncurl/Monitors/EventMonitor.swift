@@ -6,25 +6,35 @@ public protocol EventMonitor: Sendable {
     /// Where it hears: a serial queue keeps the order of events.
     var queue: DispatchQueue { get }
 
+    /// Called on ``queue`` for each step of each request.
     func receive(_ event: TransferEvent)
 }
 
 /// A step of one request.
 public struct TransferEvent: Sendable {
+    /// What happened.
     public enum Kind: Sendable {
+        /// The request has begun. Nil for a download that is resumed, which has no request of its own.
         case began(HTTPRequest?)
         /// What will be sent.
         case built(URLRequest)
+        /// The interceptors have changed the request; this is what is sent.
         case adapted(URLRequest)
+        /// The session has a task for this attempt.
         case createdTask(URLSessionTask)
+        /// The transfer was suspended.
         case suspended
+        /// The transfer was resumed.
         case resumed
+        /// The transfer was cancelled.
         case cancelled
         /// The task has ended; with what the network said.
         case completedTask(URLSessionTask, URLError?)
+        /// The task's metrics, where the manager collects them.
         case collectedMetrics(URLSessionTaskMetrics)
         /// The answer was taken, or refused.
         case serialized(statusCode: Int?, UncurlError?)
+        /// The request will be sent again, after this time, because of this failure.
         case retries(after: Duration, UncurlError)
         /// The end; nothing follows.
         case finished(statusCode: Int?, UncurlError?, retryCount: Int)
@@ -32,12 +42,15 @@ public struct TransferEvent: Sendable {
 
     /// Unique in the process.
     public let transfer: Int
+    /// What happened.
     public let kind: Kind
+    /// When it happened.
     public let time: ContinuousClock.Instant
 }
 
 /// A monitor made of a closure.
 public struct ClosureEventMonitor: EventMonitor {
+    /// Where the closure is called.
     public let queue: DispatchQueue
     private let hear: @Sendable (TransferEvent) -> Void
 
@@ -50,12 +63,12 @@ public struct ClosureEventMonitor: EventMonitor {
     public func receive(_ event: TransferEvent) { hear(event) }
 }
 
-/// Those who watch one transfer.
+/// The monitors of one transfer.
 struct Watchers: Sendable {
     let transfer: Int
     let monitors: [any EventMonitor]
 
-    /// The event is made only if somebody hears of it.
+    /// The event is made only if there is a monitor.
     func tell(_ kind: @autoclosure () -> TransferEvent.Kind) {
         guard !monitors.isEmpty else { return }
         let event = TransferEvent(transfer: transfer, kind: kind(), time: .now)

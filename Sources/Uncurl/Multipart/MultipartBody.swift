@@ -21,8 +21,8 @@ extension MultipartForm {
         return body
     }
 
-    /// The request with this form for its content, for any task of any session. Its Content-Type is the form's whatever it was, and
-    /// its length follows from the form.
+    /// The request with this form for its content, for any task of any session. Its Content-Type is the form's whatever
+    /// it was, and its length follows from the form.
     public func request(from request: URLRequest) throws(MultipartFailure) -> URLRequest {
         let method = request.httpMethod ?? "GET"
         guard method != "GET", method != "HEAD" else { throw .methodWithoutContent(method) }

@@ -14,10 +14,11 @@ public struct MultipartContent: Sendable {
     /// In UTF-8, line ends as they are.
     public static func text(_ text: String) -> MultipartContent { MultipartContent(kind: .bytes(Array(text.utf8))) }
 
+    /// Bytes in memory.
     public static func data(_ data: Data) -> MultipartContent { MultipartContent(kind: .bytes([UInt8](data))) }
 
-    /// A regular file of this machine. It is looked at when it is appended and read when it is sent, up to the size it had; another
-    /// file under its name by then, or a shorter one, is an error.
+    /// A regular file of this machine. It is looked at when it is appended and read when it is sent, up to the size it
+    /// had; another file under its name by then, or a shorter one, is an error.
     public static func file(_ url: URL) -> MultipartContent { MultipartContent(kind: .file(url)) }
 
     /// A stream that can be read again: each sending has one of its own.

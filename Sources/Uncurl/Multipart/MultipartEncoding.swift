@@ -20,8 +20,8 @@ extension MultipartForm {
         }
     }
 
-    /// Writes the form to a new file, on a thread that may wait. A file that exists is left alone, and is an error; one that could
-    /// not be written whole, or whose writing was cancelled, is removed.
+    /// Writes the form to a new file, on a thread that may wait. A file that exists is left alone, and is an error; one
+    /// that could not be written whole, or whose writing was cancelled, is removed.
     ///
     /// - Throws: ``MultipartFailure``, or `CancellationError`.
     public func write(to url: URL) async throws {

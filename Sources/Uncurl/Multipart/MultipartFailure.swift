@@ -8,17 +8,23 @@ public enum MultipartFailure: Error, Hashable, Sendable {
     case nulInName(String)
     /// A field of a part that would be read as something else: no token for a name, control characters in the value.
     case invalidField(name: String, value: String)
+    /// The URL names no file of this machine.
     case notFileURL(URL)
+    /// There is no such file, or its folder may not be searched.
     case fileUnreachable(URL, reason: String)
+    /// The path is that of a folder.
     case fileIsDirectory(URL)
     /// A pipe, a socket, a device: send it as a stream.
     case fileNotRegular(URL)
     /// It says that it is empty and is not, as in /proc: send it as a stream without a length.
     case fileSizeUnknown(URL)
+    /// The file cannot be opened or read.
     case fileUnreadable(URL, reason: String)
     /// Another file by now, or a shorter one.
     case fileChanged(reason: String)
+    /// The part's stream cannot be opened.
     case streamUnopenable(part: String, reason: String)
+    /// The part's stream failed while it was read.
     case streamFailed(part: String, reason: String)
     /// The server has not taken the part for the whole: the connection was reset.
     case lengthMismatch(part: String, declared: UInt64, given: UInt64)
@@ -28,7 +34,9 @@ public enum MultipartFailure: Error, Hashable, Sendable {
     case tooLong
     /// For forms encoded in memory.
     case overLimit(Int)
+    /// A file is there already; it is left as it is.
     case outputExists(URL)
+    /// The place to write to is no file of this machine.
     case outputNotFileURL(URL)
     /// The disk is full, or gone. What had been written has been removed.
     case outputFailed(URL, reason: String)

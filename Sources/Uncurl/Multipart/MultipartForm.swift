@@ -2,8 +2,8 @@ internal import HTTP1
 internal import HTTPEngine
 public import URLLoading
 
-/// A form of several parts (RFC 7578), sent as it is read: files from the disk to the socket, streams from a thread, and none of
-/// them through memory.
+/// A form of several parts (RFC 7578), sent as it is read: files from the disk to the socket, streams from a thread,
+/// and none of them through memory.
 ///
 /// ```swift
 /// var form = MultipartForm()
@@ -11,9 +11,10 @@ public import URLLoading
 /// try form.append(.file(photo), name: "photo")
 /// let (answer, response) = try await session.upload(for: request, multipart: form)
 /// ```
-/// A value: copies have the same boundary, and can be sent at the same time if ``isReplayable``. A form without parts is a closing
-/// boundary alone, as browsers send it.
+/// A value: copies have the same boundary, and can be sent at the same time if ``isReplayable``. A form without parts
+/// is a closing boundary alone, as browsers send it.
 public struct MultipartForm: Sendable {
+    /// What separates the parts (RFC 2046 §5.1.1).
     public let boundary: String
     private(set) var parts: [MultipartPart] = []
     /// Of the parts, what is known.
@@ -30,8 +31,8 @@ public struct MultipartForm: Sendable {
 
     // MARK: Parts
 
-    /// Appends a field of the form. Names are written as browsers write them: UTF-8 as it is, and `"`, CR and LF as `%22`, `%0D`
-    /// and `%0A`.
+    /// Appends a field of the form. Names are written as browsers write them: UTF-8 as it is, and `"`, CR and LF as
+    /// `%22`, `%0D` and `%0A`.
     ///
     /// - Parameters:
     ///   - fileName: for a file, the last component of its path unless given here; none for anything else.
@@ -91,7 +92,9 @@ public struct MultipartForm: Sendable {
         parts.append(part)
     }
 
+    /// Whether the form has no part.
     public var isEmpty: Bool { parts.isEmpty }
+    /// The number of parts.
     public var count: Int { parts.count }
 
     // MARK: As a whole
@@ -107,7 +110,7 @@ public struct MultipartForm: Sendable {
     /// Whether it can be sent again, after a redirect or a challenge: no part is a stream that is read once.
     public var isReplayable: Bool {
         parts.allSatisfy { part in
-            if case .stream(let source) = part.content { source.isReplayable } else { true }
+            if case .stream(_, let source) = part.content { source.isReplayable } else { true }
         }
     }
 
@@ -135,15 +138,9 @@ public struct MultipartForm: Sendable {
             switch part.content {
             case .bytes(let content) where bytes.count + content.count <= MultipartForm.smallPiece:
                 bytes += content
-            case .bytes(let content):
+            case .bytes, .file, .stream:
                 flush()
-                pieces.append(.bytes(content))
-            case .file(let url, let file):
-                flush()
-                pieces.append(.file(url, file))
-            case .stream(let source):
-                flush()
-                pieces.append(.stream(part.label, source))
+                pieces.append(part.content)
             }
         }
         bytes += closing
@@ -152,8 +149,10 @@ public struct MultipartForm: Sendable {
     }
 }
 
-enum MultipartPiece {
+/// What is sent in one go: the content of a part, or what stands between two of them.
+enum MultipartPiece: Sendable {
     case bytes([UInt8])
     case file(URL, FileBody)
+    /// With the name of its part, for errors.
     case stream(String, MultipartContent.StreamSource)
 }

@@ -6,17 +6,11 @@ internal import URLLoading
 
 /// A part as it will be sent, all that can be known of it known.
 struct MultipartPart: Sendable {
-    enum Content: Sendable {
-        case bytes([UInt8])
-        case file(URL, FileBody)
-        case stream(MultipartContent.StreamSource)
-    }
-
     /// For errors.
     let label: String
     /// Its fields, each with its line's end.
     let head: String
-    let content: Content
+    let content: MultipartPiece
 
     init(label: String, head: String, content: MultipartContent) throws(MultipartFailure) {
         self.label = label
@@ -25,7 +19,7 @@ struct MultipartPart: Sendable {
             switch content.kind {
             case .bytes(let bytes): .bytes(bytes)
             case .file(let url): .file(url, try MultipartPart.file(url))
-            case .stream(let source): .stream(source)
+            case .stream(let source): .stream(label, source)
             }
     }
 
@@ -33,13 +27,14 @@ struct MultipartPart: Sendable {
         switch content {
         case .bytes(let bytes): UInt64(bytes.count)
         case .file(_, let file): file.length
-        case .stream(let source): source.length
+        case .stream(_, let source): source.length
         }
     }
 
     // MARK: Fields
 
-    /// HTML §4.10.21.8, "multipart form data": what would end the quoted string or the line is percent-encoded, and nothing else.
+    /// HTML §4.10.21.8, "multipart form data": what would end the quoted string or the line is percent-encoded, and
+    /// nothing else.
     static func escaped(_ name: String) throws(MultipartFailure) -> String {
         var escaped = String.UnicodeScalarView()
         for scalar in name.unicodeScalars {

@@ -2,8 +2,8 @@ internal import HTTPEngine
 internal import Reactor
 internal import URLLoading
 
-/// A form as bytes, from any offset on, so many at a time as one likes. It opens a file or a stream when its turn comes and closes it
-/// behind it. One thread at a time; reads wait for files and streams.
+/// A form as bytes, from any offset on, so many at a time as one likes. It opens a file or a stream when its turn comes
+/// and closes it behind it. One thread at a time; reads wait for files and streams.
 ///
 /// ```
 ///   boundary and fields ──▶ content ──▶ boundary and fields … ──▶ closing boundary ──▶ end
@@ -20,7 +20,8 @@ public final class MultipartReader {
         case closed
     }
 
-    /// Of files and streams at a time, whoever asks for more: as much memory is taken before it is known how much there is.
+    /// The most that one read takes from a file or a stream, in bytes: the memory is allocated before the length is
+    /// known.
     private static let longest = 1 << 20
 
     private let pieces: [MultipartPiece]
@@ -40,7 +41,8 @@ public final class MultipartReader {
         state = .closed
     }
 
-    /// Passes over bytes: in memory and files without reading them, in streams by reading them. Behind the end there is nothing.
+    /// Passes over bytes: in memory and files without reading them, in streams by reading them. Behind the end there is
+    /// nothing.
     public func skip(_ count: UInt64) throws(MultipartFailure) {
         var left = count
         while left > 0 {

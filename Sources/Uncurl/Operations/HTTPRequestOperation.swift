@@ -2,14 +2,15 @@ internal import Dispatch
 internal import Synchronization
 public import URLLoading
 
-/// A request as an `Operation`: with dependencies, priorities and queues, and with pauses over which what was received is kept.
+/// A request as an `Operation`: with dependencies, priorities and queues, and with pauses over which what was received
+/// is kept.
 ///
-/// Finished means that the answer is there and made into a value; operations that depend on it begin then. Its completion handler is
-/// called on the manager's completion queue, in its group, once.
+/// Finished means that the answer is there and made into a value; operations that depend on it begin then. Its
+/// completion handler is called on the manager's completion queue, in its group, once.
 open class HTTPRequestOperation: Operation, @unchecked Sendable {
     struct Facts {
         var state = OperationState.ready
-        /// Somebody is about to finish it.
+        /// A thread is about to finish the operation.
         var isEnding = false
         /// Tells whether the rest belongs to what is there; nil: it cannot be known, and a pause starts over.
         var validator: String?
@@ -27,9 +28,11 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
     let facts = Mutex(Facts())
     /// Apart from the facts: its stream is the user's, and may ask for those while it is written to.
     let sink = Mutex<OperationSink?>(nil)
+    /// The request that the operation sends.
     public let request: URLRequest
 
-    /// Where content goes instead of memory, opened when the first of it comes and closed at the end. Set before the operation starts.
+    /// Where content goes instead of memory, opened when the first of it comes and closed at the end. Set before the
+    /// operation starts.
     public let outputStream: OutputStream?
     private let hooked: TaskHooks
     private let progress: (@Sendable (TransferProgress) -> Void)?
@@ -78,6 +81,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
 
     /// Nil before the end.
     public var result: Response<any Sendable>? { facts.withLock { $0.result } }
+    /// The head of the answer, as soon as it is there.
     public var response: HTTPURLResponse? { facts.withLock { $0.response } }
 
     /// What came, in memory; nil where it went to an output stream, and before the end.
@@ -118,12 +122,13 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         if isOver { finish(cancelled) }
     }
 
-    /// Closes its connection and keeps what came. ``resume()`` asks for the rest; a server whose content has changed meanwhile, or that
-    /// does not serve ranges, is asked for all of it.
+    /// Closes its connection and keeps what came. ``resume()`` asks for the rest; a server whose content has changed
+    /// meanwhile, or that does not serve ranges, is asked for all of it.
     public func pause() {
         facts.withLock { $0.state.pause() }?.cancel()
     }
 
+    /// Goes on behind what came before ``pause()``. Without a pause nothing happens.
     public func resume() {
         if facts.withLock({ $0.state.resume() }) { begin() }
     }

@@ -5,7 +5,8 @@ extension HTTPRequestOperation {
     /// The operations and one more that depends on them all.
     ///
     /// - Parameters:
-    ///   - progress: after each operation's own handlers: how many have ended, of how many. On the manager's completion queue.
+    ///   - progress: after each operation's own handlers: how many have ended, of how many. On the manager's completion
+    ///     queue.
     ///   - completion: after all of that, also for none; in the last operation.
     /// - Returns: the operations in their order and the last one; none of them queued.
     public static func batch(

@@ -10,7 +10,8 @@ internal import URLLoading
 ///   held ────────────────────────start──────────────────────────┘
 /// ```
 /// - ready, held: its queue has not started it; held ones are to wait for a resume once it does.
-/// - beginning: whoever moved it here makes its task; a pause or a resume meanwhile says what becomes of that.
+/// - beginning: the caller that moved it here makes its task. A pause or a resume meanwhile decides what becomes of
+///   that task.
 /// - executing: a task is under way. pausing: that task is told to stop, and has not yet.
 /// - paused: nothing is under way. Its queue sees an operation that is executing.
 /// - finished: final, from any of them.

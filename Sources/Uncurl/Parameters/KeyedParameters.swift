@@ -3,14 +3,18 @@ public struct KeyedParameters: Sendable {
     private var values: [String: Parameters] = [:]
     private var names: [String] = []
 
+    /// No parameters.
     public init() {}
 
+    /// The parameters of a dictionary.
     public init(_ fields: [String: Parameters]) {
         values = fields
         names = fields.keys.sorted()
     }
 
+    /// Whether there is no parameter.
     public var isEmpty: Bool { values.isEmpty }
+    /// The number of names.
     public var count: Int { values.count }
 
     /// Setting nil removes the name. A name that is set again keeps its place.

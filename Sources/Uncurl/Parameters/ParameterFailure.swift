@@ -2,6 +2,7 @@ public import URLLoading
 
 /// Parameters or header fields that cannot be put into a request. Nothing has been sent.
 public struct ParameterFailure: Error, Sendable {
+    /// Why the parameters cannot be written.
     public enum Reason: Sendable {
         /// Only parameters with names make a query or a form: an array or a single value has no key to stand behind.
         case notKeyed
@@ -25,10 +26,12 @@ public struct ParameterFailure: Error, Sendable {
         case thrown(any Error)
     }
 
+    /// Why the parameters cannot be written.
     public let reason: Reason
     /// The request that was being made, as far as it was.
     public let request: URLRequest?
 
+    /// A failure that carries its request, for a serializer of the program's own.
     public init(_ reason: Reason, request: URLRequest? = nil) {
         self.reason = reason
         self.request = request

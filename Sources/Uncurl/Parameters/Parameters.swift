@@ -8,24 +8,35 @@ public import URLLoading
 /// ```
 /// How its leaves become text is decided where it is written: by ``QueryEncoding`` and by the serializers.
 public indirect enum Parameters: Sendable, Hashable {
+    /// No value. Serializers write it as `null`, a bare name, or not at all.
     case null
+    /// A Boolean.
     case bool(Bool)
+    /// A whole number.
     case integer(Int64)
     /// What is beyond ``integer(_:)``.
     case unsigned(UInt64)
+    /// A number with a fraction. One that is not finite is a ``ParameterFailure`` when it is written.
     case double(Double)
+    /// A decimal number, written with all of its digits.
     case decimal(Decimal)
+    /// Text.
     case string(String)
+    /// Bytes, written as the serializer's ``DataStyle`` says.
     case data(Data)
+    /// A point in time, written as the serializer's ``DateStyle`` says.
     case date(Date)
+    /// Several values in their order.
     case array([Parameters])
     /// An array whose order means nothing; written in a stable one.
     case set([Parameters])
+    /// Values with names.
     case keyed(KeyedParameters)
 
     /// No parameters, which is not the same as none given.
     public static var empty: Parameters { .keyed(KeyedParameters()) }
 
+    /// Values with names, of a dictionary.
     public init(_ fields: [String: Parameters]) {
         self = .keyed(KeyedParameters(fields))
     }

@@ -1,8 +1,8 @@
 internal import URLLoading
 
 extension Parameters {
-    /// Makes parameters of Foundation's objects: what `JSONSerialization` and `PropertyListSerialization` give, and what a
-    /// `[String: Any]` of an older program holds. Names of dictionaries come in alphabetical order.
+    /// Makes parameters of Foundation's objects: what `JSONSerialization` and `PropertyListSerialization` give, and
+    /// what a `[String: Any]` of an older program holds. Names of dictionaries come in alphabetical order.
     ///
     /// - Throws: ``ParameterFailure``: an object of another kind, told with its place; or nesting beyond the limit.
     public init(foundationObject object: Any) throws(ParameterFailure) {

@@ -1,9 +1,9 @@
 /// How parameters become `name=value` pairs and those a query or a form.
 ///
-/// The rules as they stand in a value nobody has changed: names in alphabetical order at every depth, elements of
-/// arrays in theirs; a name within a name is put in brackets; the elements of an array bear `name[]`, those of a set
-/// the bare name.
+/// The defaults: names in alphabetical order at every depth, elements of arrays in theirs; a name within a name is put
+/// in brackets; the elements of an array bear `name[]`, those of a set the bare name.
 public struct QueryEncoding: Sendable {
+    /// How the elements of an array are named.
     public enum Arrays: Sendable {
         /// `k[]=1&k[]=2`
         case brackets
@@ -11,17 +11,21 @@ public struct QueryEncoding: Sendable {
         case bare
         /// `k[0]=1&k[1]=2`
         case indexed
+        /// The closure names each element.
         case custom(@Sendable (_ name: String, _ index: Int) -> String)
     }
 
+    /// How a value within a value is named.
     public enum Nesting: Sendable {
         /// `k[sub]=1`
         case brackets
         /// `k.sub=1`
         case dots
+        /// The closure names each value.
         case custom(@Sendable (_ name: String, _ key: String) -> String)
     }
 
+    /// How a Boolean is written.
     public enum Booleans: Sendable {
         /// `1` and `0`
         case numeric
@@ -29,6 +33,7 @@ public struct QueryEncoding: Sendable {
         case literal
     }
 
+    /// How a null is written.
     public enum Nulls: Sendable {
         /// `k`
         case bareName
@@ -40,6 +45,7 @@ public struct QueryEncoding: Sendable {
         case omitted
     }
 
+    /// In which order names are written.
     public enum Order: Sendable {
         /// By name, at every depth; arrays keep theirs.
         case byName
@@ -47,6 +53,7 @@ public struct QueryEncoding: Sendable {
         case asGiven
     }
 
+    /// How a space is written.
     public enum Spaces: Sendable {
         /// `%20`
         case percent
@@ -54,16 +61,26 @@ public struct QueryEncoding: Sendable {
         case plus
     }
 
+    /// How the elements of an array are named.
     public var arrays = Arrays.brackets
+    /// How a value within a value is named.
     public var nesting = Nesting.brackets
+    /// How a Boolean is written.
     public var booleans = Booleans.numeric
+    /// How a null is written.
     public var nulls = Nulls.bareName
+    /// In which order names are written.
     public var order = Order.byName
+    /// How a space is written.
     public var spaces = Spaces.percent
+    /// How names are spelled.
     public var keys = KeyStyle.asGiven
+    /// How dates are written.
     public var dates = DateStyle.iso8601
+    /// How bytes are written.
     public var data = DataStyle.base64
 
+    /// AFNetworking's encoding, with dates in ISO 8601 and bytes in Base64.
     public init() {}
 
     /// `a=1&b%5B%5D=2`; empty where there is nothing to tell.

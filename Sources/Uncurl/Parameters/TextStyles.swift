@@ -2,6 +2,7 @@ public import URLLoading
 
 /// How names are spelled: those of `Encodable` types in Swift's way, on the wire in the server's.
 public enum KeyStyle: Sendable {
+    /// As the program names it.
     case asGiven
     /// `userName` becomes `user_name`, `homeURL` becomes `home_url`.
     case snakeCase
@@ -13,8 +14,10 @@ public enum KeyStyle: Sendable {
     case uppercased
     /// `userName` becomes `username`.
     case lowercased
+    /// The closure spells the name.
     case custom(@Sendable (String) -> String)
 
+    /// The name in this style.
     public func spelled(_ name: String) -> String {
         switch self {
         case .asGiven: name
@@ -52,8 +55,11 @@ public enum DateStyle: Sendable {
     case description
     /// Seconds since 2001.
     case secondsSinceReferenceDate
+    /// Seconds since 1970, with a fraction where there is one.
     case secondsSince1970
+    /// Milliseconds since 1970, with a fraction where there is one.
     case millisecondsSince1970
+    /// The closure writes the date. What it throws becomes a ``ParameterFailure``.
     case formatted(@Sendable (Date) throws -> String)
 
     enum Outcome {
@@ -95,8 +101,11 @@ public enum DateStyle: Sendable {
 
 /// How bytes become text.
 public enum DataStyle: Sendable {
+    /// Base64 (RFC 4648 §4).
     case base64
+    /// Two hexadecimal digits an octet.
     case hexadecimal
+    /// The closure writes the bytes. What it throws becomes a ``ParameterFailure``.
     case formatted(@Sendable (Data) throws -> String)
 
     func text(_ data: Data) throws(ParameterFailure) -> String {

@@ -1,8 +1,8 @@
 internal import Reactor
 internal import Synchronization
 
-/// Follows the network for all managers that want to hear of it, on a thread of its own. The thread is there from the first one
-/// on, the kernel's socket for as long as there is one.
+/// Follows the network for all managers that want to hear of it, on a thread of its own. The thread is there from the
+/// first one on, the kernel's socket for as long as there is one.
 final class NetworkWatch: Sendable {
     /// Opens the kernel's socket; on the watch's thread.
     typealias Opener = @Sendable () throws(Errno) -> NetlinkSocket
@@ -32,7 +32,7 @@ final class NetworkWatch: Sendable {
 
     deinit { resolver.shutdown() }
 
-    /// Who listens; until it is given to ``remove(_:)``.
+    /// A listener, until it is given to ``remove(_:)``.
     struct Subscription: Sendable {
         fileprivate let number: Int
         let home: LoopBound<Home>
@@ -88,7 +88,7 @@ final class NetworkWatch: Sendable {
             self.open = open
         }
 
-        /// Nil until everything is known, and while nobody listens.
+        /// Nil until everything is known, and while there is no listener.
         var state: NetworkState? { monitor?.state }
 
         func path(to address: IPAddress, answer: @escaping (NetworkPath) -> Void) {

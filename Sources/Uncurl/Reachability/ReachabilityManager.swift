@@ -3,11 +3,11 @@ internal import Reactor
 internal import Synchronization
 public import URLLoading
 
-/// Tells whether others can be reached: everybody outside this machine's networks, or one host.
+/// Reports whether there is a network path: to any host outside this machine's networks, or to one host.
 ///
-/// What it knows is the kernel's: links, addresses and routes. That there is a way does not mean that anybody answers at its end, so
-/// this is good for words to people, and for knowing when another try is worth it; never for not trying. Nothing here starts a manager
-/// by itself, or asks one before a request.
+/// It reads the kernel's links, addresses and routes. A path does not mean that the host answers. So use the status to
+/// inform people, and to decide when another attempt is worth it; never use it to skip an attempt. No part of Uncurl
+/// starts a manager or asks one before a request.
 ///
 /// ```swift
 /// let manager = ReachabilityManager()
@@ -15,8 +15,9 @@ public import URLLoading
 /// try manager.start()
 /// ```
 ///
-/// Everybody can be reached while there is a default route of either family by a link that runs, and an address to be answered at.
-/// A host can be reached if the kernel has a route to one of its addresses; its name is looked up again when the network changes.
+/// Any host counts as reachable while there is a default route of either family over a link that runs, and an address
+/// that answers can come to. A host can be reached if the kernel has a route to one of its addresses; its name is
+/// looked up again when the network changes.
 ///
 /// Every status is told once, in order, and never the same one twice in a row. Any thread.
 public final class ReachabilityManager: Sendable {
@@ -27,7 +28,7 @@ public final class ReachabilityManager: Sendable {
     /// The ``ReachabilityStatus``.
     public static let statusKey = "uncurl.reachability.status"
 
-    /// Of everybody; nobody starts it but its user.
+    /// For any host. The program starts it.
     public static let shared = ReachabilityManager()
 
     private struct State {
@@ -55,14 +56,14 @@ public final class ReachabilityManager: Sendable {
     private let queue: DispatchQueue
     private let center: NotificationCenter
 
-    /// Of everybody.
+    /// For any host outside this machine's networks.
     ///
     /// - Parameters:
-    ///   - queue: where observers are called and notifications posted; a serial one of the manager's own unless given. It must
-    ///     be serial: order is its.
-    ///   - center: who is told with notifications.
+    ///   - queue: where observers are called and notifications posted; a serial one of the manager's own unless given.
+    ///     It must be serial: order is its.
+    ///   - center: where notifications are posted.
     public convenience init(queue: DispatchQueue? = nil, center: NotificationCenter = .default) {
-        self.init(.anybody, watch: .shared, queue: queue, center: center)
+        self.init(.anyHost, watch: .shared, queue: queue, center: center)
     }
 
     /// Of one host.
@@ -91,6 +92,7 @@ public final class ReachabilityManager: Sendable {
     /// The last that was told; ``ReachabilityStatus/unknown`` before the first.
     public var status: ReachabilityStatus { state.withLock { $0.told } }
 
+    /// Whether the status says that there is a way. False before ``start()``.
     public var isReachable: Bool { status.isReachable }
 
     /// Why nothing is told though ``start()`` has been called: the kernel may not be asked here. Nil: no such thing.
@@ -98,7 +100,8 @@ public final class ReachabilityManager: Sendable {
 
     // MARK: Starting and stopping
 
-    /// Begins to tell: the current status soon, even if it is the last told, and then each change. Started again, it begins anew.
+    /// Begins to tell: the current status soon, even if it is the last told, and then each change. Started again, it
+    /// begins anew.
     ///
     /// - Throws: where there is no thread to follow the network with.
     public func start() throws(ReachabilityError) {
@@ -121,8 +124,8 @@ public final class ReachabilityManager: Sendable {
         if !isCurrent { watch.remove(subscription) }
     }
 
-    /// Tells no more, and drops what waits to be told, until the next start; a call that begins at this moment may still be made, and
-    /// an observation's `cancel()` rules that out. What was told last stays ``status``.
+    /// Tells no more, and drops what waits to be told, until the next start; a call that begins at this moment may
+    /// still be made, and an observation's `cancel()` rules that out. What was told last stays ``status``.
     public func stop() { _ = end() }
 
     private func end() -> Int {
@@ -156,8 +159,8 @@ public final class ReachabilityManager: Sendable {
         }
     }
 
-    /// The status as it has been told since the last start, if it has, and then each one that is. Ends with its reader's task, and with
-    /// the manager.
+    /// The status as it has been told since the last start, if it has, and then each one that is. Ends with its
+    /// reader's task, and with the manager.
     public var statuses: AsyncStream<ReachabilityStatus> {
         AsyncStream { continuation in
             // On the queue nothing is being told meanwhile: what comes next is what follows.

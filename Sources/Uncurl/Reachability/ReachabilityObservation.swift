@@ -23,10 +23,11 @@ public final class ReachabilityObservation: Sendable {
         self.ended = ended
     }
 
-    /// No call begins after this has returned, and none is under way on another thread: what the observer needs may go. Called
-    /// by the observer itself, it lets that call end.
+    /// No call begins after this has returned, and none is under way on another thread: what the observer needs may go.
+    /// Called by the observer itself, it lets that call end.
     ///
-    /// It waits for a call that is under way elsewhere, so it must not be called with something held which the observer waits for.
+    /// It waits for a call that is under way elsewhere, so it must not be called with something held which the observer
+    /// waits for.
     public func cancel() {
         let own = Self.thread
         let mustWait = state.withLock { state in

@@ -1,18 +1,23 @@
 /// Whether there is a way to a host, or to any.
 public enum ReachabilityStatus: Hashable, Sendable {
-    /// Nobody has looked yet.
+    /// The manager has not started, or has no result yet.
     case unknown
+    /// There is no way.
     case notReachable
+    /// There is a way, through this medium.
     case reachable(ConnectionMedium)
 
     /// Through what the way leads.
     public enum ConnectionMedium: Hashable, Sendable, CaseIterable {
         /// A cable, and everything that is neither of the others: this machine itself, bridges, tunnels.
         case wired
+        /// A wireless network that is not cellular.
         case wireless
+        /// A cellular network.
         case cellular
     }
 
+    /// Whether there is a way, through any medium.
     public var isReachable: Bool {
         switch self {
         case .unknown, .notReachable: false
@@ -20,8 +25,11 @@ public enum ReachabilityStatus: Hashable, Sendable {
         }
     }
 
+    /// Whether the way leads through a cellular network.
     public var isReachableOverCellular: Bool { self == .reachable(.cellular) }
+    /// Whether the way leads through a cable.
     public var isReachableOverWired: Bool { self == .reachable(.wired) }
+    /// Whether the way leads through a wireless network that is not cellular.
     public var isReachableOverWireless: Bool { self == .reachable(.wireless) }
 
     /// AFNetworkReachabilityStatus's number: −1 unknown, 0 not reachable, 1 by cellular, 2 by anything else.

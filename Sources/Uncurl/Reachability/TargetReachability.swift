@@ -3,12 +3,13 @@ internal import Reactor
 /// Finds out, for one manager, whether its target can be reached; on the watch's loop.
 final class TargetReachability {
     enum Target: Sendable, Hashable {
-        /// Everybody outside: the way that all else takes.
-        case anybody
+        /// Any host outside this machine's networks.
+        case anyHost
         case host(String)
     }
 
-    /// A name that could not be looked up is tried again after so long: name servers are often known later than routes are.
+    /// A name that could not be looked up is tried again after so long: name servers are often known later than routes
+    /// are.
     static let retryDelay = Duration.seconds(5)
 
     private let target: Target
@@ -36,7 +37,7 @@ final class TargetReachability {
     func networkChanged(_ state: NetworkState) {
         begin()
         switch target {
-        case .anybody: finish(state.medium(of: .v4) ?? state.medium(of: .v6))
+        case .anyHost: finish(state.medium(of: .v4) ?? state.medium(of: .v6))
         case .host(let host): resolve(host)
         }
     }

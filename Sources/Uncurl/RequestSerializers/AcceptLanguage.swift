@@ -4,7 +4,7 @@ internal import Foundation
 enum AcceptLanguage {
     static let ofThisUser = value(for: languages(in: ProcessInfo.processInfo.environment))
 
-    /// Six at most, each a tenth less wanted than the one before it: below a half nobody would be served by it.
+    /// Six at most, each with a weight that is a tenth lower. Weights below one half serve no purpose.
     static func value(for languages: [String]) -> String {
         languages.prefix(6).enumerated().map { index, language in
             index == 0 ? "\(language);q=1" : "\(language);q=0.\(10 - index)"

@@ -5,6 +5,7 @@ public protocol ContentEncoder: Sendable {
     /// What goes into Content-Type.
     var contentType: String { get }
 
+    /// The content. May run on any thread, for several values at once.
     func encode<Value: Encodable>(_ value: Value) throws -> Data
 
     /// An encoder that behaves as this one does now, whatever is done to this one later. A value is its own.
@@ -18,7 +19,7 @@ extension ContentEncoder {
 extension JSONEncoder: ContentEncoder {
     public var contentType: String { "application/json" }
 
-    /// A subclass, whose additions nobody here knows, is taken as it is.
+    /// A subclass is taken as it is: what it adds cannot be copied.
     public func snapshot() -> any ContentEncoder {
         guard type(of: self) == JSONEncoder.self else { return self }
         let copy = JSONEncoder()
@@ -35,7 +36,7 @@ extension JSONEncoder: ContentEncoder {
 extension PropertyListEncoder: ContentEncoder {
     public var contentType: String { "application/x-plist" }
 
-    /// A subclass, whose additions nobody here knows, is taken as it is.
+    /// A subclass is taken as it is: what it adds cannot be copied.
     public func snapshot() -> any ContentEncoder {
         guard type(of: self) == PropertyListEncoder.self else { return self }
         let copy = PropertyListEncoder()

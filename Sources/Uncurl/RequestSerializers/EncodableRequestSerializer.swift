@@ -13,6 +13,9 @@ public struct EncodableRequestSerializer: RequestSerializer {
     /// Where parameters go, how a query is written, and the defaults of all requests.
     public var http: HTTPRequestSerializer
 
+    /// - Parameters:
+    ///   - encoder: makes the content. Its snapshot is kept: later changes to an encoder object have no effect.
+    ///   - http: serves the methods whose parameters go into the query, and has the default fields.
     public init(encoder: some ContentEncoder, http: HTTPRequestSerializer = HTTPRequestSerializer()) {
         own = encoder.snapshot()
         self.http = http

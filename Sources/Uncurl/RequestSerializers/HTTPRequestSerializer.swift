@@ -7,14 +7,18 @@ public import URLLoading
 public struct HTTPRequestSerializer: RequestSerializer {
     /// How parameters become text.
     public enum Query: Sendable {
+        /// By the rules of an encoding.
         case encoded(QueryEncoding)
         /// Any other way: the text of a query, or of a form's body. What it throws ends the request before anything
         /// is sent.
         case custom(@Sendable (URLRequest, Parameters) throws -> String)
     }
 
+    /// What every request gets.
     public var defaults: RequestDefaults
+    /// How parameters become text.
     public var query: Query
+    /// Where parameters go.
     public var placement: ParameterPlacement
     /// Methods whose parameters go into the query, in upper case: a request's own is put in upper case to be
     /// compared.
@@ -22,6 +26,7 @@ public struct HTTPRequestSerializer: RequestSerializer {
     /// Of the body. Percent-encoding is of UTF-8 octets whatever this is.
     public var stringEncoding: String.Encoding
 
+    /// AFNetworking's defaults. Each argument is described at the property of its name.
     public init(
         defaults: RequestDefaults = RequestDefaults(),
         query: Query = .encoded(QueryEncoding()),
@@ -44,7 +49,7 @@ public struct HTTPRequestSerializer: RequestSerializer {
                     try withQuery(given, request)
                 } ?? request
             }
-            // Nothing was given, and there is a body that somebody else has put there.
+            // There are no parameters, and the request has a body already.
             guard parameters != nil || !Self.hasBody(request) else { return request }
             let text = try parameters.map { given throws(ParameterFailure) in try self.text(given, for: request) } ?? ""
             guard let body = text.data(using: stringEncoding) else {

@@ -5,13 +5,18 @@ public import URLLoading
 public struct PropertyListRequestSerializer: RequestSerializer {
     /// Those that can be written; the old style can be read only.
     public enum Format: Sendable {
+        /// XML text, or Apple's binary format.
         case xml, binary
     }
 
+    /// The format of the content.
     public var format: Format
     /// Where parameters go, how a query is written, and the defaults of all requests.
     public var http: HTTPRequestSerializer
 
+    /// - Parameters:
+    ///   - format: the format of the content.
+    ///   - http: serves the methods whose parameters go into the query, and has the default fields.
     public init(
         format: Format = .xml,
         http: HTTPRequestSerializer = HTTPRequestSerializer()

@@ -2,7 +2,7 @@ internal import Synchronization
 public import URLLoading
 
 /// What a serializer gives every request: header fields, credentials, and the request's own properties as far as they
-/// are set here. A value: a request that is being made has a copy that nobody can change.
+/// are set here. A value: each request is made with a copy.
 public struct RequestDefaults: Sendable {
     /// The fields in the order in which they were set.
     public private(set) var headers: HTTPHeaders {
@@ -14,8 +14,11 @@ public struct RequestDefaults: Sendable {
     public var cachePolicy: URLRequest.CachePolicy?
     /// In seconds; what it means is told at `URLRequest.timeoutInterval`.
     public var timeoutInterval: TimeInterval?
+    /// Whether the session's cookies are sent and kept.
     public var httpShouldHandleCookies: Bool?
+    /// What the traffic is for.
     public var networkServiceType: URLRequest.NetworkServiceType?
+    /// Whether a cellular network may carry the request.
     public var allowsCellularAccess: Bool?
 
     /// Accept-Language by the user's locale and User-Agent by the program and the system, and no more.
@@ -49,6 +52,7 @@ public struct RequestDefaults: Sendable {
         try setHeader("Authorization", to: "Basic " + Data("\(user):\(password)".utf8).base64EncodedString())
     }
 
+    /// Removes the Authorization field.
     public mutating func clearAuthorization() {
         headers["Authorization"] = nil
     }
@@ -74,7 +78,8 @@ extension URLRequest {
     }
 }
 
-/// Fields as a request without any gets them: nearly every request. Made when the first one wants them, as they may be set one by one.
+/// Fields as a request without any gets them: nearly every request. Made when the first one wants them, as they may be
+/// set one by one.
 private final class PreparedFields: Sendable {
     private let headers: HTTPHeaders
     private let made = Mutex<SharedFields?>(nil)
@@ -95,6 +100,8 @@ private final class PreparedFields: Sendable {
 public enum ParameterPlacement: Sendable, Hashable {
     /// Into the query for the serializer's ``HTTPRequestSerializer/queryMethods``, into the body for others.
     case byMethod
+    /// Into the query, whatever the method.
     case query
+    /// Into the content, whatever the method.
     case body
 }

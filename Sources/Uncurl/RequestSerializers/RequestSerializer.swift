@@ -28,10 +28,12 @@ extension RequestSerializer where Self == HTTPRequestSerializer {
 }
 
 extension RequestSerializer where Self == JSONRequestSerializer {
+    /// JSON content: ``JSONRequestSerializer`` with its defaults.
     public static var json: JSONRequestSerializer { JSONRequestSerializer() }
 }
 
 extension RequestSerializer where Self == PropertyListRequestSerializer {
+    /// A property list in XML: ``PropertyListRequestSerializer`` with its defaults.
     public static var propertyList: PropertyListRequestSerializer { PropertyListRequestSerializer() }
 }
 

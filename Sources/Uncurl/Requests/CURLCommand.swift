@@ -2,9 +2,11 @@ public import URLLoading
 
 /// A request as a command line for curl: pasted into a shell, it sends the same request.
 public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
+    /// Whether secrets stand in the command.
     public enum Credentials: Hashable, Sendable {
         /// Values of Authorization, Proxy-Authorization and Cookie are left out.
         case redacted
+        /// Values stand in the command as they are sent.
         case shown
     }
 
@@ -59,8 +61,8 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
         description = (source ?? "") + words.joined(separator: " ")
     }
 
-    /// For a POSIX shell: within single quotes nothing is special but the quote. Octets count here, not characters: a quote that bears an
-    /// accent is one to the shell.
+    /// For a POSIX shell: within single quotes nothing is special but the quote. Octets count here, not characters: a
+    /// quote that bears an accent is one to the shell.
     static func quoted(_ text: String) -> String {
         let isPlain =
             !text.isEmpty

@@ -2,7 +2,9 @@ public import URLLoading
 
 /// What is done with an answer that may be stored.
 public enum CacheBehavior: Sendable {
+    /// The answer is stored.
     case cache
+    /// Nothing is stored.
     case doNotCache
     /// The closure gives what is stored; nil: nothing.
     case modify(@Sendable (URLSessionDataTask, CachedURLResponse) async -> CachedURLResponse?)

@@ -1,16 +1,22 @@
-/// A request as somebody wants it: one value for every kind, which a manager completes by its base URL and its serializer.
+/// A request of any kind as a value. A manager completes it with its base URL and its serializer.
 public struct HTTPRequest: Sendable {
+    /// The method, GET unless said otherwise.
     public var method: HTTPMethod
     /// A URL, or a reference that is resolved against the manager's base URL (RFC 3986 §5).
     public var path: String
+    /// What the serializer puts into the query or into the content. Beside a ``body`` of its own they go into the
+    /// query.
     public var parameters: Parameters?
     /// Set last: they replace what serializers have set.
     public var headers: HTTPHeaders
+    /// Where the content comes from.
     public var body: RequestBody
     /// Nil: the manager's.
     public var serializer: (any RequestSerializer)?
+    /// What this request does otherwise than its manager.
     public var options: RequestOptions
 
+    /// A request. Each argument is described at the property of its name.
     public init(
         _ method: HTTPMethod,
         _ path: String,
@@ -29,7 +35,7 @@ public struct HTTPRequest: Sendable {
         self.options = options
     }
 
-    /// A GET.
+    /// A GET. A string literal is one too.
     public init(
         _ path: String,
         parameters: Parameters? = nil,
@@ -38,4 +44,8 @@ public struct HTTPRequest: Sendable {
     ) {
         self.init(.get, path, parameters: parameters, headers: headers, options: options)
     }
+}
+
+extension HTTPRequest: ExpressibleByStringInterpolation {
+    public init(stringLiteral value: String) { self.init(value) }
 }

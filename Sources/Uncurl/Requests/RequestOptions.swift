@@ -4,12 +4,15 @@ public import URLLoading
 public struct RequestOptions: Sendable {
     /// Idle time in seconds, as in `URLRequest.timeoutInterval`.
     public var timeout: TimeInterval?
+    /// How the session's cache is used.
     public var cachePolicy: URLRequest.CachePolicy?
     /// From 0 to 1; see `URLSessionTask.priority`.
     public var priority: Float?
     /// After the manager's own.
     public var interceptors: [any RequestInterceptor]
+    /// What is done with a redirect.
     public var redirects: RedirectBehavior?
+    /// What is done with an answer that may be stored.
     public var caching: CacheBehavior?
     /// Given to the first challenge that is not about trust; a server that refuses it is not given it again.
     public var credential: URLCredential?
@@ -27,8 +30,10 @@ public struct RequestOptions: Sendable {
     public var onResponse: (@Sendable (HTTPURLResponse) async -> URLSession.ResponseDisposition)?
     /// On the manager's delegate queue, in order, the last one before the end is told.
     public var uploadProgress: (@Sendable (TransferProgress) -> Void)?
+    /// As ``uploadProgress``, of the response's content.
     public var downloadProgress: (@Sendable (TransferProgress) -> Void)?
 
+    /// Options. Each argument is described at the property of its name.
     public init(
         timeout: TimeInterval? = nil,
         cachePolicy: URLRequest.CachePolicy? = nil,

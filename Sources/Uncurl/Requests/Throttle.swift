@@ -1,16 +1,18 @@
 internal import HTTPEngine
 public import URLLoading
 
-/// How fast a request may be sent and its answer read. Kept by the event loop, which leaves the socket alone until the next bytes
-/// are due: no thread sleeps, and others' requests are not slowed. It holds for every transaction of a task: redirects,
-/// challenges, retries.
+/// How fast a request may be sent and its answer read. Kept by the event loop, which leaves the socket alone until the
+/// next bytes are due: no thread sleeps, and others' requests are not slowed. It holds for every transaction of a task:
+/// redirects, challenges, retries.
 public struct Throttle: Hashable, Sendable {
     /// In bytes a second, at least one. Nil: as fast as the connection takes them.
     public var upload: Int?
+    /// In bytes a second, at least one. Nil: as fast as the server sends them.
     public var download: Int?
     /// How many bytes may go at once after a rest; nil for a tenth of a second's worth.
     public var burst: Int?
 
+    /// Rates. Each argument is described at the property of its name.
     public init(upload: Int? = nil, download: Int? = nil, burst: Int? = nil) {
         self.upload = upload
         self.download = download

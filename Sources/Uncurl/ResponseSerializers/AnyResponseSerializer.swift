@@ -1,7 +1,9 @@
 /// Another serializer, whatever its value.
 public struct AnyResponseSerializer: ResponseSerializer {
+    /// The serializer that does the work.
     public let base: any ResponseSerializer
 
+    /// Hides the type of a serializer's value.
     public init(_ base: any ResponseSerializer) { self.base = base }
 
     public var validation: ResponseValidation { base.validation }

@@ -12,10 +12,12 @@ internal import URLLoading
 public struct CompoundResponseSerializer<Value: Sendable>: ResponseSerializer {
     /// Of the whole: a candidate's own says only which content types it is asked about.
     public var validation: ResponseValidation
+    /// The serializers, in the order in which they are tried.
     public var candidates: [any ResponseSerializer<Value>]
     /// Makes a value of content that none of the candidates could; nil: that is a failure.
     public var otherwise: (@Sendable (Data) throws -> Value)?
 
+    /// Tries serializers in their order.
     public init(
         _ candidates: [any ResponseSerializer<Value>],
         validation: ResponseValidation = ResponseValidation(),
@@ -68,6 +70,7 @@ public struct MappedResponseSerializer<Source: ResponseSerializer, Value: Sendab
 }
 
 extension ResponseSerializer {
+    /// A serializer whose value is made of this one's. What `transform` throws becomes a ``SerializationFailure``.
     public func map<Other: Sendable>(
         _ transform: @escaping @Sendable (Value) throws -> Other
     ) -> MappedResponseSerializer<Self, Other> {

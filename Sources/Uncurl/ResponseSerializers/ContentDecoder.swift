@@ -27,7 +27,7 @@ extension JSONDecoder: ContentDecoder {
         try decode(type, from: JSONText.utf8(content, charset: charset))
     }
 
-    /// A subclass, whose additions nobody here knows, is taken as it is.
+    /// A subclass is taken as it is: what it adds cannot be copied.
     public func snapshot() -> any ContentDecoder {
         guard type(of: self) == JSONDecoder.self else { return self }
         let copy = JSONDecoder()
@@ -50,7 +50,8 @@ extension PropertyListDecoder: ContentDecoder {
         from content: Data,
         charset: String.Encoding?
     ) throws -> Value {
-        // Read and written anew: Foundation's decoder follows a list that holds itself for ever, and one of XML down to the end of its stack.
+        // Read and written anew: Foundation's decoder follows a list that holds itself for ever, and one of XML down to
+        // the end of its stack.
         let object = try PropertyListValue(reading: content).foundationObject
         return try decode(
             type,
@@ -58,7 +59,7 @@ extension PropertyListDecoder: ContentDecoder {
         )
     }
 
-    /// A subclass, whose additions nobody here knows, is taken as it is.
+    /// A subclass is taken as it is: what it adds cannot be copied.
     public func snapshot() -> any ContentDecoder {
         guard type(of: self) == PropertyListDecoder.self else { return self }
         let copy = PropertyListDecoder()

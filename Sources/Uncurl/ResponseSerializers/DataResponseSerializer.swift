@@ -2,9 +2,12 @@ public import URLLoading
 
 /// The content as it came. No content is content too.
 public struct DataResponseSerializer: ResponseSerializer {
+    /// Which answers are acceptable: status 200 to 299, unless set.
     public var validation: ResponseValidation
+    /// What is done to the content first.
     public var preprocessor: ContentPreprocessor
 
+    /// Makes a serializer. Each argument is described at the property of its name.
     public init(validation: ResponseValidation = ResponseValidation(), preprocessor: ContentPreprocessor = .passthrough)
     {
         self.validation = validation
@@ -18,8 +21,10 @@ public struct DataResponseSerializer: ResponseSerializer {
 
 /// Where a download lies.
 public struct FileResponseSerializer: ResponseSerializer {
+    /// Which answers are acceptable: status 200 to 299, unless set.
     public var validation: ResponseValidation
 
+    /// Makes a serializer with this validation.
     public init(validation: ResponseValidation = ResponseValidation()) {
         self.validation = validation
     }
@@ -31,9 +36,11 @@ public struct FileResponseSerializer: ResponseSerializer {
 }
 
 extension ResponseSerializer where Self == DataResponseSerializer {
+    /// The content as `Data`: ``DataResponseSerializer`` with its defaults.
     public static var data: DataResponseSerializer { DataResponseSerializer() }
 }
 
 extension ResponseSerializer where Self == FileResponseSerializer {
+    /// The `URL` of a downloaded file: ``FileResponseSerializer`` with its defaults.
     public static var file: FileResponseSerializer { FileResponseSerializer() }
 }

@@ -1,6 +1,7 @@
 internal import URLLoading
 
-/// One for all who want no other: a serializer is made for each request, and a decoder of its own would be most of that.
+/// Shared by all serializers without a decoder of their own: a serializer is made for each request, and a decoder would
+/// be most of its cost.
 private let plainJSON: any ContentDecoder = JSONDecoder()
 
 /// A value of any type that can be decoded.
@@ -20,6 +21,7 @@ public struct DecodableResponseSerializer<Value: Decodable & Sendable>: Response
     private var own: (any ContentDecoder)?
     /// Where no content is no failure. Then the value is that of an ``EmptyValue``; other types fail all the same.
     public var emptyContent: EmptyContentRule
+    /// What is done to the content before it is decoded.
     public var preprocessor: ContentPreprocessor
 
     /// - Parameters:

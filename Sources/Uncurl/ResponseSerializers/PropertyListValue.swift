@@ -2,15 +2,23 @@ public import URLLoading
 
 /// A property list, read.
 public indirect enum PropertyListValue: Sendable, Hashable {
+    /// A Boolean.
     case bool(Bool)
+    /// A whole number.
     case integer(Int64)
     /// Beyond ``integer(_:)``.
     case unsigned(UInt64)
+    /// A number with a fraction.
     case real(Double)
+    /// Text.
     case string(String)
+    /// Bytes.
     case data(Data)
+    /// A point in time.
     case date(Date)
+    /// Several values in their order.
     case array([PropertyListValue])
+    /// Values with names.
     case dictionary([String: PropertyListValue])
 
     /// Reads any format.
@@ -35,14 +43,17 @@ public indirect enum PropertyListValue: Sendable, Hashable {
         return elements[index]
     }
 
+    /// The Boolean; nil for any other value.
     public var bool: Bool? {
         if case .bool(let value) = self { value } else { nil }
     }
 
+    /// The whole number where it fits; nil otherwise.
     public var int64: Int64? {
         if case .integer(let value) = self { value } else { nil }
     }
 
+    /// The text; nil for any other value.
     public var string: String? {
         if case .string(let value) = self { value } else { nil }
     }

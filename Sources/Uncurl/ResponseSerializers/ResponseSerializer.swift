@@ -1,5 +1,6 @@
-/// Makes a value of an answer. A value itself: its copy in a task cannot be changed by anybody else.
+/// Makes a value of an answer. A serializer is a value itself, so a task's copy never changes.
 public protocol ResponseSerializer<Value>: Sendable {
+    /// What an answer is made into.
     associatedtype Value: Sendable
 
     /// Which answers are looked at; checked before ``serialize(_:)``.
@@ -10,8 +11,8 @@ public protocol ResponseSerializer<Value>: Sendable {
     /// - Throws: anything; what is not a ``SerializationFailure`` is wrapped in one.
     func serialize(_ answer: ReceivedResponse) throws -> Value
 
-    /// This serializer with a decoder, where it decodes and has been given none. A manager asks each serializer for that with its own decoder, when a
-    /// task is made. The same serializer unless said otherwise.
+    /// This serializer with a decoder, where it decodes and has been given none. A manager asks each serializer for
+    /// that with its own decoder, when a task is made. The same serializer unless said otherwise.
     func decoding(by decoder: any ContentDecoder) -> Self
 }
 
@@ -21,10 +22,12 @@ extension ResponseSerializer {
 
 /// What came of an answer. Both may be there: the body of a rejected answer is made into a value all the same.
 public struct SerializedResponse<Value: Sendable>: Sendable {
+    /// What the serializer made, of a refused answer too. Nil where it made nothing.
     public var value: Value?
     /// Nil: the answer is acceptable and ``value`` is there.
     public var error: UncurlError?
 
+    /// The value and the failure, of which one may be missing.
     public init(value: Value?, error: UncurlError?) {
         self.value = value
         self.error = error

@@ -3,11 +3,14 @@ public import URLLoading
 /// The content as text. Its encoding is the one given here, else that of the content type's charset, else that of a
 /// byte order mark, else UTF-8 if it is that, else ISO 8859-1.
 public struct StringResponseSerializer: ResponseSerializer {
+    /// Which answers are acceptable: status 200 to 299, unless set.
     public var validation: ResponseValidation
     /// Counts instead of what the server says.
     public var encoding: String.Encoding?
+    /// What is done to the content before it is read.
     public var preprocessor: ContentPreprocessor
 
+    /// Makes a serializer. Each argument is described at the property of its name.
     public init(
         validation: ResponseValidation = ResponseValidation(),
         encoding: String.Encoding? = nil,
@@ -30,7 +33,9 @@ public struct StringResponseSerializer: ResponseSerializer {
 }
 
 extension ResponseSerializer where Self == StringResponseSerializer {
+    /// Text by the answer's charset: ``StringResponseSerializer`` with its defaults.
     public static var string: StringResponseSerializer { StringResponseSerializer() }
+    /// Text in this encoding, whatever the answer's charset.
     public static func string(_ encoding: String.Encoding) -> StringResponseSerializer {
         StringResponseSerializer(encoding: encoding)
     }

@@ -3,11 +3,12 @@ public import URLLoading
 /// What a request came to: one result, and everything it was made of.
 public struct Response<Value: Sendable>: Sendable {
     let facts: ResponseFacts
+    /// The value, or why there is none.
     public let result: Result<Value, UncurlError>
     /// What the serializer made of an answer that validation refused: an error document, for instance.
     public let rejectedValue: Value?
 
-    /// Inline: whoever has made a result need not look up its type again.
+    /// Inline: the caller knows the type of the result, and need not look it up again.
     @inline(__always)
     init(_ facts: ResponseFacts, _ result: Result<Value, UncurlError>, _ rejectedValue: Value?) {
         self.facts = facts
@@ -18,6 +19,7 @@ public struct Response<Value: Sendable>: Sendable {
     /// The request that was answered, or would have been: after a redirect, the last. Nil where none could be built.
     public var request: URLRequest? { facts.request }
 
+    /// The head of the answer; nil where there was none.
     public var response: HTTPURLResponse? { facts.response }
 
     /// The content as it came; of a failed request what had come. Empty for a download.
@@ -32,10 +34,13 @@ public struct Response<Value: Sendable>: Sendable {
     /// How often the request was sent again after a retrier's word.
     public var retryCount: Int { facts.retryCount }
 
+    /// The value; nil for a failure.
     public var value: Value? { try? result.get() }
 
+    /// Why there is no value; nil where there is one.
     public var error: UncurlError? { facts.error }
 
+    /// The answer's status; nil where there was no answer.
     public var statusCode: Int? { response?.statusCode }
 
     /// What a cut or cancelled download goes on with: ``HTTPSessionManager/download(resuming:to:options:)``.

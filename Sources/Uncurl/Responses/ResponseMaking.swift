@@ -73,7 +73,7 @@ extension UncurlError {
         }
         switch error.code {
         case .cancelled: self = .cancelled
-        // What the session calls a server, or a wish of its for a certificate, that somebody here refused.
+        // The session's error for a server, or for a client certificate, that this manager refused.
         case .serverCertificateUntrusted, .clientCertificateRejected: self = refusal ?? .transport(error)
         case .requestBodyStreamExhausted: self = error.isContentBroken ? .transport(error) : .bodyNotReplayable
         default: self = .transport(error)

@@ -14,5 +14,6 @@ public struct CompositeEvaluator: ServerTrustEvaluator {
         for evaluator in evaluators { try evaluator.evaluate(trust, host: host) }
     }
 
+    /// Whether one of the evaluators pins.
     public var isPinning: Bool { evaluators.contains { $0.isPinning } }
 }

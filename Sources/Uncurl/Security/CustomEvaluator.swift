@@ -1,14 +1,17 @@
 public import URLLoading
 
-/// A rule of the program's own, in place of all others: name and chain are its matter too. To add one to the usual rules, put it
-/// behind a ``SecurityPolicy`` in a ``CompositeEvaluator``.
+/// A rule of the program's own, in place of all others: name and chain are its matter too. To add one to the usual
+/// rules, put it behind a ``SecurityPolicy`` in a ``CompositeEvaluator``.
 public struct CustomEvaluator: ServerTrustEvaluator {
+    /// What the rule says of a server.
     public enum Verdict: Hashable, Sendable {
+        /// The server is trusted.
         case trusted
         /// With the reason, for people.
         case refused(String)
     }
 
+    /// What the program says of its rule: a rule that pins is refused for a base URL that is not https.
     public let isPinning: Bool
     private let rule: @Sendable (URLServerTrust, String) -> Verdict
 

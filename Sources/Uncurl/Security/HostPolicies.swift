@@ -7,18 +7,25 @@ public import URLLoading
 /// let policies = try HostPolicies(["api.example.com": pinned, "*.example.com": SecurityPolicy.default])
 /// ```
 ///
-/// Patterns: `example.com` and no other; `*.example.com`, one label more; `**.example.com`, one or more; an address. Case and a
-/// trailing dot do not count; a name outside ASCII is written in its A-labels (`xn--…`). The most exact pattern rules.
+/// Patterns: `example.com` and no other; `*.example.com`, one label more; `**.example.com`, one or more; an address.
+/// Case and a trailing dot do not count; a name outside ASCII is written in its A-labels (`xn--…`). The most exact
+/// pattern rules.
 public struct HostPolicies: ServerTrustEvaluator {
     /// What becomes of a host that no rule is for.
     public enum UnknownHosts: Sendable {
+        /// The host is refused, with ``TrustFailure/Reason-swift.enum/unknownHost``.
         case refused
+        /// Another evaluator judges the host.
         case evaluated(by: any ServerTrustEvaluator)
     }
 
     private let rules: [(pattern: HostPattern, evaluator: any ServerTrustEvaluator)]
     private let unknownHosts: UnknownHosts
 
+    /// - Parameters:
+    ///   - rules: by pattern.
+    ///   - unknownHosts: what becomes of a host that no pattern is for.
+    /// - Throws: ``SecurityPolicyError`` for a malformed pattern, and for two patterns of the same hosts.
     public init(
         _ rules: [String: any ServerTrustEvaluator],
         unknownHosts: UnknownHosts = .refused

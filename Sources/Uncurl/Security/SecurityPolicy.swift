@@ -1,7 +1,7 @@
-/// Which servers are who they say they are.
+/// Decides whether a server is the one that it claims to be.
 ///
-/// The default trusts what the system's roots vouch for, checks the host's name and pins nothing. A value: a task keeps the
-/// copy it was made with.
+/// The default trusts what the system's roots vouch for, checks the host's name and pins nothing. A value: a task keeps
+/// the copy it was made with.
 ///
 /// ```swift
 /// // The server's own certificate, or the authority's, and no other:
@@ -17,22 +17,27 @@
 /// | ``PinningMode/publicKey`` | must be valid, unless invalid ones are allowed | one key of the chain is one of the pins' |
 /// | ``PinningMode/certificate`` | must be valid, unless invalid ones are allowed | the chain is also valid with the pins as its only roots, and holds one of them |
 public struct SecurityPolicy: ServerTrustEvaluator, Hashable, Codable {
+    /// What is compared with the pins.
     public enum PinningMode: String, Hashable, Sendable, Codable, CaseIterable {
+        /// Nothing: the roots decide.
         case none
+        /// The keys of the chain. A renewed certificate with the same key still matches.
         case publicKey
+        /// The certificates of the chain, octet by octet.
         case certificate
     }
 
-    /// Who may vouch for a server.
+    /// The roots that a server's chain may end in.
     public enum Roots: Hashable, Sendable {
         /// What the distribution keeps.
         case system
-        /// Nobody else: a private authority.
+        /// These alone, such as those of a private authority.
         case only([TrustedCertificate])
         /// Either.
         case systemAnd([TrustedCertificate])
     }
 
+    /// What is compared with the pins.
     public var pinningMode: PinningMode
     /// What the modes compare with. In the mode ``PinningMode/publicKey`` it is their keys that count.
     public var certificates: [TrustedCertificate]
@@ -43,9 +48,11 @@ public struct SecurityPolicy: ServerTrustEvaluator, Hashable, Codable {
     public var allowsInvalidCertificates = false
     /// Whether the certificate must be for the host.
     public var validatesDomainName = true
+    /// The roots that a chain may end in.
     public var roots = Roots.system
-    /// Each certificate of the chain must then be told of by a list, and be not in it; empty: nobody is asked. Only a valid chain is
-    /// held against them: with ``allowsInvalidCertificates`` every server is refused, but in the mode ``PinningMode/certificate``.
+    /// Revocation lists. If there are any, each certificate of the chain must be covered by a list and must not be
+    /// revoked by it. Only a valid chain is compared with them: with ``allowsInvalidCertificates`` every server is
+    /// refused, but in the mode ``PinningMode/certificate``.
     public var revocationLists: [RevocationList] = []
 
     /// Without pins a mode that pins rejects every server: see ``pinning(_:to:)``, which refuses that at once.
@@ -77,6 +84,7 @@ public struct SecurityPolicy: ServerTrustEvaluator, Hashable, Codable {
         return SecurityPolicy(pinningMode: .publicKey, publicKeys: keys)
     }
 
+    /// Whether the mode compares with pins.
     public var isPinning: Bool { pinningMode != .none }
 
     /// What the mode compares with; never kept, so that it cannot be of other certificates than these.
@@ -85,21 +93,27 @@ public struct SecurityPolicy: ServerTrustEvaluator, Hashable, Codable {
 
 /// A policy that cannot be meant.
 public enum SecurityPolicyError: LocalizedError, Hashable, Sendable, CustomStringConvertible {
+    /// A mode that pins, without anything to compare with.
     case noPins
     /// Not `name`, `*.name`, `**.name` or an address.
     case invalidPattern(String)
     /// Two rules for the same hosts.
     case repeatedPattern(String)
+    /// A composite of no evaluators, which would trust every server.
     case noEvaluators
+    /// A manager whose base URL is not https, or which has none, was given a policy that pins.
+    case pinsWithoutTLS(base: URL?)
 
     public var errorDescription: String? { description }
 
     public var description: String {
         switch self {
-        case .noPins: "the policy is to pin, and there is nothing to pin to"
+        case .noPins: "the policy pins and has nothing to compare with"
         case .invalidPattern(let text): "“\(text)” is neither a host nor a pattern such as *.example.com"
         case .repeatedPattern(let text): "there are two rules for \(text)"
-        case .noEvaluators: "a composite of no evaluators would trust everybody"
+        case .noEvaluators: "a composite of no evaluators would trust every server"
+        case .pinsWithoutTLS(let base):
+            "a policy that pins needs a base URL of https; \(base.map { "“\($0.absoluteString)” is none" } ?? "there is none")"
         }
     }
 }

@@ -91,8 +91,8 @@ private struct Evaluation {
         }
     }
 
-    /// Whoever vouches for them, or nobody: only who signed what. A pinned certificate that came along with a stranger's
-    /// proves nothing.
+    /// Checks the signatures of the chain alone, without a root. A pinned certificate that was sent beside a foreign
+    /// chain proves nothing.
     private func linkedChain() throws(TrustFailure) -> VerifiedChain {
         guard let leaf = trust.sent.first else { throw failure(.noCertificate, "the server sent no certificate") }
         if policy.validatesDomainName, let fault = PeerVerifier.nameFailure(leaf, try name()) {

@@ -1,13 +1,14 @@
 public import URLLoading
 
-/// Decides whether a server is who it says it is: ``SecurityPolicy`` by the usual rules, ``HostPolicies`` by one rule for
-/// each host, ``CompositeEvaluator`` and ``CustomEvaluator`` by the program's own.
+/// Decides whether a server is the one that it claims to be: ``SecurityPolicy`` by the usual rules, ``HostPolicies`` by
+/// one rule for each host, ``CompositeEvaluator`` and ``CustomEvaluator`` by the program's own.
 public protocol ServerTrustEvaluator: Sendable {
-    /// Returns if the server is to be trusted. May be called on any thread, and may block for as long as roots are read from
-    /// disk, which a session that has reached a server has done already.
+    /// Returns if the server is to be trusted. May be called on any thread, and may block for as long as roots are read
+    /// from disk, which a session that has reached a server has done already.
     func evaluate(_ trust: URLServerTrust, host: String) throws(TrustFailure)
 
-    /// Whether it compares with certificates or keys that the program brings along: such rules say nothing of an `http` URL.
+    /// Whether it compares with certificates or keys that the program brings along: such rules say nothing of an `http`
+    /// URL.
     var isPinning: Bool { get }
 }
 

@@ -1,9 +1,10 @@
 internal import TLS
 public import URLLoading
 
-/// A certificate that the program brings along, to pin or to trust. It has been read when it is made: one that cannot be is an
-/// error then, and never a pin that is silently missing.
+/// A certificate that the program brings along, to pin or to trust. It has been read when it is made: one that cannot
+/// be is an error then, and never a pin that is silently missing.
 public struct TrustedCertificate: Sendable {
+    /// The certificate in DER.
     public let der: Data
     let certificate: Certificate
     let sha256: [UInt8]
@@ -50,8 +51,8 @@ public struct TrustedCertificate: Sendable {
     /// The names under which certificates are kept in folders.
     public static let fileExtensions: Set<String> = ["cer", "crt", "der", "pem"]
 
-    /// The files of the folder, not of those in it, that end in ``fileExtensions``, in their names' order. Each must hold a
-    /// certificate, and there must be one. Blocks.
+    /// The files of the folder, not of those in it, that end in ``fileExtensions``, in their names' order. Each must
+    /// hold a certificate, and there must be one. Blocks.
     public static func all(inDirectory directory: URL) throws(TrustedCertificateError) -> [TrustedCertificate] {
         let files: [URL]
         do {
@@ -102,7 +103,9 @@ extension TrustedCertificate: Codable {
 
 /// Certificates that could not be had. The URL is nil for what was in memory.
 public enum TrustedCertificateError: Error, Hashable, Sendable, CustomStringConvertible, LocalizedError {
+    /// The file or the data cannot be read, or is no certificate.
     case unreadable(URL?, reason: String)
+    /// The place holds no certificate.
     case none(URL?)
 
     public var description: String {

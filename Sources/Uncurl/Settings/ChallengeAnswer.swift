@@ -2,8 +2,10 @@ public import URLLoading
 
 /// What a hook answers to a challenge.
 public enum ChallengeAnswer: Sendable {
-    /// As if there were no hook: a server's trust is judged by the manager's security policy, all else by the session's own rules.
+    /// As if there were no hook: a server's trust is judged by the manager's security policy, all else by the session's
+    /// own rules.
     case performDefaultHandling
+    /// The credential is offered. For a server's trust it is `URLCredential(trust:)`.
     case useCredential(URLCredential)
     /// The next of the server's offers is tried, if there is one.
     case rejectProtectionSpace
@@ -14,7 +16,8 @@ public enum ChallengeAnswer: Sendable {
 }
 
 extension ChallengeAnswer {
-    /// A server is trusted by a credential that says just that, or by the policy: a name and a password, or no credential, say nothing of it.
+    /// A server is trusted by a credential that says just that, or by the policy: a name and a password, or no
+    /// credential, say nothing of it.
     func about(_ space: URLProtectionSpace) -> ChallengeAnswer {
         guard space.serverTrust != nil else { return self }
         switch self {

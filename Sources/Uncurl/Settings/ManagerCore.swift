@@ -2,8 +2,8 @@ internal import Dispatch
 internal import Synchronization
 internal import URLLoading
 
-/// What a manager, its session's delegate and its tasks' delegates share. It holds neither the manager nor the session, so that both can
-/// be let go of.
+/// What a manager, its session's delegate and its tasks' delegates share. It holds neither the manager nor the session,
+/// so that both can be let go of.
 ///
 /// Settings are its members. What a new value replaces is let go of without the lock.
 @dynamicMemberLookup
@@ -39,7 +39,8 @@ final class ManagerCore: Sendable {
         let notificationCenter: NotificationCenter?
         let collectsMetrics: Bool
         let didComplete: (@Sendable (URLSession, URLSessionTask, (any Error)?) -> Void)?
-        /// Whether requests that say the same are built the same: a serializer of the user's may count its calls, for all we know.
+        /// Whether requests that say the same are built the same: a serializer of the user's may count its calls, for
+        /// all we know.
         let buildsAlike: Bool
 
         init(_ values: Settings) {
@@ -56,14 +57,14 @@ final class ManagerCore: Sendable {
     }
 
     private let stored: Mutex<Snapshot>
-    /// Of the hooks, for those who ask with every event.
+    /// Which hooks are set, for code that asks with every event.
     private let hooked = Atomic<UInt16>(0)
     /// Why a host was refused when it was last asked about: what its tasks fail with.
     private let refusals = Mutex<[String: UncurlError]>([:])
 
-    /// The queue of who set none.
+    /// The completion queue of a manager that was given none.
     let ownQueue = DispatchQueue(label: "Uncurl.completion")
-    /// The group of who set none: one for the process.
+    /// The completion group of a manager that was given none: one for the process.
     static let sharedGroup = DispatchGroup()
     /// Where answers are made into values; several at once.
     static let processing = DispatchQueue(label: "Uncurl.serialization", attributes: .concurrent)
@@ -115,7 +116,9 @@ final class ManagerCore: Sendable {
             try policy.evaluate(trust, host: host)
             return nil
         } catch {
-            return .trust(error)
+            var failure = error
+            failure.trust = trust
+            return .trust(failure)
         }
     }
 

@@ -1,6 +1,7 @@
 internal import URLLoading
 
-/// The names and keys of notifications, as every folder below the managers posts them. Programs read them as members of ``URLSessionManager``.
+/// The names and keys of notifications, as every folder below the managers posts them. Programs read them as members of
+/// ``URLSessionManager``.
 enum TaskNotification {
     static let didResume = Notification.Name("com.alamofire.networking.task.resume")
     static let didSuspend = Notification.Name("com.alamofire.networking.task.suspend")

@@ -1,6 +1,7 @@
 public import URLLoading
 
-/// Events of a stream that is asked for again whenever it ends or breaks (HTML §9.2.3), behind the last event that has come.
+/// Events of a stream that is asked for again whenever it ends or breaks (HTML §9.2.3), behind the last event that has
+/// come.
 ///
 /// ```swift
 /// let source = EventSource { lastEventID in
@@ -8,8 +9,9 @@ public import URLLoading
 /// }
 /// for try await event in source { … }
 /// ```
-/// It ends when `open` gives nil, throws when an error is none of those it goes on after, when as many attempts in a row as the policy allows have
-/// brought no event, when the Swift task is cancelled, and when an event is too long. One reader an iterator; each begins anew.
+/// It ends when `open` gives nil, throws when an error is none of those it goes on after, when as many attempts in a
+/// row as the policy allows have brought no event, when the Swift task is cancelled, and when an event is too long. One
+/// reader an iterator; each begins anew.
 ///
 /// ```
 ///   opening ──stream──▶ reading ──end or error──▶ waiting ──▶ opening

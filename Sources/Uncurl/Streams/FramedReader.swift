@@ -4,7 +4,8 @@ internal import URLLoading
 protocol StreamFramer {
     associatedtype Frame
 
-    /// Adds to `frames` what this piece completes. Of `Data` and nothing else: a generic collection's octets would be looked at one call each.
+    /// Adds to `frames` what this piece completes. Of `Data` and nothing else: a generic collection's octets would be
+    /// looked at one call each.
     mutating func cut(_ piece: Data, into frames: inout [Frame]) throws(StreamFailure)
 
     /// The content has ended: the frame that its end completes, if any.
@@ -26,7 +27,8 @@ extension ServerSentEventParser: StreamFramer {
     mutating func finish() throws(StreamFailure) -> ServerSentEvent? { nil }
 }
 
-/// Frames as they are asked for; those before one that is too long are still given. After the end and after an error there are none.
+/// Frames as they are asked for; those before one that is too long are still given. After the end and after an error
+/// there are none.
 struct FramedReader<Base: AsyncIteratorProtocol, Framer: StreamFramer> where Base.Element == Data {
     private var base: Base
     private var framer: Framer

@@ -1,12 +1,12 @@
 public import URLLoading
 
 extension AsyncSequence where Element == Data {
-    /// The content as lines of UTF-8, empty ones included; octets that are none are repaired. Throws ``StreamFailure`` where a
-    /// line is longer than `limit`.
+    /// The content as lines of UTF-8, empty ones included; octets that are none are repaired. Throws ``StreamFailure``
+    /// where a line is longer than `limit`.
     public func lines(limit: Int = LineSplitter.usualLimit) -> LineSequence<Self> { LineSequence(self, limit) }
 
-    /// The content as JSON documents, one a line; empty lines are passed over. Throws ``StreamFailure`` where a line is none, or
-    /// longer than `limit`.
+    /// The content as JSON documents, one a line; empty lines are passed over. Throws ``StreamFailure`` where a line is
+    /// none, or longer than `limit`.
     public func jsonLines<Value: Decodable & Sendable>(
         of type: Value.Type,
         decoder: JSONDecoder = JSONDecoder(),

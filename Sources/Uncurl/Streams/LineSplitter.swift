@@ -1,6 +1,7 @@
 /// Cuts content into lines as it comes, at LF or CR LF. A CR by itself belongs to its line. The last line needs no end.
 public struct LineSplitter: Sendable {
-    /// More than any log line or JSON document of a stream should have; whoever sends longer ones is asked for a limit.
+    /// 1 MiB: more than a log line or a JSON document of a stream should have. A program that expects longer lines sets
+    /// its own limit.
     public static let usualLimit = 1 << 20
 
     private let limit: Int

@@ -2,8 +2,9 @@ internal import URLLoading
 
 /// When and how often a stream of events is asked for again.
 ///
-/// The pause before the next attempt is ``retry``, or what the stream asks for, within ``shortest`` and ``longestAsked``. It grows by ``factor`` with
-/// each attempt in a row that brought no event, up to ``longest``. Of that a part is left to chance (``jitter``).
+/// The pause before the next attempt is ``retry``, or what the stream asks for, within ``shortest`` and
+/// ``longestAsked``. It grows by ``factor`` with each attempt in a row that brought no event, up to ``longest``. Of
+/// that a part is left to chance (``jitter``).
 public struct ReconnectionPolicy: Sendable {
     /// Until the stream itself says how long.
     public var retry = Duration.seconds(3)
@@ -11,18 +12,20 @@ public struct ReconnectionPolicy: Sendable {
     public var factor = 2.0
     /// How far the pause grows.
     public var longest = Duration.seconds(60)
-    /// No pause is shorter, whatever the stream asks for: `retry: 0` would ask for the stream as fast as the network goes. Half a second, as in
-    /// Firefox.
+    /// No pause is shorter, whatever the stream asks for: `retry: 0` would ask for the stream as fast as the network
+    /// goes. Half a second, as in Firefox.
     public var shortest = Duration.milliseconds(500)
     /// The longest pause that a stream may ask for; one that asks for more gets this.
     public var longestAsked = Duration.seconds(3600)
     /// How much of the time is left to chance, from 0 to 1, so that a server's readers do not all come back at once.
     public var jitter = 0.1
-    /// Attempts in a row without an event before the last error counts, or ``StreamFailure/noEvent(attempts:)``; nil: any number.
+    /// Attempts in a row without an event before the last error counts, or ``StreamFailure/noEvent(attempts:)``; nil:
+    /// any number.
     public var attempts: Int?
     /// Which errors it goes on after. As it is: those of the network, and not those of a server that answers otherwise.
     public var reconnects: @Sendable (any Error) -> Bool = { ReconnectionPolicy.isTransient($0) }
 
+    /// A policy with the defaults of its properties.
     public init() {}
 
     /// - Parameters:
@@ -43,6 +46,7 @@ public struct ReconnectionPolicy: Sendable {
         return delay * (1 - Double.random(in: 0...min(1, jitter)))
     }
 
+    /// Whether the error is one of the network that a later attempt may not meet.
     public static func isTransient(_ error: any Error) -> Bool {
         switch error {
         case let error as URLError: isTransient(error)

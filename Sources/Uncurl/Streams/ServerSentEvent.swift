@@ -7,6 +7,7 @@ public struct ServerSentEvent: Hashable, Sendable {
     /// The last one that the stream named, by this event or one before; empty for none.
     public var id: String
 
+    /// An event. Without a name it is a `message`.
     public init(event: String = "message", data: String, id: String = "") {
         self.event = event
         self.data = data

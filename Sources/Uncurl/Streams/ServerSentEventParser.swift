@@ -1,5 +1,5 @@
-/// Reads a `text/event-stream` as it comes (HTML §9.2.6): whole, in pieces, byte by byte. An event that the content's end leaves
-/// unfinished is none.
+/// Reads a `text/event-stream` as it comes (HTML §9.2.6): whole, in pieces, byte by byte. An event that the content's
+/// end leaves unfinished is none.
 ///
 /// ```
 ///   start ──byte order mark, or any other byte──▶ line ──CR──▶ behindCR ──LF or other──▶ line
@@ -87,7 +87,7 @@ public struct ServerSentEventParser: Sendable {
         case "data": data += value + [0x0A]
         case "id" where !value.contains(0): id = String(decoding: value, as: UTF8.self)
         case "retry" where !value.isEmpty && value.allSatisfy { (0x30...0x39).contains($0) }:
-            // More than an integer holds is no time that anybody waits.
+            // A number beyond an integer is no time to wait.
             retry = Int(String(decoding: value, as: UTF8.self)) ?? .max
         default: break
         }

@@ -1,7 +1,7 @@
 internal import URLLoading
 
-/// What one task does by itself, besides its manager's hooks: fixed when it is made. One object for all tasks that do nothing, as most do:
-/// what is handed on with each is a reference, not nine closures.
+/// What one task does by itself, besides its manager's hooks: fixed when it is made. One object for all tasks that do
+/// nothing, as most do: what is handed on with each is a reference, not nine closures.
 final class TaskBehavior: Sendable {
     typealias TellProgress = @Sendable (TransferProgress) -> Void
 
@@ -12,7 +12,8 @@ final class TaskBehavior: Sendable {
     let newBodyStream: (@Sendable () throws -> InputStream)?
     let uploadProgress: TellProgress?
     let downloadProgress: TellProgress?
-    /// Of who keeps the content in place of the task: asked before all hooks whether it goes on, and told after them what came.
+    /// For code that keeps the content in place of the task. It decides before all hooks whether the task goes on, and
+    /// gets the content after them.
     let takesHead: (@Sendable (HTTPURLResponse?) -> Bool)?
     let takesContent: (@Sendable (URLSessionTask, Data) -> Void)?
     let interests: TaskInterests

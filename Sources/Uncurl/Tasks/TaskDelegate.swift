@@ -1,9 +1,9 @@
 internal import Synchronization
 public import URLLoading
 
-/// What one task is to its manager: its hooks, its progress, and what is done once it has ended. The task holds it, until its end, and is
-/// held by it. One without a task is the delegate of the manager's session, for what concerns that and for tasks that others made. It knows
-/// the core alone, so that dropping the manager ends the session.
+/// What one task is to its manager: its hooks, its progress, and what is done once it has ended. The task holds it,
+/// until its end, and is held by it. One without a task is the delegate of the manager's session, for what concerns
+/// that and for tasks that others made. It knows the core alone, so that dropping the manager ends the session.
 ///
 /// Every member may be used from any thread.
 public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, @unchecked Sendable {
@@ -11,7 +11,7 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, @unchecked 
         var task: URLSessionTask?
         var hooks: OwnHooks?
         var ownReason: UncurlError?
-        /// Made when somebody wants it: few do.
+        /// Made on demand: few tasks need it.
         var queue: OperationQueue?
         var isOver = false
         /// Content as it was last told.
@@ -40,8 +40,8 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, @unchecked 
     /// Nil before it is made.
     public var task: URLSessionTask? { state.withLock { $0.task } }
 
-    /// Not weakly: the task lets go of its delegate at its end, and references to what is held weakly are counted in a table apart, each of
-    /// the hundred that a small request takes.
+    /// Not weakly: the task lets go of its delegate at its end, and references to what is held weakly are counted in a
+    /// table apart, each of the hundred that a small request takes.
     func attach(_ task: URLSessionTask) { state.withLock { $0.task = task } }
 
     /// This task's own, after the manager's.
@@ -99,8 +99,10 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, @unchecked 
         queue?.isSuspended = false
     }
 
+    /// How much of the request's content has been sent.
     public var uploadProgress: TransferProgress { TransferProgress(sentBy: task) }
 
+    /// How much of the response's content has come.
     public var downloadProgress: TransferProgress { TransferProgress(receivedBy: task) }
 
     // MARK: Of interest to the session

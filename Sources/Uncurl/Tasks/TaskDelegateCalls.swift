@@ -7,6 +7,7 @@ extension TaskDelegate: URLSessionDelegate {
         core.post(TaskNotification.sessionDidInvalidate, session)
     }
 
+    /// The session hooks hear of it.
     public func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {
         core.sessionHooks.didFinishBackgroundEvents?(session)
     }
@@ -33,7 +34,8 @@ extension TaskDelegate: URLSessionDelegate {
     }
 }
 
-/// What the session tells of every task: the manager's hook comes first, then the task's own, then what the request asked for.
+/// What the session tells of every task: the manager's hook comes first, then the task's own, then what the request
+/// asked for.
 extension TaskDelegate: URLSessionTaskDelegate {
     public func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) {
         core.hooks.didCreate?(session, task)
@@ -221,7 +223,7 @@ extension TaskDelegate: URLSessionDownloadDelegate {
 
     package func take(_ file: URL, of task: URLSessionDownloadTask, _ session: URLSession) -> Bool {
         guard let ask = core.hooks.didFinishDownloading else { return false }
-        // Whoever names no place has had the file where it lies.
+        // A hook that names no place has taken the file from where it lies.
         guard let place = ask(session, task, file) else { return true }
         let move = DownloadMove(core: core, session: session, task: task, destination: nil)
         return move.move(file, to: place, []).isPlaced

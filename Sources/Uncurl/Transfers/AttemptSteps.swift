@@ -18,7 +18,7 @@ struct AttemptSteps: Sendable {
         interceptors = own.isEmpty ? settings.interceptors : settings.interceptors + own
     }
 
-    /// Nobody adapts anything.
+    /// Whether there are no interceptors.
     var isEmpty: Bool { interceptors.isEmpty }
 
     func adapted(_ request: URLRequest, _ retryCount: Int) async throws(UncurlError) -> URLRequest {

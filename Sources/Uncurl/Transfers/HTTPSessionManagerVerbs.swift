@@ -1,10 +1,24 @@
 public import URLLoading
 
-/// Methods as functions that wait. Each throws ``UncurlError``; cancelling the Swift task cancels the request.
+/// One line for each of the common requests. Each waits for its answer and returns the answer's value; cancelling the
+/// Swift task cancels the request.
+///
+/// A value of ``EmptyResponse``, which is what the verbs with content return where no type is asked for, is made of any
+/// acceptable answer, whatever its content: for a 204, and for an answer whose content does not matter.
+///
+/// Parameters are written by the manager's request serializer. Where a request has a `body` of its own, its parameters
+/// go into the query.
 extension HTTPSessionManager {
+    /// Sends a GET.
+    ///
     /// - Parameters:
     ///   - path: a reference to the base URL, or a URL.
-    ///   - parameters: where the request serializer puts them: the query, for this method.
+    ///   - parameters: what the request serializer puts into the query.
+    ///   - headers: fields that replace those of the serializer.
+    ///   - type: what ``URLSessionManager/decoder`` makes of the content.
+    /// - Throws: ``UncurlError/validation(_:)`` for a status that is not from 200 to 299 and for a content type that
+    ///   the decoder does not read, ``UncurlError/serialization(_:)`` for content that is no such value,
+    ///   ``UncurlError/transport(_:)`` for a failure of the network.
     public func get<Value: Decodable & Sendable>(
         _ path: String,
         parameters: Parameters? = nil,
@@ -14,7 +28,22 @@ extension HTTPSessionManager {
         try await value(of: HTTPRequest(.get, path, parameters: parameters, headers: headers), type)
     }
 
-    /// The answer's head; there is no content.
+    /// Sends a GET whose parameters are a value of the program's own.
+    ///
+    /// - Throws: what ``get(_:parameters:headers:as:)`` throws, and ``UncurlError/parameters(_:)`` for a value that
+    ///   makes no query.
+    public func get<Value: Decodable & Sendable>(
+        _ path: String,
+        parameters: some Encodable & Sendable,
+        headers: HTTPHeaders = HTTPHeaders(),
+        as type: Value.Type
+    ) async throws(UncurlError) -> Value {
+        try await value(of: HTTPRequest(.get, path, headers: headers, body: .encoded(parameters)), type)
+    }
+
+    /// Sends a HEAD and returns the head of the answer; there is no content.
+    ///
+    /// - Throws: what ``get(_:parameters:headers:as:)`` throws.
     public func head(
         _ path: String,
         parameters: Parameters? = nil,
@@ -27,60 +56,148 @@ extension HTTPSessionManager {
         return head
     }
 
+    /// Sends a POST.
+    ///
+    /// ```swift
+    /// let made = try await manager.post("users", body: .json(User()), as: User.self)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - path: a reference to the base URL, or a URL.
+    ///   - parameters: the content, in the request serializer's format; the query where there is a `body`.
+    ///   - body: the content: ``RequestBody/json(_:encoder:)``, ``RequestBody/form(_:)``, data, a file, a stream, a
+    ///     form of several parts.
+    ///   - headers: fields that replace those of the serializer.
+    ///   - progress: hears how much of the content has been sent, on the session's delegate queue.
+    ///   - type: what ``URLSessionManager/decoder`` makes of the answer's content.
+    /// - Throws: what ``get(_:parameters:headers:as:)`` throws, and ``UncurlError/parameters(_:)`` for a value that
+    ///   cannot be written.
+    @discardableResult
     public func post<Value: Decodable & Sendable>(
         _ path: String,
         parameters: Parameters? = nil,
+        body: RequestBody = .parameters,
         headers: HTTPHeaders = HTTPHeaders(),
-        as type: Value.Type
+        progress: (@Sendable (TransferProgress) -> Void)? = nil,
+        as type: Value.Type = EmptyResponse.self
     ) async throws(UncurlError) -> Value {
-        try await value(of: HTTPRequest(.post, path, parameters: parameters, headers: headers), type)
+        try await value(of: .post, path, parameters, body, headers, progress, type)
     }
 
-    /// Sends a form of several parts.
+    /// Sends a POST whose parameters are a value of the program's own, in the request serializer's format.
+    ///
+    /// - Throws: what ``post(_:parameters:body:headers:progress:as:)`` throws.
+    @discardableResult
+    public func post<Value: Decodable & Sendable>(
+        _ path: String,
+        parameters: some Encodable & Sendable,
+        headers: HTTPHeaders = HTTPHeaders(),
+        as type: Value.Type = EmptyResponse.self
+    ) async throws(UncurlError) -> Value {
+        try await value(of: .post, path, nil, .encoded(parameters), headers, nil, type)
+    }
+
+    /// Sends a form of several parts; parameters become its first fields.
+    ///
+    /// - Throws: what ``post(_:parameters:body:headers:progress:as:)`` throws, and ``UncurlError/multipart(_:)`` where
+    ///   the form is to blame.
+    @discardableResult
     public func post<Value: Decodable & Sendable>(
         _ path: String,
         form: MultipartForm,
         parameters: Parameters? = nil,
         headers: HTTPHeaders = HTTPHeaders(),
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
-        as type: Value.Type
+        as type: Value.Type = EmptyResponse.self
     ) async throws(UncurlError) -> Value {
-        var request = HTTPRequest(.post, path, parameters: parameters, headers: headers, body: .multipart(form))
-        request.options.uploadProgress = progress
-        return try await value(of: request, type)
+        try await value(of: .post, path, parameters, .multipart(form), headers, progress, type)
     }
 
+    /// Sends a PUT. Arguments and errors are those of ``post(_:parameters:body:headers:progress:as:)``.
+    @discardableResult
     public func put<Value: Decodable & Sendable>(
         _ path: String,
         parameters: Parameters? = nil,
+        body: RequestBody = .parameters,
         headers: HTTPHeaders = HTTPHeaders(),
-        as type: Value.Type
+        progress: (@Sendable (TransferProgress) -> Void)? = nil,
+        as type: Value.Type = EmptyResponse.self
     ) async throws(UncurlError) -> Value {
-        try await value(of: HTTPRequest(.put, path, parameters: parameters, headers: headers), type)
+        try await value(of: .put, path, parameters, body, headers, progress, type)
     }
 
+    /// Sends a PUT whose parameters are a value of the program's own, in the request serializer's format.
+    @discardableResult
+    public func put<Value: Decodable & Sendable>(
+        _ path: String,
+        parameters: some Encodable & Sendable,
+        headers: HTTPHeaders = HTTPHeaders(),
+        as type: Value.Type = EmptyResponse.self
+    ) async throws(UncurlError) -> Value {
+        try await value(of: .put, path, nil, .encoded(parameters), headers, nil, type)
+    }
+
+    /// Sends a PATCH. Arguments and errors are those of ``post(_:parameters:body:headers:progress:as:)``.
+    @discardableResult
     public func patch<Value: Decodable & Sendable>(
         _ path: String,
         parameters: Parameters? = nil,
+        body: RequestBody = .parameters,
         headers: HTTPHeaders = HTTPHeaders(),
-        as type: Value.Type
+        progress: (@Sendable (TransferProgress) -> Void)? = nil,
+        as type: Value.Type = EmptyResponse.self
     ) async throws(UncurlError) -> Value {
-        try await value(of: HTTPRequest(.patch, path, parameters: parameters, headers: headers), type)
+        try await value(of: .patch, path, parameters, body, headers, progress, type)
     }
 
+    /// Sends a PATCH whose parameters are a value of the program's own, in the request serializer's format.
+    @discardableResult
+    public func patch<Value: Decodable & Sendable>(
+        _ path: String,
+        parameters: some Encodable & Sendable,
+        headers: HTTPHeaders = HTTPHeaders(),
+        as type: Value.Type = EmptyResponse.self
+    ) async throws(UncurlError) -> Value {
+        try await value(of: .patch, path, nil, .encoded(parameters), headers, nil, type)
+    }
+
+    /// Sends a DELETE. Parameters go into the query; the other arguments and the errors are those of
+    /// ``post(_:parameters:body:headers:progress:as:)``.
+    @discardableResult
     public func delete<Value: Decodable & Sendable>(
         _ path: String,
         parameters: Parameters? = nil,
+        body: RequestBody = .parameters,
         headers: HTTPHeaders = HTTPHeaders(),
-        as type: Value.Type
+        as type: Value.Type = EmptyResponse.self
     ) async throws(UncurlError) -> Value {
-        try await value(of: HTTPRequest(.delete, path, parameters: parameters, headers: headers), type)
+        try await value(of: .delete, path, parameters, body, headers, nil, type)
+    }
+
+    // MARK: Private
+
+    private func value<Value: Decodable & Sendable>(
+        of method: HTTPMethod,
+        _ path: String,
+        _ parameters: Parameters?,
+        _ body: RequestBody,
+        _ headers: HTTPHeaders,
+        _ progress: (@Sendable (TransferProgress) -> Void)?,
+        _ type: Value.Type
+    ) async throws(UncurlError) -> Value {
+        var request = HTTPRequest(method, path, parameters: parameters, headers: headers, body: body)
+        request.options.uploadProgress = progress
+        return try await value(of: request, type)
     }
 
     private func value<Value: Decodable & Sendable>(
         of request: HTTPRequest,
         _ type: Value.Type
     ) async throws(UncurlError) -> Value {
-        try await response(to: request, serializer: .decodable(type)).result.get()
+        guard let nothing = EmptyResponse() as? Value else {
+            return try await response(to: request, serializer: .decodable(type)).result.get()
+        }
+        _ = try await response(to: request, serializer: .data).result.get()
+        return nothing
     }
 }

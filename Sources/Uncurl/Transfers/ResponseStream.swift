@@ -1,7 +1,8 @@
 public import URLLoading
 
-/// An answer whose content is read as it comes, in the pieces the network makes; what frames them stands in ``lines`` and its kin. While
-/// nobody reads, the server is held. One reader; a stream that is let go of before its end is cancelled.
+/// An answer whose content is read as it comes, in the pieces that the network makes. Lines and events are framed by
+/// ``lines`` and its kin. While no task reads, the connection is not read either, so the server waits. A stream has one
+/// reader. A stream that is released before its end is cancelled.
 public struct ResponseStream: AsyncSequence, Sendable {
     public typealias Element = Data
 
@@ -42,12 +43,13 @@ public struct ResponseStream: AsyncSequence, Sendable {
 }
 
 extension HTTPSessionManager {
-    /// Events that a server sends (HTML §9.2), for as long as it does: the stream is asked for again whenever it breaks, behind the last
-    /// event that came. A 204 ends it. An answer of another type than `text/event-stream`, such as a proxy's page, is
-    /// ``UncurlError/validation(_:)`` and ends it too.
+    /// Events that a server sends (HTML §9.2), for as long as it does: the stream is asked for again whenever it
+    /// breaks, behind the last event that came. A 204 ends it. An answer of another type than `text/event-stream`, such
+    /// as a proxy's page, is ``UncurlError/validation(_:)`` and ends it too.
     ///
     /// - Parameters:
-    ///   - request: its own validation says which statuses are taken: 200 and 204 where it has none. The content type is checked in any case.
+    ///   - request: its own validation says which statuses are taken: 200 and 204 where it has none. The content type
+    ///     is checked in any case.
     ///   - lastEventID: of an earlier stream to go on behind.
     public func events(
         _ request: HTTPRequest,
@@ -81,7 +83,8 @@ extension HTTPSessionManager {
     ///
     /// Interceptors are asked as with every request, up to the head: content that has begun is not begun again.
     ///
-    /// - Parameter validation: what the head is held to; a refused answer's content, up to a mebibyte of it, comes with the error.
+    /// - Parameter validation: what the head is held to; a refused answer's content, up to a mebibyte of it, comes with
+    ///   the error.
     public func stream(
         _ request: HTTPRequest,
         validation: ResponseValidation = ResponseValidation()

@@ -1,7 +1,8 @@
 internal import Synchronization
 internal import URLLoading
 
-/// The end of a stream's request, told once: when its content has ended or broken off, or when nobody can read it any more.
+/// The end of a stream's request, reported once: when its content has ended or broken off, or when the stream is
+/// released.
 final class StreamEnding: Sendable {
     let control: TransferControl
     private let retryCount: Int
@@ -40,7 +41,8 @@ final class StreamEnding: Sendable {
     }
 }
 
-/// What follows when a stream's task has ended, as with every task: its notification, and the operations that waited for it.
+/// What follows when a stream's task has ended, as with every task: its notification, and the operations that waited
+/// for it.
 struct StreamTaskEnd: Sendable {
     let core: ManagerCore
     let delegate: TaskDelegate
@@ -50,7 +52,7 @@ struct StreamTaskEnd: Sendable {
         delegate.open()
     }
 
-    /// Ends a task whose content nobody wants, and returns when it has.
+    /// Cancels a task whose content is not wanted, and returns when the task has ended.
     func cut(_ chunks: ResponseChunks, _ error: UncurlError) async {
         chunks.task.cancel()
         while (try? await chunks.next()) != nil {}

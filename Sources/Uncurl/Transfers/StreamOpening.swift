@@ -54,7 +54,7 @@ struct StreamOpening: Sendable {
             guard !manager.isInvalid else { throw .sessionInvalidated }
             let plan = try manager.taskPlan(for: request, settings)
             guard let built = plan.request, case .data = plan.kind else {
-                throw .invalidURL(request.path, reason: "a stream sends nothing but parameters")
+                throw .unsupportedContent(reason: "a stream sends nothing but parameters")
             }
             control.watchers.tell(.built(built))
             let adapted = try await steps.adapted(built, retryCount)

@@ -1,5 +1,6 @@
 /// A request under way: its reins, and its response.
 public struct Transfer<Value: Sendable>: Sendable {
+    /// The reins of the request, for code that does not care for its value.
     public let control: TransferControl
     private let run: Task<Response<Value>, Never>
 
@@ -19,11 +20,15 @@ public struct Transfer<Value: Sendable>: Sendable {
         }
     }
 
+    /// Waits for the value. A Swift task that is cancelled while it waits cancels the transfer.
     public var value: Value {
         get async throws(UncurlError) { try await response.result.get() }
     }
 
+    /// See ``TransferControl/cancel()``.
     public func cancel() { control.cancel() }
+    /// See ``TransferControl/suspend()``.
     public func suspend() { control.suspend() }
+    /// See ``TransferControl/resume()``.
     public func resume() { control.resume() }
 }

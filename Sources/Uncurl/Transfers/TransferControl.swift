@@ -3,13 +3,17 @@ public import URLLoading
 
 /// The reins of a request, over all its attempts. Any thread.
 public final class TransferControl: Sendable {
+    /// What the transfer does.
     public enum State: Hashable, Sendable {
         /// Not begun.
         case initialized
+        /// It goes on: it is built, under way, or waits for its next attempt.
         case resumed
         /// Its task reads nothing and sends nothing; between attempts, none begins.
         case suspended
+        /// It was cancelled. Its end may be about to be told.
         case cancelled
+        /// It has ended.
         case finished
     }
 
@@ -18,7 +22,7 @@ public final class TransferControl: Sendable {
         var task: URLSessionTask?
         /// Of attempts before.
         var past: [URLSessionTask] = []
-        /// Whether the task has been told to run, and whether somebody is just telling it otherwise.
+        /// Whether the task has been told to run, and whether a thread is about to tell it otherwise.
         var runs = false
         var isSteered = false
         var begins: [CheckedContinuation<Void, Never>] = []
@@ -49,6 +53,7 @@ public final class TransferControl: Sendable {
         watchers = Watchers(transfer: identifier, monitors: monitors)
     }
 
+    /// What the transfer does now.
     public var state: State { reins.withLock { $0.state } }
 
     /// The task under way, or the last; nil before the first.
@@ -57,8 +62,10 @@ public final class TransferControl: Sendable {
     /// One for each attempt, the first one first.
     public var tasks: [URLSessionTask] { reins.withLock { $0.past + ($0.task.map { [$0] } ?? []) } }
 
+    /// How much of the request's content the task under way has sent, in bytes.
     public var uploadProgress: TransferProgress { TransferProgress(sentBy: task) }
 
+    /// How much of the response's content the task under way has received, in bytes.
     public var downloadProgress: TransferProgress { TransferProgress(receivedBy: task) }
 
     /// Ends it with ``UncurlError/cancelled``, unless it has ended. What follows is that one end.
@@ -84,6 +91,7 @@ public final class TransferControl: Sendable {
         for begin in before.begins { begin.resume() }
     }
 
+    /// Stops the task, or keeps the next attempt from beginning.
     public func suspend() {
         let isStop = reins.withLock { reins in
             guard reins.state == .resumed || reins.state == .initialized else { return false }
@@ -95,6 +103,7 @@ public final class TransferControl: Sendable {
         watchers.tell(.suspended)
     }
 
+    /// Begins the transfer, or goes on with it.
     public func resume() {
         let begins = reins.withLock { reins -> [CheckedContinuation<Void, Never>]? in
             guard reins.state == .suspended || reins.state == .initialized else { return nil }
@@ -108,8 +117,9 @@ public final class TransferControl: Sendable {
         watchers.tell(.resumed)
     }
 
-    /// Tells the task what the state wants of it, one thread at a time: of two that change the state at once, the one whose word came last
-    /// must be the one that the task heard last. Whoever comes meanwhile leaves the rest to who is here.
+    /// Resumes or suspends the task as the state says, one thread at a time. If two threads change the state at once,
+    /// the last change must be the last that the task hears. A second thread leaves its change to the thread that is
+    /// here.
     private func steer() { follow(reins.withLock { $0.steer() }) }
 
     private func follow(_ word: (task: URLSessionTask, runs: Bool)?) {

@@ -2,8 +2,8 @@ internal import URLLoading
 
 /// A request from its building to its response: attempts, and what interceptors make of their failures.
 ///
-/// Only what makes the value knows its type: code for any type, that looks up at run time what it works on, costs a small request a tenth
-/// of all that it takes.
+/// Only what makes the value knows its type: code for any type, that looks up at run time what it works on, costs a
+/// small request a tenth of all that it takes.
 final class TransferRun: Sendable {
     /// What is to come of it.
     enum Kind {
@@ -23,7 +23,7 @@ final class TransferRun: Sendable {
         case refused(UncurlError, URLRequest?)
         case ended(TaskOutcome, TaskDelegate, DownloadedFile?)
 
-        /// Of a download that is tried again: no one else learns of it.
+        /// Removes the file of a download that is tried again. No caller has learned of it.
         func removeFile() {
             guard case .ended(let outcome, _, let download?) = self, let file = outcome.file else { return }
             if case .placed = download { return }
@@ -95,7 +95,8 @@ final class TransferRun: Sendable {
         }
     }
 
-    /// What is waited for: cancelling the Swift task cancels the request. Around the waiting alone, which is compiled for no type of value.
+    /// What is waited for: cancelling the Swift task cancels the request. Around the waiting alone, which is compiled
+    /// for no type of value.
     private func cancellably<Made>(_ step: () async -> Made) async -> Made {
         await withTaskCancellationHandler {
             await step()
@@ -167,7 +168,7 @@ final class TransferRun: Sendable {
         case .file:
             var plan = try manager.taskPlan(for: request, settings)
             guard case .data = plan.kind else {
-                throw .invalidURL(request.path, reason: "a download sends nothing but parameters")
+                throw .unsupportedContent(reason: "a download sends nothing but parameters")
             }
             plan.kind = .download
             return plan

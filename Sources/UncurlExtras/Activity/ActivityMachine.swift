@@ -56,7 +56,7 @@ struct ActivityMachine {
         }
     }
 
-    /// Nobody wants to know any more.
+    /// The monitor is switched off.
     mutating func disable() -> [Effect] {
         let former = state
         state = .inactive

@@ -2,12 +2,12 @@ public import Dispatch
 internal import Synchronization
 public import Uncurl
 
-/// Tells when something is being loaded, for a sign that people see: only what takes more than a second is shown, and pauses of less than
-/// 0.17 s are not.
+/// Tells when something is being loaded, for a sign that people see: only what takes more than a second is shown, and
+/// pauses of less than 0.17 s are not.
 ///
-/// What is being loaded is counted by the tasks' own states whenever one of them changes, never by adding and subtracting: a task that is
-/// suspended and then cancelled is gone once. Tasks without a URL do not count. It hears of managers' tasks by their notifications; of
-/// others when it is told with ``watch(_:)``.
+/// What is being loaded is counted by the tasks' own states whenever one of them changes, never by adding and
+/// subtracting: a task that is suspended and then cancelled is gone once. Tasks without a URL do not count. It hears of
+/// managers' tasks by their notifications; of others when it is told with ``watch(_:)``.
 ///
 /// ```swift
 /// let monitor = ActivityMonitor { isActive in sign.isLit = isActive }
@@ -100,7 +100,8 @@ public final class ActivityMonitor: Sendable {
     /// What is being loaded now.
     public var activeCount: Int { state.withLock { Self.count(&$0) } }
 
-    /// Counts a task while it runs. To be called again when it was resumed, suspended or has ended: a manager's notifications do that.
+    /// Counts a task while it runs. To be called again when it was resumed, suspended or has ended: a manager's
+    /// notifications do that.
     public func watch(_ task: URLSessionTask) {
         guard task.currentRequest?.url ?? task.originalRequest?.url != nil else { return }
         state.withLock { state in
@@ -147,7 +148,7 @@ public final class ActivityMonitor: Sendable {
         return running + state.activities.count
     }
 
-    /// With the lock held: what is done here calls nobody, and so keeps its order.
+    /// With the lock held: no effect calls foreign code directly, so their order is kept.
     private func perform(_ effects: [ActivityMachine.Effect], _ state: inout State) {
         for effect in effects {
             switch effect {

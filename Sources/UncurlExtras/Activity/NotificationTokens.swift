@@ -3,7 +3,8 @@ internal import Uncurl
 
 /// Observers of a notification center that end with it.
 final class NotificationTokens: @unchecked Sendable {
-    // `@unchecked`: a center's tokens are kept and given back, and never looked at; the list is touched under the lock alone.
+    // `@unchecked`: a center's tokens are kept and given back, and never looked at; the list is touched under the lock
+    // alone.
 
     private let center: NotificationCenter?
     private let lock = Mutex(())

@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// Values in memory, each at a cost, up to a capacity. Beyond it the least recently used go, oldest first, until what is left costs no more
-/// than a preferred amount: so it does not purge with every addition.
+/// Values in memory, each at a cost, up to a capacity. Beyond it the least recently used go, oldest first, until what
+/// is left costs no more than a preferred amount: so it does not purge with every addition.
 ///
-/// Nothing here waits, or calls anybody with its lock held. Any thread.
+/// No method waits, or calls foreign code while it holds the lock. Every method may be called on any thread.
 ///
 /// ```swift
 /// let cache = AutoPurgingCache<URL, Data>(capacity: 50 << 20, preferredAfterPurge: 30 << 20) { $0.count }
@@ -11,6 +11,7 @@ internal import Synchronization
 public final class AutoPurgingCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// 100 MiB: some 25 photographs as large as a screen.
     public static var defaultCapacity: Int { 100 << 20 }
+    /// 60 MiB: what a purge of a cache with the default capacity leaves.
     public static var defaultPreferredAfterPurge: Int { 60 << 20 }
 
     private struct Entry {
@@ -31,7 +32,9 @@ public final class AutoPurgingCache<Key: Hashable & Sendable, Value: Sendable>: 
         }
     }
 
+    /// The most that all values may cost together.
     public let capacity: Int
+    /// What the values cost at most after a purge.
     public let preferredAfterPurge: Int
     private let state = Mutex(State())
     private let cost: @Sendable (Value) -> Int
@@ -57,12 +60,14 @@ public final class AutoPurgingCache<Key: Hashable & Sendable, Value: Sendable>: 
     /// What all values cost together.
     public var usage: Int { state.withLock { $0.usage } }
 
+    /// The number of values.
     public var count: Int { state.withLock { $0.entries.count } }
 
     /// Keeps a value in place of what was kept before under this key.
     ///
-    /// - Returns: whether it is kept: not what ``init(capacity:preferredAfterPurge:admits:cost:)`` vetoes, and not what alone costs more than
-    ///   the capacity. What was kept before is gone in any case: it is not the key's value any more.
+    /// - Returns: whether it is kept: not what ``init(capacity:preferredAfterPurge:admits:cost:)`` vetoes, and not what
+    ///   alone costs more than the capacity. What was kept before is gone in any case: it is not the key's value any
+    ///   more.
     @discardableResult
     public func add(_ value: Value, for key: Key) -> Bool {
         let cost = max(0, cost(value))
@@ -116,7 +121,8 @@ public final class AutoPurgingCache<Key: Hashable & Sendable, Value: Sendable>: 
         return !gone.isEmpty
     }
 
-    /// For whoever hears that memory runs short: the least recently used go until the rest costs no more than `amount`.
+    /// Removes the least recently used values until the rest costs no more than `amount`, for programs that hear that
+    /// memory runs short.
     public func purge(to amount: Int) {
         let gone = state.withLock { Self.purge(&$0, to: max(0, amount), sparing: nil) }
         _ = consume gone

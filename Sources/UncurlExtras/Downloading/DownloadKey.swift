@@ -4,6 +4,7 @@ internal import Uncurl
 public struct DownloadKey: Hashable, Sendable {
     /// Which fields of requests must be the same.
     public enum Fields: Hashable, Sendable {
+        /// All fields of the request.
         case all
         /// Whatever the case of their names.
         case only(Set<String>)

@@ -2,8 +2,8 @@ public import Dispatch
 internal import Synchronization
 public import Uncurl
 
-/// Loads values, equal requests once: whoever asks for what is on its way waits with the others, and each gets it. Only so many
-/// loads are active at a time; what came is kept in a cache, if there is one.
+/// Loads values, and equal requests once: a second caller for a value that is being loaded waits for the same load. A
+/// limit holds for active loads. Loaded values go into a cache, if there is one.
 ///
 /// Loads by a function, so by a session, a manager, or a test's own:
 ///
@@ -12,30 +12,36 @@ public import Uncurl
 /// let image = try await images.value(for: URLRequest(url: url)).value
 /// ```
 ///
-/// Requests are equal that have method, URL and fields in common and are GET or HEAD without content; others are never merged, unless the
-/// program names them by a key of its own. Any thread.
+/// Requests are equal that have method, URL and fields in common and are GET or HEAD without content; others are never
+/// merged, unless the program names them by a key of its own. Any thread.
 public final class Downloader<Value: Sendable>: Sendable {
     /// Which of those that wait is next.
     public enum Order: Hashable, Sendable {
+        /// The oldest request is next.
         case firstInFirstOut
+        /// The newest request is next.
         case lastInFirstOut
     }
 
     /// What a load gives.
     public struct Loaded: Sendable {
+        /// The loaded value.
         public let value: Value
         /// Nil for what the cache had.
         public let response: URLResponse?
 
+        /// A value and the response that it was made of.
         public init(_ value: Value, _ response: URLResponse?) {
             self.value = value
             self.response = response
         }
     }
 
-    /// Loads one request. Its Swift task is cancelled when nobody waits for it any more.
+    /// Loads one request. Its Swift task is cancelled when no caller waits for it any more.
     public typealias Load = @Sendable (URLRequest) async throws -> Loaded
+    /// Called once with the value, or with the error that the load ended with.
     public typealias Completion = @Sendable (Result<Loaded, any Error>) -> Void
+    /// The cache of a downloader's values.
     public typealias Cache = AutoPurgingCache<DownloadCacheKey, Value>
 
     /// One that waits; what ``cancel(_:)`` takes.
@@ -49,7 +55,7 @@ public final class Downloader<Value: Sendable>: Sendable {
         let completion: Completion
     }
 
-    /// What somebody waits for.
+    /// A load that callers wait for.
     private struct Wanted {
         /// No two are the same: an answer to one that has been given up is not another's.
         let number: UInt64
@@ -71,8 +77,11 @@ public final class Downloader<Value: Sendable>: Sendable {
         }
     }
 
+    /// The most loads that are active at a time.
     public let maximumActive: Int
+    /// Which waiting request begins next.
     public let order: Order
+    /// The cache that is asked before a load and filled after it.
     public let cache: Cache?
     private let fields: DownloadKey.Fields
     private let queue: DispatchQueue
@@ -144,7 +153,8 @@ public final class Downloader<Value: Sendable>: Sendable {
         cached(name(request, key), request)
     }
 
-    /// Waits for the value. A Swift task that is cancelled meanwhile waits no more, and the load ends if nobody else waits for it.
+    /// Waits for the value. A Swift task that is cancelled meanwhile returns at once. The load ends if no other caller
+    /// waits for it.
     public func value(for request: URLRequest, key: String? = nil) async throws -> Loaded {
         let reins = Mutex((receipt: Receipt?.none, isCancelled: false))
         return try await withTaskCancellationHandler {
@@ -165,8 +175,8 @@ public final class Downloader<Value: Sendable>: Sendable {
         }
     }
 
-    /// Its completion gets `URLError.cancelled`; nothing, if it has got something already. The load ends if nobody else waits for it, and
-    /// the next equal request begins a new one.
+    /// Ends the wait of one caller. Its completion gets `URLError.cancelled`, unless it has been called already. The
+    /// load ends if no other caller waits for it; the next equal request begins a new load.
     public func cancel(_ receipt: Receipt) {
         let (handler, task) = state.withLock { state -> (Handler?, Task<Void, Never>?) in
             guard let name = state.wanted.first(where: { $0.value.number == receipt.load })?.key,

@@ -1,7 +1,8 @@
 internal import Synchronization
 public import Uncurl
 
-/// Places that each show one value, the latest that was asked for: an image view's, or those of a button, one for each of its states.
+/// Places that each show one value, the latest that was asked for: an image view's, or those of a button, one for each
+/// of its states.
 ///
 /// - what a place is loading already is not asked for again;
 /// - another request cancels the one before, whose result is never shown, however late it comes;
@@ -12,17 +13,20 @@ public import Uncurl
 /// slots.show(URLRequest(url: url), in: .normal, placeholder: nil) { content in … }
 /// ```
 ///
-/// Any thread. What is shown at once is shown before ``show(_:in:key:placeholder:apply:)`` returns, the rest on the downloader's queue; who
-/// asks on that queue too never sees an old result after asking.
+/// Any thread. What is shown at once is shown before ``show(_:in:key:placeholder:apply:)`` returns, the rest on the
+/// downloader's queue. A caller on that queue never sees an old result after its own call.
 public final class LatestSlots<Name: Hashable & Sendable, Value: Sendable>: Sendable {
+    /// What a place shows.
     public enum Content: Sendable {
         /// Nil: nothing is to be shown.
         case placeholder(Value?)
         /// The response is nil for what the cache had.
         case value(Value, URLResponse?)
+        /// The load failed. A load that another request replaced does not fail: it says nothing.
         case failed(any Error)
     }
 
+    /// Shows the content, on the downloader's queue.
     public typealias Apply = @Sendable (Content) -> Void
 
     private struct Loading {
@@ -39,6 +43,7 @@ public final class LatestSlots<Name: Hashable & Sendable, Value: Sendable>: Send
     private let downloader: Downloader<Value>
     private let state = Mutex(State())
 
+    /// Places whose values this downloader loads.
     public init(_ downloader: Downloader<Value>) { self.downloader = downloader }
 
     deinit {
@@ -95,6 +100,7 @@ public final class LatestSlots<Name: Hashable & Sendable, Value: Sendable>: Send
         if let receipt = old?.receipt { downloader.cancel(receipt) }
     }
 
+    /// Whether a request for this place is under way.
     public func isLoading(_ name: Name) -> Bool { state.withLock { $0.loading[name] != nil } }
 
     /// Ends the load of that number, if the place still waits for it.
@@ -111,6 +117,7 @@ public final class LatestSlots<Name: Hashable & Sendable, Value: Sendable>: Send
 public enum OnlySlot: Hashable, Sendable { case only }
 
 extension LatestSlots where Name == OnlySlot {
+    /// Shows the value of a request in the only place. See ``LatestSlots/show(_:in:key:transform:apply:)``.
     @discardableResult
     public func show(
         _ request: URLRequest,
@@ -121,5 +128,6 @@ extension LatestSlots where Name == OnlySlot {
         show(request, in: .only, key: key, placeholder: placeholder, apply: apply)
     }
 
+    /// Ends the load for the only place. The place keeps what it shows.
     public func cancel() { cancel(.only) }
 }

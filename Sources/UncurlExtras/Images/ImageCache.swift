@@ -5,9 +5,12 @@ public typealias ImageCache = AutoPurgingCache<ImageCacheKey, ImageContent>
 
 /// An image's URL, and what was made of it where that is not the image itself.
 public struct ImageCacheKey: Hashable, Sendable {
+    /// The absolute URL of the image.
     public let url: String
+    /// Names what was made of the image, such as a filter; nil for the image itself.
     public let identifier: String?
 
+    /// A key for an image, or for what was made of it.
     public init(_ url: URL, identifier: String? = nil) {
         self.url = url.absoluteString
         self.identifier = identifier

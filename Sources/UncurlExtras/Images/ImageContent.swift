@@ -2,6 +2,7 @@ public import Uncurl
 
 /// An image as far as it has been read.
 public struct ImageContent: Sendable, Equatable {
+    /// The format, by the octets.
     public let format: ImageFormat
     /// In pixels.
     public let width: Int
@@ -14,6 +15,7 @@ public struct ImageContent: Sendable, Equatable {
     /// Pixels a point.
     public let scale: Double
 
+    /// An image of a header that was read, and of pixels where they were decoded.
     public init(header: ImageHeader, pixels: ImagePixels? = nil, data: Data, scale: Double = 1) {
         format = header.format
         width = header.width
@@ -26,7 +28,9 @@ public struct ImageContent: Sendable, Equatable {
 
 /// Pixels row by row from the top left corner, four octets each: red, green, blue, alpha (not premultiplied).
 public struct ImagePixels: Sendable, Equatable {
+    /// In pixels.
     public let width: Int
+    /// In pixels.
     public let height: Int
     /// `width * height * 4` octets.
     public let octets: [UInt8]

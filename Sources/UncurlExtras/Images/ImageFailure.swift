@@ -8,6 +8,7 @@ public enum ImageFailure: Error, Sendable, Hashable {
     case truncated(ImageFormat)
     /// Not as its format has it, in words.
     case corrupt(ImageFormat, String)
+    /// The image has more pixels than the limit allows. It was not decoded.
     case tooManyPixels(width: Int, height: Int, limit: Int)
     /// zlib found no memory.
     case outOfMemory

@@ -2,11 +2,13 @@ public import Uncurl
 
 /// What an image is stored as.
 public enum ImageFormat: String, Sendable, Hashable, CaseIterable {
+    /// The formats whose headers are read.
     case png, jpeg, gif, tiff, ico, bmp, webp
 }
 
 /// What stands in front of an image: told by its octets, whatever its media type or its name.
 public struct ImageHeader: Sendable, Hashable {
+    /// The format, by the octets.
     public let format: ImageFormat
     /// In pixels, at least 1.
     public let width: Int

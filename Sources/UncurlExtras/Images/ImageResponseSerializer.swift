@@ -2,6 +2,7 @@ internal import Uncurl
 
 /// An image: its format and size by its octets, and its pixels where there is a decoder; PNG's is here.
 public struct ImageResponseSerializer: ResponseSerializer {
+    /// Which answers are read: status 200 to 299 and ``contentTypes``, unless set.
     public var validation: ResponseValidation
     /// Asked in order, before the one for PNG.
     public var decoders: [any ImageDecoder]
@@ -12,8 +13,10 @@ public struct ImageResponseSerializer: ResponseSerializer {
     /// Larger images are images without pixels; ``PNGDecoder/defaultMaximumPixels`` says why that number.
     public var maximumPixels: Int
 
+    /// `image/*`.
     public static let contentTypes: AcceptableTypes = ["image/*"]
 
+    /// Makes a serializer. Each argument is described at the property of its name.
     public init(
         validation: ResponseValidation = ResponseValidation(contentTypes: contentTypes),
         decoders: [any ImageDecoder] = [],
@@ -28,6 +31,8 @@ public struct ImageResponseSerializer: ResponseSerializer {
         self.maximumPixels = maximumPixels
     }
 
+    /// - Throws: `SerializationFailure` with the reason `empty` for no content, or with the reason `image` and an
+    ///   ``ImageFailure`` beneath.
     public func serialize(_ answer: ReceivedResponse) throws -> ImageContent {
         let content = try answer.content()
         guard !content.isEmpty else { throw SerializationFailure(.empty, answer: answer) }
@@ -49,5 +54,6 @@ public struct ImageResponseSerializer: ResponseSerializer {
 }
 
 extension ResponseSerializer where Self == ImageResponseSerializer {
+    /// An image: ``ImageResponseSerializer`` with its defaults.
     public static var image: ImageResponseSerializer { ImageResponseSerializer() }
 }

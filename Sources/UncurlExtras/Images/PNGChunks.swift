@@ -58,7 +58,7 @@ struct PNGChunks {
             guard Int(sum) == expected else { throw .corrupt(.png, "chunk \(type) has another checksum") }
         }
 
-        /// §5.4: a small first letter: whoever does not know the chunk may pass over it.
+        /// §5.4: a small first letter means that a decoder may skip a chunk that it does not know.
         var isAncillary: Bool { type.utf8.first.map { $0 & 0x20 != 0 } ?? false }
     }
 

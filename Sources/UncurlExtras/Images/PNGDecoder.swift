@@ -1,16 +1,19 @@
 public import Uncurl
 
 /// Makes pixels of PNGs (ISO/IEC 15948): every color type and depth, interlaced or not, with the checksums of all
-/// chunks and of the pixels. Samples of sixteen bits become the nearest of eight; gamma and profiles are left to who
-/// shows them.
+/// chunks and of the pixels. Samples of sixteen bits become the nearest of eight; gamma and color profiles are not
+/// applied.
 public struct PNGDecoder: ImageDecoder {
     /// 16,777,216: an image of 4096 by 4096, which takes 64 MiB as pixels. A file of 65 KiB can ask for that much.
     public static let defaultMaximumPixels = 1 << 24
 
+    /// Larger images are refused with ``ImageFailure/tooManyPixels(width:height:limit:)``.
     public var maximumPixels: Int
 
+    /// PNG.
     public var format: ImageFormat { .png }
 
+    /// A decoder with a limit, in pixels.
     public init(maximumPixels: Int = PNGDecoder.defaultMaximumPixels) {
         self.maximumPixels = maximumPixels
     }

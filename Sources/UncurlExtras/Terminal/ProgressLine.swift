@@ -9,7 +9,7 @@ struct ProgressLine {
 
     var label = ""
     var completed: Int64 = 0
-    /// Nil where nobody knows.
+    /// Nil where it is not known.
     var total: Int64?
     /// Bytes a second.
     var rate: Double?

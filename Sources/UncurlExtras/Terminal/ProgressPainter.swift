@@ -19,7 +19,7 @@ struct ProgressPainter {
     /// - Returns: whether it was the last.
     mutating func paint(_ snapshot: TerminalProgressBar.Snapshot) -> Bool {
         let now = watch.elapsed
-        // Less than nothing is nothing, whoever says so.
+        // Negative numbers count as zero.
         line.completed = max(0, snapshot.completed)
         line.total = snapshot.total.map { max(0, $0) }
         line.turn += 1

@@ -25,7 +25,7 @@ struct ProgressSpeed {
         self.value = value * weight + now * (1 - weight)
     }
 
-    /// Seconds until so many bytes have moved; nil where nobody can know.
+    /// Seconds until so many bytes have moved; nil where there is no speed to tell by.
     func remaining(_ bytes: Int64) -> Double? {
         guard let value, value >= 1 else { return nil }
         return Double(max(0, bytes)) / value

@@ -1,7 +1,8 @@
 internal import Glibc
 
 extension String {
-    /// What comes from a server must not command the terminal: without controls, those of ISO 6429's second set too, and what is not seen.
+    /// What comes from a server must not command the terminal: without controls, those of ISO 6429's second set too,
+    /// and what is not seen.
     var printable: String {
         var kept = UnicodeScalarView()
         for scalar in unicodeScalars where !scalar.properties.isDefaultIgnorableCodePoint {
@@ -20,8 +21,10 @@ public struct TerminalOutput: Sendable {
     public let isTerminal: Bool
     /// In columns; asked before each line.
     public let width: @Sendable () -> Int
+    /// Writes text, one call at a time for one progress bar.
     public let write: @Sendable (String) -> Void
 
+    /// Makes an output of closures, for a window or a test.
     public init(
         isTerminal: Bool,
         width: @escaping @Sendable () -> Int = { 80 },
@@ -34,6 +37,7 @@ public struct TerminalOutput: Sendable {
 
     /// Standard error: what a program is for goes to its standard output.
     public static let standardError = TerminalOutput(descriptor: STDERR_FILENO)
+    /// Standard output.
     public static let standardOutput = TerminalOutput(descriptor: STDOUT_FILENO)
 
     private init(descriptor: CInt) {
@@ -48,7 +52,7 @@ public struct TerminalOutput: Sendable {
             while !rest.isEmpty {
                 let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
                 if count < 0, errno == EINTR { continue }
-                // Nobody can be told that nothing can be told.
+                // There is no other place to report a failure of the terminal.
                 guard count > 0 else { return }
                 rest = rest.dropFirst(count)
             }

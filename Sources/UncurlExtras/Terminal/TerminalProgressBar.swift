@@ -1,8 +1,8 @@
 internal import Synchronization
 public import Uncurl
 
-/// Shows on a terminal how far a task has come: how much of how much, how fast, how long yet. In a file or a pipe it writes a line now
-/// and then instead.
+/// Shows on a terminal how far a task has come: how much of how much, how fast, how long yet. In a file or a pipe it
+/// writes a line now and then instead.
 ///
 /// ```swift
 /// let bar = TerminalProgressBar("debian.iso")
@@ -10,29 +10,39 @@ public import Uncurl
 /// task.resume()
 /// ```
 ///
-/// It follows one task at a time, until that has ended or another is bound. A task that has ended is not bound. Any thread.
+/// It follows one task at a time, until that has ended or another is bound. A task that has ended is not bound. Any
+/// thread.
 public final class TerminalProgressBar: Sendable {
     /// Which body is followed.
     public enum Direction: Hashable, Sendable {
+        /// The content of the response.
         case download
+        /// The content of the request.
         case upload
     }
 
     /// Of something that is no task.
     public struct Snapshot: Hashable, Sendable {
+        /// Whether the transfer goes on.
         public enum Phase: Hashable, Sendable {
+            /// Bytes move, or are about to.
             case running
+            /// The transfer is suspended.
             case paused
+            /// The transfer ended well.
             case completed
             /// With the reason in words.
             case failed(String)
         }
 
+        /// In bytes.
         public var completed: Int64
-        /// Nil where nobody knows.
+        /// Nil where it is not known.
         public var total: Int64?
+        /// Whether the transfer goes on.
         public var phase: Phase
 
+        /// How far the transfer is.
         public init(completed: Int64, total: Int64?, phase: Phase = .running) {
             self.completed = completed
             self.total = total
@@ -40,9 +50,9 @@ public final class TerminalProgressBar: Sendable {
         }
     }
 
-    /// Ten times a second: faster than anybody reads.
+    /// Ten times a second: faster than people read.
     public static let interval = Duration.milliseconds(100)
-    /// How often files and pipes get a line while nobody knows how long it takes.
+    /// How often files and pipes get a line while the length is not known.
     public static let lineInterval = Duration.seconds(5)
 
     private struct State {
