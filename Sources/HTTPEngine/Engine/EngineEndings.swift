@@ -12,7 +12,9 @@ extension Engine {
         // Handed on at once, it is looked at here; else where it is leased.
         if reusable, connection.host.pool.waiting > 0 { reusable = connection.isJustDrained || connection.isQuiet }
         connection.endReading()
-        if reusable, let next = connection.host.pool.firstWaiter.flatMap({ self.exchange($0)?.request }) {
+        if reusable, !closingServers.isEmpty,
+            let next = connection.host.pool.firstWaiter.flatMap({ self.exchange($0)?.request })
+        {
             reusable = mayCarry(next, connection)
         }
         if let decoder = exchange.decoder { spareDecoders.keep(decoder) }

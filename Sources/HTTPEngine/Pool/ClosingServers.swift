@@ -15,6 +15,8 @@ struct ClosingServers {
 
     private var until: [Destination: Instant] = [:]
 
+    var isEmpty: Bool { until.isEmpty }
+
     /// A connection to `destination` whose last response ended at `answered` turned out closed by the server.
     mutating func note(_ destination: Destination, answered: Instant, now: Instant) {
         guard now < answered.advanced(by: Self.haste) else { return }
