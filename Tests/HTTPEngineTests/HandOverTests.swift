@@ -145,6 +145,7 @@ struct HandOverTests {
         #expect(await engine.run(try get(server.port)).text == "first")
         // The close is seen by the loop, or by the look before the next hand-over.
         engine.handle.post { engine in
+            engine.closingServers.haste = .seconds(600)
             #expect(engine.connections.count == 0 || engine.waitForNews())
         }
         for count in [2, 3] {

@@ -182,6 +182,9 @@ final class Connection: ReadinessHandler, TimerHandler {
         return Int(exchanges) < engine.configuration.exchangesPerConnection && !isTooOld
     }
 
+    /// Whether the server closed with its answer, which did not announce it.
+    var isFinishedUnannounced: Bool { peerFinished && reading?.parser.persistence == .keepAlive }
+
     /// The first bytes of an answer to `exchange` are about to be read.
     func beginReading(_ exchange: Exchange) -> Reading {
         let reading = engine.readings.next

@@ -61,8 +61,12 @@ extension Engine {
         if connection.holdsStrayBytes {
             strayConnections += 1
         } else if !connection.isQuiet {
-            closingServers.note(connection.host.destination, answered: connection.answered, now: loop.now)
+            noteClose(of: connection)
         }
+    }
+
+    func noteClose(of connection: Connection) {
+        closingServers.note(connection.host.destination, answered: connection.answered, now: loop.now)
     }
 
     func enqueue(_ exchange: Exchange, _ host: Host, _ priority: UInt8) {

@@ -6,8 +6,8 @@ internal import Reactor
 /// server's kernel answers it with an RST, which does not say whether the server read it. So such a request is not sent on a connection
 /// of these servers that has just answered: it gets one of its own.
 struct ClosingServers {
-    /// How soon after its answer a close counts, and how long after its answer a connection is not trusted.
-    private static let haste = Duration.seconds(1)
+    /// How soon after its answer a close counts, and for how long after its answer a connection is not trusted.
+    var haste = Duration.seconds(1)
     /// For how long a server is remembered.
     private static let memory = Duration.seconds(60)
     /// More servers than these are not remembered: the table starts again.
@@ -19,14 +19,14 @@ struct ClosingServers {
 
     /// A connection to `destination` whose last response ended at `answered` turned out closed by the server.
     mutating func note(_ destination: Destination, answered: Instant, now: Instant) {
-        guard now < answered.advanced(by: Self.haste) else { return }
+        guard now < answered.advanced(by: haste) else { return }
         if until.count >= Self.limit { until = [:] }
         until[destination] = now.advanced(by: Self.memory)
     }
 
     /// Whether a connection to `destination` whose last response ended at `answered` may be about to close.
     func mayClose(_ destination: Destination, answered: Instant, now: Instant) -> Bool {
-        guard !until.isEmpty, now < answered.advanced(by: Self.haste), let end = until[destination] else {
+        guard !until.isEmpty, now < answered.advanced(by: haste), let end = until[destination] else {
             return false
         }
         return now < end
