@@ -52,6 +52,8 @@ struct FolderTests {
         // Each folder is a part of HTTP's semantics.
         "HTTPSemantics": [
             "URLs": [],
+            // What becomes of an answer: one machine over all the others' rules.
+            "Answers": ["Authentication", "Caching", "Redirects", "Resumption", "Retries", "URLs"],
             "Authentication": ["URLs"],
             "Caching": ["Redirects", "URLs"],
             "Cookies": ["URLs"],

@@ -1,0 +1,387 @@
+public import HTTP1
+
+/// What becomes of an answer: a value that is told what happens to one request, and says each time what is to be done next.
+///
+/// ```
+///                     ┌── serveStored, fail            ┌── proposeRedirect ──▶ follow(…), decline()
+///   begin(…) ─────────┤                                ├── askForCredentials ─▶ reply(…)
+///                     └── send ──▶ receive(head) ──────┼── serveUpdated, serveStored, discardStored
+///                               └▶ fail(…)             ├── sendAgain
+///                                                      └── deliver
+/// ```
+/// It knows neither sockets, files nor clocks: its owner tells the time, and does what a ``Step`` says. One machine lives as long as
+/// one attempt to get an answer, through all its redirects and challenges.
+///
+/// The order in which a head is judged:
+/// 1. Whether the credentials that went along were right. An answer that goes on to redirect has accepted them as well.
+/// 2. What a method that changes things makes of what is stored (RFC 9111 §4.4), for a redirect too: the change has been made.
+/// 3. Whether it speaks of the stored response. A 304 to conditions of the cache's is nothing that a user could read, and an error
+///    that a stored response stands in for must not be taken for a challenge or a redirect.
+/// 4. Whether it is a challenge, before it could be a redirect: 401 never is one.
+/// 5. Whether it is a redirect.
+/// 6. Whether it is stored. Only what is delivered is: what was asked about in 3 to 5 is not.
+/// 7. Whether it is the rest of what is on disk. Last, since it is a question about the answer that counts.
+///
+/// The order in which a failure is judged:
+/// 1. Content that only the caller has is asked for again, where the server cannot have seen the request (``RetryRule``).
+/// 2. A proxy's challenge is answered: the other ways meet the same proxy.
+/// 3. What is stored stands in. A user who accepts stale answers has one now, and need not wait.
+/// 4. The request waits for connectivity: nothing has been sent, so waiting costs nothing but time.
+/// 5. All begins anew, where the owner tries again by itself.
+/// 6. It fails.
+public struct AnswerMachine: Sendable {
+    /// A stored response that may have a part in the answer.
+    private struct Stored {
+        let exchange: StoredExchange
+        /// The request carries conditions of the cache's: a 304 is for it.
+        let isConditional: Bool
+        let mayServeStale: Bool
+    }
+
+    private let rules: Rules
+    /// How many redirects have been followed.
+    public private(set) var redirects = 0
+    /// A redirect has led to another origin, once at least: what is told the first one alone stays away, even on a way back.
+    public private(set) var hasLeftOrigin = false
+    /// The request's content goes along: no redirect has made a GET of it.
+    public private(set) var sendsContent = true
+    /// The redirect that was proposed takes the content away.
+    private var dropsContent = false
+    /// How far it has come with a server's challenges.
+    public private(set) var challenges = ChallengeProgress()
+    private var stored: Stored?
+    /// A head has come that nothing was asked about: failures from then on are the answer's.
+    private var hasHead = false
+    private var offer: ResumeOffer?
+    private var hasStartedOver = false
+    private var hasAskedForStream = false
+    private var tries = 0
+
+    /// - Parameter offer: what an earlier download has left.
+    public init(_ rules: Rules, resuming offer: ResumeOffer? = nil) {
+        self.rules = rules
+        self.offer = offer
+    }
+
+    /// The machine of a new attempt after this one: it has learnt nothing but how often it was tried.
+    public func anew(resuming offer: ResumeOffer?) -> AnswerMachine {
+        var machine = AnswerMachine(rules, resuming: offer)
+        machine.tries = tries
+        machine.hasAskedForStream = hasAskedForStream
+        return machine
+    }
+
+    // MARK: Before the request
+
+    /// Range and If-Range of a download that goes on; nothing once it has had to start over.
+    public var resumptionFields: [(name: String, value: String)] { hasStartedOver ? [] : offer?.fields ?? [] }
+
+    /// The request goes out, whatever is stored: nothing is, or nothing was looked for.
+    public mutating func beginUncached() {
+        stored = nil
+        hasHead = false
+    }
+
+    /// The request is about to go out.
+    ///
+    /// - Parameters:
+    ///   - fields: the fields as they would be sent.
+    ///   - found: what is stored for its method and URL; nil for nothing.
+    ///   - now: seconds since 1970.
+    public mutating func begin(
+        method: String,
+        fields: HTTPFields,
+        mode: CacheMode,
+        stored found: StoredExchange?,
+        now: Int64
+    ) -> Step {
+        beginUncached()
+        switch CacheRule.decide(method: method, request: fields, mode: mode, stored: found, now: now) {
+        case .load(let mayServeStale):
+            if let found, mayServeStale {
+                stored = Stored(exchange: found, isConditional: false, mayServeStale: true)
+            }
+            return .send(CacheRule.additions(mode, fields))
+        case .validate(let conditions, let mayServeStale):
+            if let found { stored = Stored(exchange: found, isConditional: true, mayServeStale: mayServeStale) }
+            return .send(conditions)
+        case .serve(let age, _, let refresh): return .serveStored(age: age, refresh: refresh)
+        case .fail(.nothingStored): return .fail(.nothingStored)
+        case .fail(.gatewayTimeout): return .answerGatewayTimeout
+        }
+    }
+
+    // MARK: The head
+
+    /// The head of a final response has come.
+    ///
+    /// - Parameters:
+    ///   - url: the request's. Asked for where it matters: most answers need none.
+    ///   - memory: what servers have accepted before; it learns from this answer.
+    public mutating func receive(
+        _ head: AnswerHead,
+        to request: AskedRequest,
+        url: @autoclosure () -> WebURL,
+        memory: inout AuthorizationMemory
+    ) -> Verdict {
+        hasHead = true
+        var accepted: ProtectionSpace?
+        if let space = request.authorized, head.status != Authenticator.Side.origin.status {
+            accepted = accept(space, head.fields, url(), &memory)
+        }
+        let invalidated =
+            CacheInvalidation.isSafe(request.method)
+            ? []
+            : CacheInvalidation.urls(
+                method: request.method,
+                url: url(),
+                status: head.status,
+                response: head.fields
+            )
+        let step =
+            stepByStored(head, request) ?? stepByChallenge(head, request, url, &memory)
+            ?? stepByRedirect(head, request, url) ?? stepByContent(head, request)
+        return Verdict(step: step, accepted: accepted, invalidated: invalidated)
+    }
+
+    /// The server has switched protocols (101): the credentials that went along were right.
+    ///
+    /// - Returns: what they are for; nil where none went along.
+    public mutating func switchProtocols(
+        _ fields: HTTPFields,
+        authorized: ProtectionSpace?,
+        url: @autoclosure () -> WebURL,
+        memory: inout AuthorizationMemory
+    ) -> ProtectionSpace? {
+        authorized.flatMap { accept($0, fields, url(), &memory) }
+    }
+
+    private mutating func accept(
+        _ space: ProtectionSpace,
+        _ fields: HTTPFields,
+        _ url: WebURL,
+        _ memory: inout AuthorizationMemory
+    ) -> ProtectionSpace {
+        if let authorizer = challenges.authorizer, authorizer.side == .origin {
+            memory.remember(authorizer, for: url)
+            challenges.authorizer = nil
+        }
+        memory.note(fields, for: url)
+        return space
+    }
+
+    private mutating func stepByStored(_ head: AnswerHead, _ request: AskedRequest) -> Step? {
+        guard let stored else { return nil }
+        if stored.isConditional, head.status == 304 {
+            self.stored = nil
+            let fresh = CacheValidation.freshened(
+                stored.exchange,
+                by: head.fields,
+                requested: request.sent,
+                received: head.received
+            )
+            guard let fresh else {
+                hasHead = false
+                return .discardStored
+            }
+            return .serveUpdated(fresh)
+        }
+        return stored.mayServeStale && CacheRule.isError(head.status) ? .serveStored(age: nil, refresh: nil) : nil
+    }
+
+    private mutating func stepByChallenge(
+        _ head: AnswerHead,
+        _ request: AskedRequest,
+        _ url: () -> WebURL,
+        _ memory: inout AuthorizationMemory
+    ) -> Step? {
+        guard head.status == Authenticator.Side.origin.status, !request.hasOwnAuthorization else { return nil }
+        let url = url()
+        let questions = ChallengeRule.questions(status: head.status, fields: head.fields, url: url)
+        guard !questions.isEmpty else { return nil }
+        if let refused = request.authorized {
+            var used = challenges.authorizer ?? memory.authorizer(for: url, refused)
+            if let question = questions.first(where: { $0.space == refused }), used?.renew(question) == true,
+                challenges.countAnswer()
+            {
+                challenges.authorizer = used
+                return .sendAgain
+            }
+            memory.forget(refused, for: url)
+            challenges.refuse(refused)
+        }
+        challenges.questions = questions
+        return askNext() ?? .deliver(.whole, .none)
+    }
+
+    private mutating func stepByRedirect(_ head: AnswerHead, _ request: AskedRequest, _ url: () -> WebURL) -> Step? {
+        guard (301..<400).contains(head.status) else { return nil }
+        let redirect = RedirectRule.follow(
+            status: head.status,
+            fields: head.fields,
+            method: request.method,
+            url: url(),
+            secrets: rules.secrets,
+            reading: rules.read
+        )
+        guard let redirect else { return nil }
+        guard mayRedirect else { return .fail(.tooManyRedirects) }
+        if redirect.dropsContent { dropsContent = true }
+        return .proposeRedirect(redirect)
+    }
+
+    private mutating func stepByContent(_ head: AnswerHead, _ request: AskedRequest) -> Step {
+        let storage = Self.storage(head, request)
+        guard let offer, !hasStartedOver, redirects == 0 || head.status == 206 || head.status == 416 else {
+            return .deliver(.whole, storage)
+        }
+        let decision = ResumeRule.decide(
+            status: head.status,
+            contentRange: head.fields["Content-Range"],
+            entityTag: head.fields["ETag"],
+            lastModified: head.fields["Last-Modified"],
+            contentLength: head.length,
+            validator: offer.validator,
+            received: offer.received,
+            expected: offer.expected
+        )
+        switch decision {
+        case .append(let total): return .deliver(.rest(total: total), storage)
+        case .restart:
+            hasStartedOver = true
+            return .deliver(.wholeInsteadOfRest, storage)
+        case .askAgain: return restIsGone()
+        }
+    }
+
+    private static func storage(_ head: AnswerHead, _ request: AskedRequest) -> Step.Storage {
+        switch request.caching {
+        case .none: return .none
+        case .compares, .stores: if request.method == "HEAD" { return .compare }
+        }
+        guard request.caching == .stores else { return .none }
+        let permitted = CacheStorage.permitted(
+            method: request.method,
+            request: request.fields,
+            status: head.status,
+            response: head.fields
+        )
+        return permitted == .forbidden ? .none : .store(permitted)
+    }
+
+    /// What an earlier download has left is of no use, or is not there any more: the whole is asked for.
+    public mutating func restIsGone() -> Step {
+        hasStartedOver = true
+        hasHead = false
+        return .requestWhole
+    }
+
+    // MARK: The user's word
+
+    /// The user goes on with a request, after ``Step/proposeRedirect(_:)`` or by a redirect of the user's own.
+    ///
+    /// - Parameters:
+    ///   - from: of the request that was redirected.
+    ///   - bringsContent: the user has put content into the request.
+    public mutating func follow(to url: WebURL?, from: WebURL?, bringsContent: Bool) -> Step {
+        guard mayRedirect else { return .fail(.tooManyRedirects) }
+        redirects += 1
+        if let from, let url, from.origin != url.origin { hasLeftOrigin = true }
+        if dropsContent { sendsContent = bringsContent }
+        challenges = ChallengeProgress()
+        return .sendAgain
+    }
+
+    /// Whether one more redirect may be followed.
+    public var mayRedirect: Bool { redirects < RedirectRule.limit }
+
+    /// The user does not want the redirect followed: the response is the answer.
+    public mutating func decline() -> Step {
+        dropsContent = false
+        return .deliver(.whole, .none)
+    }
+
+    /// The user has answered ``Step/askForCredentials(_:failures:)``.
+    ///
+    /// - Parameter url: of the request that was challenged.
+    public mutating func reply(_ reply: ChallengeReply, to question: ChallengeQuestion, url: WebURL) -> Step {
+        switch reply {
+        case .none: challenges.questions = []
+        case .next: break
+        case .credentials(let credentials):
+            guard let authorizer = Authorizer(question, credentials, url: url) else { break }
+            guard challenges.countAnswer() else {
+                challenges.questions = []
+                break
+            }
+            // A proxy's are its owner's to send; they are refused or not with the next answer, which does not say so.
+            if question.side == .proxy {
+                challenges.countFailure(question.space)
+            } else {
+                challenges.authorizer = authorizer
+            }
+            return .sendAgain
+        }
+        return askNext() ?? (question.side == .proxy ? .fail(.refusedByProxy) : .deliver(.whole, .none))
+    }
+
+    /// The next question of the challenge at hand; nil without one.
+    private mutating func askNext() -> Step? {
+        guard !challenges.questions.isEmpty else { return nil }
+        let question = challenges.questions.removeFirst()
+        let failures = challenges.failures(question.space)
+        guard failures < ChallengeRule.attemptLimit else {
+            // Nor is a weaker scheme tried: a user who was refused so often would send in the clear what Digest keeps.
+            challenges.questions = []
+            return nil
+        }
+        return .askForCredentials(question, failures: failures)
+    }
+
+    /// The Authorization of the next request, by what the user has answered; nil where nothing was asked.
+    ///
+    /// - Parameters: as for ``Authorizer/value(method:target:content:)``.
+    public mutating func authorization(
+        method: String,
+        target: String,
+        content: [UInt8]?
+    ) throws(AuthenticationError) -> SentAuthorization? {
+        guard var authorizer = challenges.authorizer, authorizer.side == .origin else { return nil }
+        defer { challenges.authorizer = authorizer }
+        let value = try authorizer.value(method: method, target: target, content: content)
+        return SentAuthorization(value: value, by: authorizer)
+    }
+
+    // MARK: Failure
+
+    /// The exchange has ended without an answer, or within one.
+    public mutating func fail(_ failure: AnswerFailure) -> Step {
+        if let facts = failure.stream, !hasAskedForStream, RetryRule.allows(facts) {
+            hasAskedForStream = true
+            return .askForStream
+        }
+        if let proxy = failure.proxy {
+            challenges.questions = ChallengeRule.questions(
+                ofProxy: proxy.challenges,
+                host: proxy.host,
+                port: proxy.port,
+                isSecure: proxy.isSecure
+            )
+            if !challenges.questions.isEmpty { return askNext() ?? .fail(.refusedByProxy) }
+        }
+        if let stored, stored.mayServeStale, !hasHead { return .serveStored(age: nil, refresh: nil) }
+        if rules.waitsForConnectivity, !hasHead, failure.isWithoutConnectivity {
+            let isFirst = tries == 0
+            return .waitForConnectivity(nextPause(), isFirst: isFirst)
+        }
+        if rules.triesAgain, failure.isTransient { return .beginAnew(after: nextPause()) }
+        return .fail(.failure)
+    }
+
+    /// A quarter of a second, then twice as long each time, up to ten seconds. The kernel tells no one when a server comes into
+    /// reach, and a try costs one look-up and one packet.
+    private mutating func nextPause() -> Duration {
+        defer { tries += 1 }
+        return min(.milliseconds(250 << min(tries, 8)), .seconds(10))
+    }
+}
