@@ -18,7 +18,7 @@ final class ByteChannel: Sendable {
         var head: URLResponse?
         var headWaiter: UnsafeContinuation<URLResponse, any Error>?
         var reader: UnsafeContinuation<[UInt8]?, any Error>?
-        var load: LoopBound<TaskLoad>?
+        var load: LoopBound<TaskLoader>?
         /// Nobody reads any more.
         var isAbandoned = false
     }
@@ -29,7 +29,7 @@ final class ByteChannel: Sendable {
 
     // MARK: For the load, on its loop
 
-    func received(_ response: URLResponse, _ load: TaskLoad) {
+    func received(_ response: URLResponse, _ load: TaskLoader) {
         let bound = LoopBound(load, on: load.engine.loop)
         let waiter = unsafe state.withLock { state in
             state.head = response
@@ -132,7 +132,7 @@ final class ByteChannel: Sendable {
         state.count = 0
         if state.isFull {
             state.isFull = false
-            if let load = state.load { load.loop.post { load.value.caughtUp() } }
+            if let load = state.load { load.loop.post { load.value.catchUp() } }
         }
         return all
     }

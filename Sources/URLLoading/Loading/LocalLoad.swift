@@ -7,7 +7,7 @@ internal import Reactor
 final class LocalLoad: @unchecked Sendable {
     // `@unchecked`: everything here is touched on the loop alone; the reading thread gets values.
     private let url: URL
-    private unowned let load: TaskLoad
+    private unowned let load: TaskLoader
     private var isHeld = false
     private var isStopped = false
     /// The next piece is on its way.
@@ -22,14 +22,14 @@ final class LocalLoad: @unchecked Sendable {
     /// Not the blocking pool, whose line is bounded: a program may ask for a thousand URLs at once.
     static let decoding = DispatchQueue(label: "URLLoading.DataURL")
 
-    init(_ url: URL, _ load: TaskLoad) {
+    init(_ url: URL, _ load: TaskLoader) {
         self.url = url
         self.load = load
         ready = nil
     }
 
     /// What is in memory already: an answer of the cache's.
-    init(_ response: URLResponse, _ data: Data, _ load: TaskLoad) {
+    init(_ response: URLResponse, _ data: Data, _ load: TaskLoader) {
         url = response.url ?? URL(fileURLWithPath: "/")
         self.load = load
         ready = response

@@ -22,11 +22,13 @@ final class ProtocolLoad: @unchecked Sendable {
     }
 
     /// Gone once this is stopped: whatever a class tells then finds nobody.
-    private unowned let load: TaskLoad
+    private unowned let load: TaskLoader
     private let loop: EventLoop
     private let classes: [URLProtocol.Type]
     private let task: URLSessionTask
     private let request: URLRequest
+    /// Without the content that the task has besides.
+    private let plain: URLRequest
     /// Nil where the request does not want to know what is in it.
     private let cache: URLCache?
     private let settings: SessionSettings
@@ -46,27 +48,44 @@ final class ProtocolLoad: @unchecked Sendable {
     private(set) var storagePolicy = URLCache.StoragePolicy.notAllowed
 
     /// Nil where no classes are to be asked, which is nearly always: nothing is made then.
-    static func make(for load: TaskLoad) -> ProtocolLoad? {
-        // Nobody could say which classes the next process has.
-        guard load.background == nil else { return nil }
+    ///
+    /// - Parameters:
+    ///   - content: what the request carries.
+    ///   - source: where the task's content comes from.
+    static func make(
+        for load: TaskLoader,
+        _ content: UploadContent,
+        _ source: TaskOrder.Content,
+        looksIntoCache: () -> Bool
+    ) -> ProtocolLoad? {
+        // The next process may have other classes.
+        guard !load.isInBackground else { return nil }
         let own = load.engine.settings.protocolClasses
         guard !own.isEmpty || URLProtocol.hasRegisteredClasses else { return nil }
-        return ProtocolLoad(for: load, own + URLProtocol.registeredClasses)
+        let cache = looksIntoCache() ? load.engine.settings.cache : nil
+        return ProtocolLoad(for: load, own + URLProtocol.registeredClasses, content, source, cache)
     }
 
-    private init(for load: TaskLoad, _ classes: [URLProtocol.Type]) {
+    private init(
+        for load: TaskLoader,
+        _ classes: [URLProtocol.Type],
+        _ content: UploadContent,
+        _ source: TaskOrder.Content,
+        _ cache: URLCache?
+    ) {
         self.classes = classes
         self.load = load
         loop = load.engine.loop
         task = load.task
         settings = load.engine.settings
-        cache = load.looksIntoCache ? settings.cache : nil
+        self.cache = cache
+        plain = load.request
         limit = RequestBuilder.duration(load.request.values.explicitTimeout ?? settings.requestTimeout)
         lastHeard = loop.now
         var request = load.request
         // A class knows of a task's content what its request says; a redirect that made a GET of it has taken the content away.
-        if !load.content.isEmpty {
-            switch load.order.content {
+        if !content.isEmpty {
+            switch source {
             case .request, .stream: break
             case .segments(let body): request.httpBody = Self.memory(of: body)
             case .data(let data): request.httpBody = data
@@ -95,7 +114,7 @@ final class ProtocolLoad: @unchecked Sendable {
         queue.async { [self] in
             guard let taker = classes.first(where: { $0.canInit(with: task) }) else {
                 return onLoop { load in
-                    load.task.currentRequest = load.load.request
+                    load.task.currentRequest = load.plain
                     load.load.loadItself(load)
                 }
             }

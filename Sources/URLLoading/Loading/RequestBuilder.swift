@@ -19,7 +19,7 @@ struct RequestBuilder {
     var proxies: ProxyConfiguration?
     var rates: TransferRates?
     /// A redirect has led to a server that the session's secrets are not for.
-    var isAmongStrangers = false
+    var hasLeftOrigin = false
     /// For https.
     var context: TLSContext?
     /// A WebSocket's.
@@ -117,7 +117,7 @@ struct RequestBuilder {
         }
         if let own { try add(own, to: &fields) { _ in true } }
         try add(session, to: &fields) { name in
-            own?.contains(name) != true && !(isAmongStrangers && settings.secrets.contains(name))
+            own?.contains(name) != true && !(hasLeftOrigin && settings.secrets.contains(name))
         }
         for (name, value) in extra { try fields.replace(name, value) }
         return fields
@@ -177,5 +177,12 @@ struct RequestBuilder {
         case .noScheme, .empty: .unsupportedURL
         case .userInformation, .host, .secondColon, .portSyntax, .portRange, .percent, .byte: .badURL
         }
+    }
+}
+
+extension URLRequest {
+    /// The caller has named the codings that are taken, and gets them as they are.
+    var decidesOnCoding: Bool {
+        values.fields.map { $0.contains("Accept-Encoding") || $0.contains("Range") } ?? false
     }
 }

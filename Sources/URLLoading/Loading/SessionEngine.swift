@@ -13,8 +13,8 @@ final class SessionEngine {
     private var made: Engine?
     private var madeForHTTP: TLSContext?
     private var madeForStreams: TLSContext?
-    /// In no order; each knows its seat.
-    private(set) var loads: [TaskLoad] = []
+    /// In no order; each knows its index.
+    private(set) var loaders: [TaskLoader] = []
     /// What servers have taken before, and are given unasked.
     var authorizations = AuthorizationMemory()
     /// With the credentials that proxies have been given since.
@@ -90,24 +90,34 @@ final class SessionEngine {
         }
     }
 
-    func add(_ load: TaskLoad) {
-        load.seat = loads.count
-        loads.append(load)
-        load.task.stage = .loading(load)
+    func add(_ loader: TaskLoader) {
+        loader.move(to: loaders.count)
+        loaders.append(loader)
+        loader.task.stage = .loading(loader)
     }
 
-    func remove(_ load: TaskLoad) {
-        load.task.stage = .over
-        // The last one takes its seat.
-        let last = loads.removeLast()
-        guard last !== load else { return }
-        last.seat = load.seat
-        loads[load.seat] = last
+    func remove(_ loader: TaskLoader) {
+        loader.task.stage = .over
+        // The last one takes its place.
+        let last = loaders.removeLast()
+        guard last !== loader else { return }
+        last.move(to: loader.index)
+        loaders[loader.index] = last
+    }
+
+    /// What the session wants of each request's answers.
+    func answerRules(isBackground: Bool) -> AnswerMachine.Rules {
+        AnswerMachine.Rules(
+            secrets: settings.secrets,
+            waitsForConnectivity: settings.waitsForConnectivity,
+            triesAgain: isBackground,
+            reading: WebURL.read
+        )
     }
 
     /// Connections are closed; loads end as cancelled.
     func shutDown() {
-        for load in loads { load.cancel() }
+        for loader in loaders { loader.cancel() }
         made?.shutdown()
         made = nil
         lastPlan = nil
@@ -119,7 +129,7 @@ final class SessionEngine {
         lastPlan = nil
         authorizations.forgetAll()
         proxies = settings.proxies.configuration
-        guard loads.isEmpty else { return }
+        guard loaders.isEmpty else { return }
         made?.shutdown()
         made = nil
         (madeForHTTP, madeForStreams) = (nil, nil)

@@ -30,8 +30,8 @@ struct TaskControl: Sendable {
         )
     }
 
-    private static func takeUp(_ task: URLSessionTask, _ session: URLSession, _ engine: SessionEngine) -> TaskLoad {
-        let load = TaskLoad(task, session, engine)
+    private static func takeUp(_ task: URLSessionTask, _ session: URLSession, _ engine: SessionEngine) -> TaskLoader {
+        let load = TaskLoader(task, session, engine)
         engine.add(load)
         return load
     }
@@ -59,7 +59,7 @@ struct TaskControl: Sendable {
     func cancel(
         as fate: TaskSnapshot.Fate = .cancelled,
         handingOver handler: (@Sendable (Data?) -> Void)? = nil,
-        _ how: @escaping @Sendable (TaskLoad) -> Void
+        _ how: @escaping @Sendable (TaskLoader) -> Void
     ) -> Bool {
         let isFirst = task.snapshot.withLock { snapshot in
             guard snapshot.state == .running || snapshot.state == .suspended, snapshot.fate == .open else {
@@ -73,7 +73,7 @@ struct TaskControl: Sendable {
     }
 
     private static func carryOut(
-        _ how: @Sendable (TaskLoad) -> Void,
+        _ how: @Sendable (TaskLoader) -> Void,
         _ task: URLSessionTask,
         _ session: URLSession,
         _ engine: SessionEngine

@@ -18,7 +18,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// A task has one load in its life.
     enum Stage {
         case new
-        case loading(TaskLoad)
+        case loading(TaskLoader)
         /// Its load goes on as that of another task, which its answer has become.
         case passed(to: URLSessionTask)
         /// Its end is on the way, though the task may not say so yet.

@@ -64,7 +64,7 @@ final class StreamLoad {
     private static let ahead = 64 << 10
 
     /// Until it is over.
-    private(set) var load: TaskLoad?
+    private(set) var load: TaskLoader?
     private let loop: EventLoop
     private var channel: StreamChannel?
     var state: State
@@ -82,19 +82,19 @@ final class StreamLoad {
     private var lastWrite: UInt64 = 0
 
     /// One that is to be connected.
-    init(_ load: TaskLoad, _ channel: StreamChannel, to origin: Origin) {
+    init(_ load: TaskLoader, _ channel: StreamChannel, to origin: Origin) {
         (self.load, loop, self.channel) = (load, load.engine.loop, channel)
         state = .fresh(origin)
     }
 
     /// The content of an answer.
-    init(_ load: TaskLoad, of channel: StreamChannel) {
+    init(_ load: TaskLoader, of channel: StreamChannel) {
         (self.load, loop, self.channel) = (load, load.engine.loop, channel)
         (state, writing) = (.answer, .closed)
     }
 
     /// What was HTTP; nobody has asked for it yet.
-    init(_ load: TaskLoad, on connection: UpgradedConnection) {
+    init(_ load: TaskLoader, on connection: UpgradedConnection) {
         (self.load, loop) = (load, load.engine.loop)
         state = .held(connection)
     }
@@ -110,7 +110,7 @@ final class StreamLoad {
     }
 
     private func connect(to origin: Origin) {
-        guard let load, let options = try? load.streamOptions(securing: false) else { return }
+        guard let load, let options = try? load.engine.streamOptions(securing: false) else { return }
         state = .connecting(load.engine.engine.open(origin, options: options) { [weak self] in self?.opened($0) })
     }
 
@@ -270,7 +270,7 @@ final class StreamLoad {
         case .open(let connection):
             if isFull || isReadingHeld { connection.pause() } else { connection.resume() }
         case .answer:
-            if isFull { load?.fallBehind() } else if wasFull { load?.caughtUp() }
+            if isFull { load?.fallBehind() } else if wasFull { load?.catchUp() }
         case .fresh, .held, .connecting, .securing, .closed, .stopped: break
         }
     }
@@ -382,7 +382,7 @@ final class StreamLoad {
         case .awaited(let call): call(result)
         case .handler(let call):
             guard let load else { return }
-            load.callbacks.add(on: load.session.delegateQueue) { call(result) }
+            load.later { call(result) }
         }
     }
 }

@@ -42,9 +42,9 @@ extension StreamLoad {
         }
         do {
             // What was HTTP goes on with the host it was asked for.
-            let place = try (load.task as? URLSessionStreamTask)?.place?.origin() ?? load.transaction?.place.origin
+            let place = try (load.task as? URLSessionStreamTask)?.place?.origin() ?? load.origin
             guard let origin = place else { return }
-            let options = try load.streamOptions(securing: true)
+            let options = try load.engine.streamOptions(securing: true)
             let rest = input
             input = []
             state = .securing(
@@ -66,12 +66,12 @@ extension StreamLoad {
         state = .closed
         let rest = input
         input = []
-        load.captured = CapturedStreams(
+        let streams = CapturedStreams(
             connection,
             having: rest,
             isReadable: reading == .open,
             isWritable: writing == .open
         )
-        load.end(nil)
+        load.end(nil, handingOver: streams)
     }
 }

@@ -28,7 +28,7 @@ final class WebSocketLoad {
     private static let overhead = 64
 
     /// Until it is over.
-    private var load: TaskLoad?
+    private var load: TaskLoader?
     private let channel: WebSocketChannel
     private var connection: WebSocketConnection?
     private var state = State.talking
@@ -46,7 +46,7 @@ final class WebSocketLoad {
     /// How long the server may say nothing at all, and when we look.
     private var silence: (limit: Duration, timer: TimerID)?
 
-    init(_ load: TaskLoad, _ channel: WebSocketChannel) {
+    init(_ load: TaskLoader, _ channel: WebSocketChannel) {
         self.load = load
         self.channel = channel
     }
@@ -57,7 +57,8 @@ final class WebSocketLoad {
         let connection = WebSocketConnection(upgraded, agreement, options: options, delegate: self)
         self.connection = connection
         guard let load else { return }
-        for wish in channel.open(LoopBound(self, on: upgraded.loop), load.callbacks) { take(wish) }
+        tellOpened(agreement.subprotocol)
+        for wish in channel.open(LoopBound(self, on: upgraded.loop), load.queue) { take(wish) }
         connection.start()
         updateReading()
         // The session's limit is one of sixty seconds: it would end every WebSocket that has nothing to say.
@@ -209,7 +210,7 @@ final class WebSocketLoad {
         case .awaited(let call): call(result)
         case .handler(let call):
             guard let load else { return channel.call(reply, result) }
-            load.callbacks.add(on: load.session.delegateQueue) { call(result) }
+            load.later { call(result) }
         }
     }
 
@@ -267,12 +268,37 @@ extension WebSocketLoad: WebSocketConnectionDelegate {
         state = .ended(ending, timer)
     }
 
+    private func tellOpened(_ subprotocol: String?) {
+        guard let load, let task = load.task as? URLSessionWebSocketTask else { return }
+        load.tell(.socket) { session, _, delegate in
+            (delegate as? any URLSessionWebSocketDelegate)?.urlSession(
+                session,
+                webSocketTask: task,
+                didOpenWithProtocol: subprotocol
+            )
+        }
+    }
+
+    /// The server has closed.
+    private func tellClosed() {
+        guard let load, let task = load.task as? URLSessionWebSocketTask else { return }
+        let (code, reason) = (task.closeCode, task.closeReason)
+        load.tell(.socket) { session, _, delegate in
+            (delegate as? any URLSessionWebSocketDelegate)?.urlSession(
+                session,
+                webSocketTask: task,
+                didCloseWith: code,
+                reason: reason
+            )
+        }
+    }
+
     private func tell(_ ending: WebSocketEnding) {
         guard let load else { return }
         switch ending {
         case .closed(let reason):
             channel.closed(Int(reason.code ?? 1005), reason.text)
-            load.tellClosed()
+            tellClosed()
             load.end(nil)
         case .failed(let failure):
             channel.closed(failure.status)

@@ -5,8 +5,6 @@ internal import WebSocket
 /// One opening handshake of a task: redirects and challenges begin another.
 struct WebSocketOpening {
     let handshake: ClientHandshake
-    /// The 101, until the connection follows.
-    var answer: ResponseHead?
 
     /// The subprotocols are those of the request's Sec-WebSocket-Protocol field; its other fields of the handshake are not sent.
     init(_ request: URLRequest) throws(URLError) {

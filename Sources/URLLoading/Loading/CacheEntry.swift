@@ -2,20 +2,6 @@ internal import Foundation
 internal import HTTP1
 internal import HTTPSemantics
 
-/// A stored answer that the server is asked about.
-struct CacheUse {
-    let cached: CachedURLResponse
-    /// The request carries conditions of the cache's: a 304 is for it.
-    let isConditional: Bool
-    let mayServeStale: Bool
-
-    init(_ cached: CachedURLResponse, isConditional: Bool, mayServeStale: Bool) {
-        self.cached = cached
-        self.isConditional = isConditional
-        self.mayServeStale = mayServeStale
-    }
-}
-
 /// An answer on its way into the cache.
 struct CacheEntry {
     let storage: CacheStorage

@@ -1,0 +1,10 @@
+internal import Reactor
+
+/// A timer that runs a closure.
+final class Alarm: TimerHandler {
+    private let ring: () -> Void
+
+    init(_ ring: @escaping () -> Void) { self.ring = ring }
+
+    func timerFired(_ id: TimerID) { ring() }
+}

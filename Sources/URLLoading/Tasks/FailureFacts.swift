@@ -1,0 +1,77 @@
+internal import HTTPEngine
+internal import HTTPSemantics
+internal import Reactor
+internal import TLS
+
+/// What the engine's errors mean to the rules.
+extension AnswerFailure {
+    /// - Parameters:
+    ///   - proxies: the session's.
+    ///   - mayRepeat: the task lets its request be tried again.
+    init(
+        _ error: EngineError,
+        _ report: ExchangeReport,
+        _ attempt: Attempt,
+        _ proxies: ProxyConfiguration,
+        mayRepeat: Bool
+    ) {
+        self.init(
+            isWithoutConnectivity: error.isWithoutConnectivity,
+            isTransient: mayRepeat && error.isTransient
+        )
+        if case .proxy(.authenticationRequired(let refusal)) = error, let place = attempt.transaction?.place,
+            let proxy = proxies.proxy(for: place.origin)
+        {
+            self.proxy = ProxyRefusal(
+                challenges: refusal.challenges,
+                host: "\(proxy.host)",
+                port: Int(proxy.port),
+                isSecure: place.scheme == .https
+            )
+        }
+        if case .stream = attempt.content {
+            stream = RetryRule.Facts(
+                reusedConnection: report.reusedConnection,
+                responseStarted: report.timings.responseStart != nil,
+                peerClosed: error.isPeerClosure,
+                sent: report.bytesSent > 0,
+                idempotent: RetryRule.isIdempotent(attempt.request.values.httpMethod),
+                // The user is asked for it once more.
+                replayable: true,
+                alreadyRetried: report.retried
+            )
+        }
+    }
+}
+
+extension EngineError {
+    /// The server had closed a kept connection meanwhile.
+    fileprivate var isPeerClosure: Bool {
+        switch self {
+        case .closedBeforeResponse(let cause), .uploadAborted(_, let cause): cause?.isPeerClosure ?? true
+        default: false
+        }
+    }
+
+    /// There is no way to the server now, by the kernel's or the name service's word, and there may be one later. A server that refuses
+    /// was reached.
+    fileprivate var isWithoutConnectivity: Bool {
+        guard case .connect(let error) = self else { return false }
+        guard !error.attempts.isEmpty else { return true }
+        return error.attempts.allSatisfy { $0.errno == .networkUnreachable || $0.errno == .hostUnreachable }
+    }
+
+    /// Of the network's kind, which another try may not meet. What the server or its certificate says, it would say again.
+    fileprivate var isTransient: Bool {
+        switch self {
+        case .connect, .timedOut, .closedWhileOpening, .closedBeforeResponse, .uploadAborted, .truncatedHead,
+            .truncatedBody, .connectionLost, .sendFailed, .system, .tls(.truncated), .tls(.closedInHandshake),
+            .proxy(.unreachable):
+            true
+        case .invalidRequest, .tls, .proxy, .unsolicitedBytes, .malformedResponse, .unexpectedUpgrade, .undecodable,
+            .bodyLengthMismatch, .bodyFailed, .bodyUnreadable, .bodyFileReplaced, .bodySourceFailed, .cancelled,
+            .shutDown:
+            false
+        }
+    }
+}

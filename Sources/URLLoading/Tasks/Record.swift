@@ -1,0 +1,27 @@
+internal import Foundation
+internal import HTTPEngine
+internal import Reactor
+
+/// What a task's metrics are made of, for a task whose metrics are asked for.
+struct Record {
+    private let started = Date()
+    private let clock: WallClock
+    private var transactions: [URLSessionTaskTransactionMetrics] = []
+
+    init(_ now: Instant) { clock = WallClock(now) }
+
+    mutating func note(_ request: URLRequest, _ report: ExchangeReport, _ response: URLResponse?) {
+        transactions.append(URLSessionTaskTransactionMetrics(request, TransactionFacts(report, response, clock)))
+    }
+
+    /// An answer of the cache's.
+    mutating func note(_ request: URLRequest, stored response: URLResponse, _ length: Int) {
+        let facts = TransactionFacts(stored: response, length, since: Date())
+        transactions.append(URLSessionTaskTransactionMetrics(request, facts))
+    }
+
+    func metrics(redirects: Int) -> URLSessionTaskMetrics {
+        let interval = DateInterval(start: started, end: max(started, Date()))
+        return URLSessionTaskMetrics(transactions, interval, redirects: redirects)
+    }
+}

@@ -1,0 +1,229 @@
+internal import Foundation
+internal import HTTP1
+internal import HTTPEngine
+internal import HTTPSemantics
+internal import TLS
+
+/// How an attempt's request is made for the engine.
+extension Attempt {
+    /// The request for the engine, and the answer to a challenge in it.
+    ///
+    /// - Parameter conditions: fields that make the request conditional, for the cache.
+    mutating func plan(
+        _ url: URL,
+        _ conditions: [(name: String, value: String)],
+        _ order: TaskOrder,
+        _ engine: SessionEngine
+    ) throws(URLError) -> (RequestPlan, SentAuthorization?) {
+        // An upload's content is not the request's: the same request may have been sent without any. Nor are the rates, which stay the task's
+        // when it goes on with another request.
+        let rates = order.request?.rates
+        let isRepeatable = opening == nil && !machine.hasLeftOrigin && content.isEmpty && rates == nil
+        var last: RequestPlan?
+        if isRepeatable, let plan = engine.lastPlan, plan.serves(request, url) { last = plan }
+        let place: HTTPURL
+        if let last { place = last.place } else { place = try RequestBuilder.place(url) }
+        let scope = last?.scope ?? CookieScope(place)
+        var extra = conditions + machine.resumptionFields
+        if let cookies = cookieField(scope, engine.settings) { extra.append(("Cookie", cookies)) }
+        let authorization = try authorization(url, place, engine)
+        if let authorization { extra.append(("Authorization", authorization.value)) }
+        if extra.isEmpty, let last { return (last, nil) }
+        var builder = builder(url, content, engine)
+        builder.extra = extra
+        builder.proxies = engine.proxies
+        builder.context = try engine.context(for: place, url)
+        builder.rates = rates
+        builder.handshake = opening?.handshake
+        let (made, fields) = try builder.build(to: place)
+        let plan = RequestPlan(made, fields, to: place, scope, for: request, url)
+        if extra.isEmpty, isRepeatable { engine.lastPlan = plan }
+        return (plan, authorization)
+    }
+
+    private func builder(_ url: URL, _ content: UploadContent, _ engine: SessionEngine) -> RequestBuilder {
+        var builder = RequestBuilder(settings: engine.settings, request: request, url: url, content: content)
+        builder.hasLeftOrigin = machine.hasLeftOrigin
+        return builder
+    }
+
+    /// The jar's, unless the request has its own or wants none.
+    private func cookieField(_ scope: CookieScope, _ settings: SessionSettings) -> String? {
+        guard settings.setsCookies, let cookies = settings.cookies, request.httpShouldHandleCookies else { return nil }
+        if let own = request.values.fields, own.contains(.cookie) { return nil }
+        return cookies.cookieHeader(for: scope, mainDocumentURL: request.mainDocumentURL)
+    }
+
+    /// What goes along unasked: the task's own answer to a challenge, or one that this server took before. A caller's own field
+    /// goes before both.
+    private mutating func authorization(
+        _ url: URL,
+        _ place: HTTPURL,
+        _ engine: SessionEngine
+    ) throws(URLError) -> SentAuthorization? {
+        if let own = request.values.fields, own.contains(.authorization) { return nil }
+        guard machine.challenges.authorizer != nil || !engine.authorizations.isEmpty else { return nil }
+        let (method, octets) = (request.values.httpMethod, content.octets)
+        do throws(AuthenticationError) {
+            let own = try machine.authorization(method: method, target: place.target, content: octets)
+            if let own { return own }
+        } catch {
+            throw ErrorTranslation.urlError(.userAuthenticationRequired, url, error)
+        }
+        guard !engine.authorizations.isEmpty else { return nil }
+        return engine.authorizations.authorization(
+            for: WebURL(url),
+            method: method,
+            target: place.target,
+            content: octets
+        )
+    }
+
+    /// By whose name and password a request would go out.
+    private func credentials(for url: URL, _ engine: SessionEngine) -> Credentials? {
+        if let own = request.values.fields, own.contains(.authorization) { return nil }
+        if let authorizer = machine.challenges.authorizer, authorizer.side == .origin { return authorizer.credentials }
+        guard !engine.authorizations.isEmpty else { return nil }
+        return engine.authorizations.credentials(for: WebURL(url))
+    }
+
+    // MARK: For the cache
+
+    func cacheMode(_ settings: SessionSettings) -> CacheMode {
+        let own = request.cachePolicy
+        return CacheMode(own == .useProtocolCachePolicy ? settings.cachePolicy : own)
+    }
+
+    /// Whether the request says a word to caches (RFC 9111 §5.2.1): nothing else is of weight where nothing is stored.
+    func isCacheControlled(_ settings: SessionSettings) -> Bool {
+        request.values.fields?.contains(.cacheControl) == true || settings.fields.contains(.cacheControl)
+    }
+
+    /// The fields as far as the cache's rules care; if a stored answer was selected by some, those as they would be sent
+    /// (RFC 9111 §4.1): what an answer varies by is mostly what nobody has set by hand.
+    func fields(for found: CachedURLResponse?, _ url: URL, _ engine: SessionEngine) -> HTTPFields {
+        let plain = engine.settings.fields(with: request.values.fields)
+        guard let record = found?.record else { return plain }
+        let credentials = credentials(for: url, engine)
+        let isAnyone = credentials == nil && !VaryRule.identifies(plain) && !engine.security.hasShownIdentities
+        guard !isAnyone || !record.varying.isEmpty else { return plain }
+        var builder = builder(url, content, engine)
+        guard let place = try? builder.place() else { return plain }
+        if let cookies = cookieField(CookieScope(place), engine.settings) { builder.extra.append(("Cookie", cookies)) }
+        return (try? builder.build(to: place).1).map { selecting($0, place, credentials, engine) } ?? plain
+    }
+
+    /// The fields of the request that was sent, made fit to be compared with other requests'.
+    func selecting(_ transaction: Transaction, _ engine: SessionEngine) -> HTTPFields {
+        selecting(transaction.fields, transaction.place, transaction.authorized?.credentials, engine)
+    }
+
+    /// Fields as they are sent, made fit to be compared with other requests': with whatever else tells the server who asks.
+    ///
+    /// - Parameter credentials: those that the session answers challenges with: a Digest answer is another one each time.
+    private func selecting(
+        _ sent: HTTPFields,
+        _ place: HTTPURL,
+        _ credentials: Credentials?,
+        _ engine: SessionEngine
+    ) -> HTTPFields {
+        var fields = sent
+        if let credentials {
+            let octets = Array("\(credentials.user)\u{0}\(credentials.password)".utf8)
+            try? fields.replace("Authorization", "Session \(Data(octets).base64EncodedString())")
+        }
+        // The engine writes Host. One of the caller's own asks another server than the URL's.
+        if let host = request.values.fields?["Host"] { try? fields.replace("Host", host) }
+        if let identity = engine.security.identity(shownTo: place.origin) {
+            try? fields.replace(VaryRule.clientCertificate, Data(identity).base64EncodedString())
+        }
+        return fields
+    }
+
+    /// Brings the cache up to date behind the answer's back (RFC 5861 §3).
+    mutating func refresh(
+        _ found: CachedURLResponse,
+        _ url: URL,
+        _ conditions: [(name: String, value: String)],
+        _ engine: SessionEngine
+    ) {
+        var builder = builder(url, .none, engine)
+        guard let cache = engine.settings.cache, let place = try? builder.place() else { return }
+        builder.extra = conditions
+        builder.proxies = engine.proxies
+        // As the user who was served: others may get other content under the same URL.
+        if let cookies = cookieField(CookieScope(place), engine.settings) { builder.extra.append(("Cookie", cookies)) }
+        let answer = try? authorization(url, place, engine)
+        if let answer { builder.extra.append(("Authorization", answer.value)) }
+        do throws(URLError) {
+            builder.context = try engine.context(for: place, url)
+            let (made, sent) = try builder.build(to: place)
+            let fields = selecting(sent, place, answer?.credentials, engine)
+            let refresh = CacheRefresh(found, cache, CacheKey(method: "GET", url: url), fields, url)
+            engine.engine.start(made, delegate: refresh)
+        } catch {
+            // The user has been served; the next to ask tries again.
+        }
+    }
+
+    /// Holds the answer to a HEAD against what is stored for GET.
+    func compareHead(_ response: HTTPURLResponse, _ engine: SessionEngine) {
+        guard let transaction, let cache = engine.settings.cache else { return }
+        let key = CacheKey(method: "GET", url: transaction.url)
+        guard case .response(let cached) = cache.find(key), let stored = cached.exchange,
+            VaryRule.matches(stored.record, selecting(transaction, engine))
+        else { return }
+        let effect = CacheValidation.effect(
+            ofHead: response.fields.list,
+            status: response.statusCode,
+            on: stored,
+            requested: transaction.sent,
+            received: Transaction.now
+        )
+        switch effect {
+        case .none: break
+        case .update(let fresh): cache.keep(cached.updated(fresh), for: key)
+        case .remove: cache.discard(key)
+        }
+    }
+
+    /// What would be stored of the answer, which is complete, and under what.
+    mutating func takeEntry(_ sink: Sink, _ engine: SessionEngine) -> (CachedURLResponse, CacheKey)? {
+        guard let entry = storing.take(), let data = entry.content(of: sink) else { return nil }
+        if let policy = entry.ofClass {
+            guard let response, let key = CacheKey(request) else { return nil }
+            let made = CachedURLResponse(response: response, data: data, storagePolicy: policy)
+            return (made.answered(engine.settings.fields(with: request.values.fields), at: Date()), key)
+        }
+        guard let transaction, let response = response as? HTTPURLResponse else { return nil }
+        let cached = CachedURLResponse(
+            response,
+            data: data,
+            storage: entry.storage,
+            request: selecting(transaction, engine),
+            requested: transaction.sent,
+            received: entry.received
+        )
+        return (cached, CacheKey(method: "GET", url: transaction.url))
+    }
+}
+
+extension CachedURLResponse {
+    /// In seconds, as RFC 9111 §4.2.3 counts it.
+    var age: Int64 {
+        guard let exchange else { return 0 }
+        return CacheFreshness(exchange, CacheControl(exchange.fields), now: Transaction.now).age
+    }
+}
+
+extension SessionEngine {
+    /// How to speak to an https server; nil for others.
+    func context(for place: HTTPURL, _ url: URL) throws(URLError) -> TLSContext? {
+        guard place.scheme == .https else { return nil }
+        do throws(TLSError) {
+            return try context()
+        } catch {
+            throw ErrorTranslation.error(.tls(error), url)
+        }
+    }
+}

@@ -1,0 +1,120 @@
+internal import Foundation
+internal import HTTPEngine
+internal import HTTPSemantics
+
+/// How the questions of a task are put to a delegate, on its queue.
+enum UserQuestion {
+    typealias Put<Value: Sendable> =
+        @Sendable (
+            URLSession, URLSessionTask, any URLSessionTaskDelegate, Answer<Value>
+        ) -> Void
+    typealias ChallengeAnswer = (disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?)
+
+    static func delayed(_ request: URLRequest) -> Put<(URLSession.DelayedRequestDisposition, URLRequest?)> {
+        { session, task, delegate, answer in
+            delegate.urlSession(session, task: task, willBeginDelayedRequest: request) { answer.give(($0, $1)) }
+        }
+    }
+
+    static let bodyStream: Put<HandedStream> = { session, task, delegate, answer in
+        delegate.urlSession(session, task: task, needNewBodyStream: { answer.give(HandedStream(stream: $0)) })
+    }
+
+    static func redirect(_ response: HTTPURLResponse, _ next: URLRequest) -> Put<URLRequest?> {
+        { session, task, delegate, answer in
+            delegate.urlSession(session, task: task, willPerformHTTPRedirection: response, newRequest: next) {
+                answer.give($0)
+            }
+        }
+    }
+
+    /// - Parameter response: nil where a proxy asks, which has none to show.
+    static func challenge(
+        _ space: ProtectionSpace,
+        _ proposed: URLCredential?,
+        _ failures: Int,
+        _ response: URLResponse?
+    ) -> Put<ChallengeAnswer> {
+        { session, task, delegate, answer in
+            let challenge = URLAuthenticationChallenge(
+                protectionSpace: URLProtectionSpace(ProtectionSpaceValues(space)),
+                proposedCredential: proposed,
+                previousFailureCount: failures,
+                failureResponse: response,
+                error: nil,
+                sender: ChallengeSender { answer.give($0.reply) }
+            )
+            delegate.urlSession(session, task: task, didReceive: challenge) { answer.give(($0, $1)) }
+        }
+    }
+
+    /// A `URLProtocol` class's own.
+    static func challenge(_ challenge: URLAuthenticationChallenge) -> Put<ChallengeAnswer> {
+        { session, task, delegate, answer in
+            delegate.urlSession(session, task: task, didReceive: challenge) { answer.give(($0, $1)) }
+        }
+    }
+
+    static func disposition(
+        of dataTask: URLSessionDataTask,
+        _ response: URLResponse
+    ) -> Put<URLSession.ResponseDisposition> {
+        { session, _, delegate, answer in
+            guard let delegate = delegate as? any URLSessionDataDelegate else { return answer.give(.allow) }
+            delegate.urlSession(session, dataTask: dataTask, didReceive: response) { answer.give($0) }
+        }
+    }
+
+    static func caching(of dataTask: URLSessionDataTask, _ cached: CachedURLResponse) -> Put<CachedURLResponse?> {
+        { session, _, delegate, answer in
+            guard let delegate = delegate as? any URLSessionDataDelegate else { return answer.give(cached) }
+            delegate.urlSession(session, dataTask: dataTask, willCacheResponse: cached) { answer.give($0) }
+        }
+    }
+}
+
+/// A stream on its way from the user to the loader: the user hands it over and leaves it alone.
+struct HandedStream: @unchecked Sendable {
+    let stream: InputStream?
+}
+
+extension ChallengeQuestion {
+    /// What a delegate's answer says to the rules, and the credential in it.
+    func reply(
+        _ answer: UserQuestion.ChallengeAnswer,
+        proposing proposed: URLCredential?
+    ) -> (ChallengeReply, URLCredential?) {
+        switch answer.disposition {
+        case .useCredential:
+            guard let credential = answer.credential else { return (.none, nil) }
+            return (credential.value.words.map { .credentials($0) } ?? .next, credential)
+        case .performDefaultHandling:
+            guard isAnswerable, let proposed, let words = proposed.value.words else { return (.next, nil) }
+            return (.credentials(words), proposed)
+        case .rejectProtectionSpace: return (.next, nil)
+        case .cancelAuthenticationChallenge: return (.none, nil)
+        }
+    }
+}
+
+extension URLAuthenticationChallengeSender {
+    /// Tells a `URLProtocol` class what the delegate has said to its challenge.
+    func pass(on answer: UserQuestion.ChallengeAnswer, to challenge: URLAuthenticationChallenge) {
+        switch (answer.disposition, answer.credential) {
+        case (.useCredential, let credential?): use(credential, for: challenge)
+        case (.useCredential, nil): continueWithoutCredential(for: challenge)
+        case (.performDefaultHandling, _): performDefaultHandling(for: challenge)
+        case (.rejectProtectionSpace, _): rejectProtectionSpaceAndContinue(with: challenge)
+        case (.cancelAuthenticationChallenge, _): cancel(challenge)
+        }
+    }
+}
+
+extension URLError {
+    /// With what a later download goes on from.
+    func with(_ resumeData: Data) -> URLError {
+        var info = userInfo
+        info[NSURLSessionDownloadTaskResumeData] = resumeData
+        return URLError(code, userInfo: info)
+    }
+}
