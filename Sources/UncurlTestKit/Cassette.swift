@@ -1,8 +1,7 @@
 internal import Synchronization
 public import Uncurl
 
-/// Real exchanges, recorded once into a file and replayed from it: tests that know the server's answers and need no
-/// server.
+/// Records real exchanges into a file and replays them, so that tests need no server.
 ///
 /// ```swift
 /// let cassette = try Cassette(file: URL(fileURLWithPath: "Fixtures/users.har"))
@@ -235,7 +234,7 @@ public final class Cassette: Sendable {
             entry._error = HAR.Failure(code: code.rawValue, words: error.localizedDescription)
             steps = [.fail(error)]
         }
-        // One that the test gave up says nothing of the server.
+        // An exchange that the test cancelled says nothing about the server.
         if Task.isCancelled { return steps }
         entry.time = (ContinuousClock.now - start) / .milliseconds(1)
         entry.timings.wait = entry.time

@@ -75,7 +75,7 @@ struct HAR: Codable, Sendable {
         /// `base64`, or nothing.
         var encoding: String?
 
-        /// As text where it is, so that people can read and change it.
+        /// Content that is text is written as text, so that people can read and change it.
         init(_ data: Data, mimeType: String) {
             size = data.count
             self.mimeType = mimeType

@@ -1,6 +1,6 @@
 public import Uncurl
 
-/// Which requests a stub is for: all its conditions must hold.
+/// Decides which requests a stub answers: all its conditions must hold.
 ///
 /// ```swift
 /// .get("https://api.test/users/*").header("Accept", "application/json")
@@ -64,7 +64,7 @@ public struct RequestMatcher: Sendable {
     /// The request's content must be just this text in UTF-8.
     public func body(_ text: String) -> RequestMatcher { body(Data(text.utf8)) }
 
-    /// Anything else.
+    /// Adds a condition of the test's own.
     public func `where`(_ condition: @escaping @Sendable (StubbedRequest) -> Bool) -> RequestMatcher {
         adding("a condition", condition)
     }
@@ -83,11 +83,11 @@ extension RequestMatcher: CustomStringConvertible {
     public var description: String { words }
 }
 
-/// A request as a stub gets it.
+/// A request as a stub sees it.
 public struct StubbedRequest: Sendable {
     /// The request as the session sends it, after interceptors and cookies.
     public let request: URLRequest
-    /// Its content, wherever it came from.
+    /// The content, whether it was data, a file or a stream.
     public let body: Data
 
     /// - Parameter body: the content; nil takes the request's `httpBody`, or none.

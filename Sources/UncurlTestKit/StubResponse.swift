@@ -1,6 +1,6 @@
 public import Uncurl
 
-/// What a stub answers.
+/// The answer of a stub.
 public struct StubResponse: Sendable {
     /// What happens, one after the other.
     enum Step: Sendable {

@@ -18,7 +18,7 @@ public import Uncurl
 /// They hold for the sessions made with that configuration and for no other: tests run side by side. The stub added
 /// last is asked first. A request that no stub is for fails, and stands in ``unmatched``. Any thread.
 public final class Stubs: Sendable {
-    /// What becomes of requests that no stub is for.
+    /// What becomes of requests that no stub matches.
     public enum Unmatched: Hashable, Sendable {
         /// They fail with `URLError.resourceUnavailable`, and words that name the request and the stubs.
         case fails
@@ -64,12 +64,12 @@ public final class Stubs: Sendable {
         self.clock = clock
     }
 
-    /// Answers as often as it is asked.
+    /// Adds a stub that gives the same answer to every matching request.
     public func add(_ matcher: RequestMatcher, _ response: StubResponse) {
         state.withLock { $0.add(matcher, [response], repeats: true) }
     }
 
-    /// Answers one after the other, each once; then this stub is for no request any more.
+    /// Adds a stub that gives these answers, each once and in order. Afterwards it matches no request.
     public func add(_ matcher: RequestMatcher, _ responses: [StubResponse]) {
         state.withLock { $0.add(matcher, responses, repeats: false) }
     }
@@ -80,7 +80,7 @@ public final class Stubs: Sendable {
     /// All requests that came, in their order, those that no stub was for too.
     public var requests: [StubbedRequest] { state.withLock { $0.requests } }
 
-    /// Those that no stub was for.
+    /// The requests that no stub matched.
     public var unmatched: [StubbedRequest] { state.withLock { $0.unmatched } }
 
     /// Makes sessions that are made with this configuration from now on ask the stubs.

@@ -7,9 +7,8 @@ public struct XMLContent: Sendable, Hashable {
     /// In UTF-8, without a declaration of another encoding.
     public let data: Data
 
-    /// - Parameter encoding: counts before the document's own word (RFC 7303 §3). Nil: that of a byte order mark,
-    /// else the
-    ///   declared one, else UTF-8.
+    /// - Parameter encoding: counts before the document's own word (RFC 7303 §3). Nil: that of a byte order mark, else
+    ///   the declared one, else UTF-8.
     /// - Throws: ``XMLFailure``: an encoding that is not known here, or octets that are no text in it.
     public init(_ data: Data, encoding: String.Encoding? = nil) throws(XMLFailure) {
         let used = if let encoding { encoding } else { try Self.encoding(of: data) }
@@ -44,8 +43,7 @@ public struct XMLContent: Sendable, Hashable {
     /// Calls `body` with each part of the document in its order, on the caller's thread.
     ///
     /// - Throws: ``XMLFailure`` where the document is not well-formed, after what stands before that place; or what
-    /// `body`
-    ///   throws, which ends the reading.
+    ///   `body` throws, which ends the reading.
     public func forEachEvent(_ body: (XMLEvent) throws -> Void) throws {
         let parser = try makeParser()
         try withoutActuallyEscaping(body) { body in

@@ -20,7 +20,7 @@ final class XMLEventReader: NSObject, XMLParserDelegate {
         if let thrown { throw thrown }
         if let failure { throw failure }
         if !isRead || parser.parserError != nil { throw failure(of: parser) }
-        // Of less than four octets Foundation's parser says that all is well.
+        // Foundation's parser reports no error for less than four octets.
         guard hasRoot, depth == 0 else { throw XMLFailure.incomplete }
     }
 

@@ -1,6 +1,6 @@
 public import Uncurl
 
-/// Why octets are no XML document that is read here.
+/// Why octets cannot be read as an XML document.
 public enum XMLFailure: Error, Sendable, Hashable {
     /// - Parameters:
     ///   - code: of `XMLParser.ErrorCode`.

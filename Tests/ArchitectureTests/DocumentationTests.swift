@@ -17,6 +17,17 @@ struct DocumentationTests {
         #expect(missing.isEmpty, "without documentation:\n\(missing)")
     }
 
+    @Test("comments are no wider than code; tables may be", arguments: documented)
+    func width(room: String) {
+        for file in SourceTree.sources where file.room == room {
+            for (number, line) in file.text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+                let text = line.drop { $0 == " " }
+                guard text.hasPrefix("//"), !text.contains("| ") else { continue }
+                #expect(line.count <= 120, "\(file):\(number + 1)")
+            }
+        }
+    }
+
     private func declarations(_ text: String) -> PublicDeclarations {
         let code = SwiftText.withoutCommentsAndStrings(text)
         return PublicDeclarations(of: [SourceTree.File(path: "a.swift", text: text, code: code)])

@@ -72,7 +72,7 @@ struct Tour {
         bar.follow { reached.withLock { .init($0) } }
         let answer = try await manager.post(
             "upload",
-            form: form,
+            body: .multipart(form),
             progress: { new in reached.withLock { $0 = new } },
             as: Answer.self
         )

@@ -20,7 +20,7 @@ enum Main {
         try form.append(.file(file), name: "file")
         let answer = try await manager.post(
             own?.url("/anything") ?? arguments[1],
-            form: form,
+            body: .multipart(form),
             progress: { print("sent \($0.completed) of \($0.total ?? -1) bytes") },
             as: Answer.self
         )

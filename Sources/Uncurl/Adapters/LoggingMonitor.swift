@@ -6,7 +6,7 @@ public import Logging
 /// Writes requests to a `swift-log` logger: each end at one level, the steps on the way at another. Behind the package
 /// trait `SwiftLog`.
 ///
-/// Of URLs neither user nor password is written, nor the query, which often holds secrets.
+/// A URL is written without user, password and query, which often hold secrets.
 public struct LoggingMonitor: EventMonitor {
     /// A serial queue of its own.
     public let queue = DispatchQueue(label: "Uncurl.log")

@@ -55,7 +55,7 @@ public struct ContentPreprocessor: Sendable {
     }
 }
 
-/// Values that are there although nothing came.
+/// A type with a value for answers without content.
 public protocol EmptyValue {
     /// The value of no content.
     static var emptyValue: Self { get }

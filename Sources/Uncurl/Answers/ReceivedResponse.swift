@@ -1,6 +1,6 @@
 public import URLLoading
 
-/// An answer that is complete.
+/// A complete answer, as a serializer gets it.
 public struct ReceivedResponse: Sendable {
     /// The request that was answered: after a redirect, the last.
     public var request: URLRequest?

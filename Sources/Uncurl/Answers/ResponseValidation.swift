@@ -1,17 +1,17 @@
 internal import URLLoading
 
-/// Which answers are acceptable: their status codes, their content types, and whatever else is asked.
+/// Which answers are acceptable, by their status codes, their content types, and checks of the program's own.
 ///
 /// An answer that is not HTTP (a file's, a data URL's) has neither, and passes the first two.
 public struct ResponseValidation: Sendable {
-    /// A check of the user's own; throws what is wrong.
+    /// A check of the program's own. It throws what is wrong with the answer.
     public typealias Check = @Sendable (ReceivedResponse) throws -> Void
 
-    /// Nil: any.
+    /// The status codes that are acceptable. Nil: any.
     public var statusCodes: Set<Int>?
     /// The media types that are acceptable.
     public var contentTypes: AcceptableTypes
-    /// Asked in order, up to the first that throws.
+    /// Checks of the program's own, called in order up to the first that throws.
     public var checks: [Check]
 
     /// Status 200 to 299, any content type and no further checks, unless said otherwise.
@@ -31,7 +31,7 @@ public struct ResponseValidation: Sendable {
     /// Everything is acceptable.
     public static var none: ResponseValidation { ResponseValidation(statusCodes: nil) }
 
-    /// What is wrong with the answer: all of it. Nil: nothing.
+    /// Everything that is wrong with the answer; nil if it is acceptable.
     public func failure(of answer: ReceivedResponse) -> ValidationFailure? {
         var reasons: [ValidationFailure.Reason] = []
         if let response = answer.response as? HTTPURLResponse {
@@ -57,15 +57,14 @@ public enum AcceptableTypes: Sendable, Hashable, ExpressibleByArrayLiteral {
     /// Every type is acceptable, and so is none.
     case any
     /// Such as `application/json`, `image/*`, `*/*`. Parameters do not count, nor does case, and `application/json`
-    /// takes
-    /// `application/problem+json` too (RFC 6839).
+    /// takes `application/problem+json` too (RFC 6839).
     case listed([String])
     /// What the request's Accept field asked for; any where it has none.
     case asRequested
 
     public init(arrayLiteral elements: String...) { self = .listed(elements) }
 
-    /// Where nothing came there is nothing whose type could be wrong.
+    /// An answer without content has no wrong type.
     fileprivate func reason(
         against response: HTTPURLResponse,
         _ answer: ReceivedResponse

@@ -25,7 +25,7 @@ public struct SerializationFailure: Error, Sendable {
         case file
         /// There is no file: this was no download.
         case noFile
-        /// A serializer or preprocessor of the user's own threw.
+        /// A serializer or preprocessor of the program's own threw.
         case other
     }
 
@@ -52,7 +52,7 @@ public struct SerializationFailure: Error, Sendable {
     /// The answer's status; nil where it was not HTTP.
     public var status: Int? { (response as? HTTPURLResponse)?.statusCode }
 
-    /// What any error of a serializer becomes.
+    /// Wraps an error of a serializer, unless it is a serialization failure already.
     public static func wrapping(_ error: any Error, _ reason: Reason, answer: ReceivedResponse) -> SerializationFailure
     {
         error as? SerializationFailure ?? SerializationFailure(reason, answer: answer, underlying: error)

@@ -8,19 +8,19 @@ public struct ValidationFailure: Error, Sendable {
         case status(Int)
         /// Nil: the answer tells no type.
         case contentType(String?, acceptable: [String])
-        /// A check of the user's own threw.
+        /// A check of the program's own threw.
         case rejected(any Error)
     }
 
-    /// Everything that is wrong, the status first.
+    /// All reasons, the status first.
     public let reasons: [Reason]
     /// The head of the answer.
     public let response: URLResponse?
-    /// The body; of a download that was to go somewhere up to a mebibyte of it, and of another download none.
+    /// The content of the answer. Of a download with a destination up to a mebibyte; empty for any other download.
     public let data: Data
-    /// Where a download lies that was to go nowhere else.
+    /// The file of a download without a destination.
     public let fileURL: URL?
-    /// What is wrong with the content besides. Nil: it is a value, which the response carries.
+    /// What is wrong with the content as well. Nil where it was made into a value, which the response carries.
     public var serialization: SerializationFailure?
 
     /// A failure that carries its answer, for a check of the program's own.
@@ -98,7 +98,7 @@ extension ValidationFailure: CustomNSError {
     }
 }
 
-/// What AFNetworking calls them.
+/// AFNetworking's domain and keys.
 enum ResponseErrorKeys {
     static let domain = "com.alamofire.error.serialization.response"
     static let response = "com.alamofire.serialization.response.error.response"

@@ -5,7 +5,7 @@ public import URLLoading
 public struct RequestCompression: Sendable {
     /// A content coding (RFC 9110 §8.4.1).
     public enum Coding: String, Sendable {
-        /// As HTTP means it: in zlib's frame (RFC 1950, RFC 9110 §8.4.1.2).
+        /// `deflate` as HTTP defines it: in zlib's frame (RFC 1950, RFC 9110 §8.4.1.2).
         case deflate
         /// `gzip`: RFC 1952.
         case gzip
@@ -71,7 +71,7 @@ extension CompressionFailure: LocalizedError, CustomStringConvertible {
     public var description: String {
         switch self {
         case .encodedAlready(let encoding): "the request's content is in the coding “\(encoding)” already"
-        case .outOfMemory: "there is no memory to compress the request's content in"
+        case .outOfMemory: "there is not enough memory to compress the request's content"
         }
     }
 }

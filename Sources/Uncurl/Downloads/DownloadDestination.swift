@@ -1,7 +1,7 @@
 public import URLLoading
 
-/// Where a download is put: in one step, once it is whole and its answer has been validated. A refused answer is put
-/// nowhere, and its content is in the failure, up to a mebibyte of it.
+/// The place of a downloaded file. The file is moved there in one step, once it is whole and its answer has been
+/// validated. The file of a refused answer is deleted; up to a mebibyte of its content is in the failure.
 public struct DownloadDestination: Sendable {
     /// What may be done on the way to the place.
     public struct Options: OptionSet, Sendable {
@@ -10,7 +10,7 @@ public struct DownloadDestination: Sendable {
         /// The options of these bits.
         public init(rawValue: Int) { self.rawValue = rawValue }
 
-        /// Folders that are missing on the way are made.
+        /// Missing folders on the way are created.
         public static let createIntermediateDirectories = Options(rawValue: 1 << 0)
         /// A regular file that lies there already is replaced. Anything else there is a ``FileFailure/Obstacle``, with
         /// this option too.
@@ -28,7 +28,7 @@ public struct DownloadDestination: Sendable {
         self.choose = choose
     }
 
-    /// This very file.
+    /// Puts the download at this file.
     public static func file(
         _ url: URL,
         options: Options = [.createIntermediateDirectories, .removePreviousFile]
@@ -36,7 +36,7 @@ public struct DownloadDestination: Sendable {
         DownloadDestination(options: options) { _, _ in url }
     }
 
-    /// In a folder, by the name that the server suggests; never outside the folder.
+    /// Puts the download into a folder, by the name that the server suggests. The name cannot lead out of the folder.
     public static func folder(
         _ url: URL,
         options: Options = [.createIntermediateDirectories]
@@ -48,7 +48,7 @@ public struct DownloadDestination: Sendable {
         }
     }
 
-    /// The user's documents.
+    /// Puts the download into the user's documents folder.
     public static func documents(options: Options = [.createIntermediateDirectories]) -> DownloadDestination {
         let folder = FileManager.default.urls(for: .documentDirectory, in: .userDomainMask).first
         return .folder(folder ?? FileManager.default.homeDirectoryForCurrentUser, options: options)

@@ -3,7 +3,7 @@ internal import URLLoading
 /// A finished download on its way to its place: validated first, then moved. What becomes of it is part of the task's
 /// result.
 struct DownloadMove {
-    /// Of a refused answer that was to go somewhere: what an error document has at most.
+    /// The most content that is kept of a refused download, in bytes: an error document is shorter.
     private static let refusedContent = 1 << 20
 
     let core: ManagerCore

@@ -12,7 +12,7 @@ enum ErrorText {
         }
     }
 
-    /// Its own words, or those for its code.
+    /// The error's own description, or one for its code.
     static func of(_ error: URLError) -> String {
         error.userInfo[NSLocalizedDescriptionKey] as? String ?? words(for: error.code)
     }

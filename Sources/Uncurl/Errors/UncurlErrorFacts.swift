@@ -113,7 +113,7 @@ extension UncurlError: CustomNSError {
         }
     }
 
-    /// Of a failure that neither library knows: the nearest code of `URLError`.
+    /// The nearest code of `URLError`, for a failure that neither library knows.
     private var other: (code: URLError.Code, facts: [String: Any]) {
         let beneath: [String: Any] = underlying.map { [NSUnderlyingErrorKey: $0 as NSError] } ?? [:]
         return switch self {

@@ -1,4 +1,4 @@
-/// What may stand in a header field. What is passed on otherwise could end a field, or a message, and begin another.
+/// Checks what may stand in a header field. Other characters could end a field or a message and begin another.
 enum FieldSyntax {
     /// token = 1*tchar (RFC 9110 §5.6.2)
     static func isToken(_ text: some StringProtocol) -> Bool {

@@ -28,8 +28,8 @@ public struct HTTPHeaders: Sendable {
         fields = dictionary.sorted { $0.key < $1.key }.map { Field($0.key, $0.value) }
     }
 
-    /// The value of a name: of several, joined by commas as RFC 9110 §5.3 allows. Nil in setting removes; a value
-    /// replaces all there were, where the first of them stood.
+    /// The value of a name. Several fields of one name are joined by commas (RFC 9110 §5.3). Setting nil removes them;
+    /// setting a value replaces all of them at the place of the first.
     public subscript(name: String) -> String? {
         get {
             let values = self.values(of: name)
@@ -54,13 +54,13 @@ public struct HTTPHeaders: Sendable {
     /// Whether a field has this name.
     public func contains(_ name: String) -> Bool { fields.contains { $0.isNamed(name) } }
 
-    /// One more, whatever there is already.
+    /// Appends a field and keeps those of the same name.
     public mutating func add(_ name: String, _ value: String) { fields.append(Field(name, value)) }
 
     /// Removes all fields of this name.
     public mutating func remove(_ name: String) { fields.removeAll { $0.isNamed(name) } }
 
-    /// Those of `others` replace those of the same name.
+    /// Fields of `others` replace fields of the same name.
     public mutating func merge(_ others: HTTPHeaders) {
         let replaced = Set(others.fields.map { $0.name.lowercased() })
         if !replaced.isEmpty { fields.removeAll { replaced.contains($0.name.lowercased()) } }
@@ -76,7 +76,7 @@ public struct HTTPHeaders: Sendable {
         return HTTPHeaders(order.map(\.element))
     }
 
-    /// One value a name; see ``subscript(_:)``.
+    /// One value for each name; see ``subscript(_:)``.
     public var dictionary: [String: String] {
         var result: [String: String] = [:]
         var spelling: [String: String] = [:]

@@ -27,7 +27,7 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
     /// The QUERY method: safe and idempotent, with content.
     public static let query = HTTPMethod(rawValue: "QUERY")
 
-    /// Sending it twice is as good as once (RFC 9110 §9.2.2).
+    /// Whether sending the method twice has the effect of sending it once (RFC 9110 §9.2.2).
     public var isIdempotent: Bool {
         switch self {
         case .get, .head, .put, .delete, .options, .trace, .query: true

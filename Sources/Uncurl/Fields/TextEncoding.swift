@@ -1,12 +1,12 @@
 public import Foundation
 
-/// Which encoding octets are in, and their text.
+/// Finds the encoding of octets, and their text.
 enum TextEncoding {
     static func named(_ charset: String) -> String.Encoding? {
         encodings[charset.lowercased().trimmingCharacters(in: CharacterSet(charactersIn: " \t\"'"))]
     }
 
-    /// By a byte order mark.
+    /// The encoding that a byte order mark names.
     static func marked(_ data: Data) -> String.Encoding? {
         // The longer first: UTF-32's begins with UTF-16's.
         if data.starts(with: [0xFF, 0xFE, 0, 0]) { return .utf32LittleEndian }
@@ -27,7 +27,7 @@ enum TextEncoding {
         if first.count >= 2, first[0] == 0 { return .utf16BigEndian }
         if first.count >= 2, first[1] == 0 { return .utf16LittleEndian }
         guard let charset, charset != .utf8 else { return .utf8 }
-        // Its octets are ASCII, whatever they mean.
+        // The octets of this encoding are ASCII, whatever they mean.
         if charset == .iso2022JP { return charset }
         return isUTF8(data) ? .utf8 : charset
     }

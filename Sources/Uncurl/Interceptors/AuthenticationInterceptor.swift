@@ -155,7 +155,7 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
         change { if $0.version == version { body(&$0) } }
     }
 
-    /// What is let go of may run code of the user's: never under the lock.
+    /// Releasing a value may run the program's code, so it does not happen under the lock.
     private func change(_ body: (inout State) -> Void) {
         let old = state.withLock { state in
             let old = state

@@ -35,7 +35,7 @@ extension Authenticator {
 public enum AuthenticationFailure: Error, Sendable {
     /// The interceptor has no credential.
     case missingCredential
-    /// More refreshes than the window allows: the service refuses what it has just given out, or the refreshes fail.
+    /// More refreshes are due than the window allows: the service refuses fresh credentials, or the refreshes fail.
     case excessiveRefresh
     /// The refresh that this request waited for failed. The next request that needs one begins another.
     case refreshFailed(any Error)

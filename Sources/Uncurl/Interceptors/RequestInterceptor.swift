@@ -1,12 +1,12 @@
 public import URLLoading
 
-/// Stands between a request and its attempts: changes what is sent, and decides what becomes of a failure.
+/// Changes a request before each attempt, and decides what becomes of a failed attempt.
 ///
-/// Those of the manager come before those of the request, each kind in order. The first that throws ends the request;
-/// the first whose decision is not ``RetryDecision/doNotRetry`` decides.
+/// The manager's interceptors come before the request's, each list in its order. The first that throws ends the
+/// request. The first decision that is not ``RetryDecision/doNotRetry`` counts.
 ///
-/// One that sends requests itself is asked about those too if they go through the same manager. Where sixteen wait for
-/// each other, the last request fails with ``InterceptionFailure/tooDeep(limit:)``.
+/// An interceptor that sends requests through the same manager is asked about those too. Where sixteen interceptors
+/// wait for each other, the last request fails with ``InterceptionFailure/tooDeep(limit:)``.
 public protocol RequestInterceptor: Sendable {
     /// Called before each attempt, with the request as it was built.
     func adapt(_ request: URLRequest, for attempt: RequestAttempt) async throws -> URLRequest
@@ -21,7 +21,7 @@ extension RequestInterceptor {
     public func retry(_ failure: FailedAttempt) async -> RetryDecision { .doNotRetry }
 }
 
-/// One of the times that a request is sent.
+/// One sending of a request.
 public struct RequestAttempt: Hashable, Sendable {
     /// Unique in the process.
     public let transfer: Int

@@ -1,21 +1,21 @@
 public import URLLoading
 
-/// Sends a request again after a failure that may pass: where that cannot do a thing twice, so often and no oftener,
-/// and later each time.
+/// Sends a request again after a failure that may pass. Only its methods are retried, up to a limit, with
+/// growing delays.
 ///
 /// A status code becomes a failure by validation alone: a serializer that accepts a 503 gets it.
 public struct RetryPolicy: RequestInterceptor {
-    /// What is added to a delay, so that many clients do not come back at once.
+    /// How a delay varies, so that many clients do not return at once.
     public enum Jitter: Hashable, Sendable {
         /// The delay as it is.
         case none
-        /// Anything from nothing to the whole delay.
+        /// Anything from zero to the whole delay.
         case full
-        /// From half of the delay to all of it.
+        /// Anything from half of the delay to all of it.
         case half
     }
 
-    /// How often one request is sent again.
+    /// The most retries of one request.
     public var limit: Int
     /// The first retry waits `scale`, each after it `base` times as long, none longer than `maximumDelay`.
     public var base: Double

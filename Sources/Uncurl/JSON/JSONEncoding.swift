@@ -21,8 +21,7 @@ public struct JSONEncoding: Sendable {
     /// In UTF-8. Any value makes a text of its own, not only objects and arrays (RFC 8259 §2).
     ///
     /// - Throws: ``ParameterFailure``: a number that is none, nesting beyond ``Parameters/maximumDepth``, or what a
-    /// style
-    ///   threw.
+    ///   style threw.
     public func data(_ parameters: Parameters) throws(ParameterFailure) -> Data {
         var writer = JSONWriter(options: self)
         try writer.write(parameters, at: "", depth: 0)

@@ -38,16 +38,16 @@ extension JSONFailure: CustomStringConvertible, LocalizedError {
 
     private var words: String {
         switch reason {
-        case .unexpectedEnd: "the end came too early,"
+        case .unexpectedEnd: "the text ends within a value,"
         case .unexpected(let octet): "unexpected \(Self.name(octet))"
-        case .invalidUTF8: "octets that are no text"
+        case .invalidUTF8: "octets that are not UTF-8"
         case .invalidEscape: "an escape that does not exist"
-        case .loneSurrogate: "half of a surrogate pair"
+        case .loneSurrogate: "one half of a surrogate pair"
         case .controlInString(let octet): "control character \(Self.name(octet)) in a string"
-        case .invalidNumber: "a number that is none"
+        case .invalidNumber: "a malformed number"
         case .numberOutOfRange: "a number beyond the range of doubles"
         case .tooDeep(let limit): "more than \(limit) levels of nesting"
-        case .trailingOctets: "more behind the value"
+        case .trailingOctets: "more text after the value"
         }
     }
 

@@ -46,7 +46,7 @@ public enum JSONNumber: Sendable, Hashable {
         case .integer(let value): Decimal(value)
         case .unsigned(let value): Decimal(value)
         case .digits(let digits): Decimal(string: digits) ?? .nan
-        // By its digits: 0.1 is meant where 0.1 is written.
+        // Made of the digits: 0.1 is meant where 0.1 is written.
         case .floating(let value): Decimal(string: value.description) ?? .nan
         }
     }

@@ -220,7 +220,7 @@ struct JSONParser {
         }
     }
 
-    /// Behind the reverse solidus.
+    /// The octet behind the reverse solidus.
     private mutating func escape(_ text: Span<UInt8>) throws(JSONFailure) -> Unicode.Scalar {
         let octet = try peek(text)
         let scalar: Unicode.Scalar

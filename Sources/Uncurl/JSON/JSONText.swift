@@ -1,10 +1,9 @@
 internal import Foundation
 
-/// Between octets and values.
+/// Reads values from octets.
 enum JSONText {
-    /// - Parameter charset: what the content type says. JSON is UTF-8 by its standard, whatever servers claim of it,
-    /// so it
-    ///   counts where the octets are neither that nor UTF-16 or UTF-32.
+    /// - Parameter charset: what the content type says. JSON is UTF-8 by its standard, whatever servers claim of it, so
+    ///   it counts where the octets are neither that nor UTF-16 or UTF-32.
     static func value(of data: Data, charset: String.Encoding?) throws(JSONFailure) -> JSONValue {
         let octets = try utf8(data, charset: charset)
         return try JSONParser.value(of: octets.span)

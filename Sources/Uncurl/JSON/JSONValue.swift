@@ -1,6 +1,6 @@
 public import URLLoading
 
-/// A JSON text, read. Compared by meaning: the order of an object's members does not count.
+/// The value of a JSON text. Values are compared by meaning: the order of an object's members does not count.
 public indirect enum JSONValue: Sendable, Hashable {
     /// `null`.
     case null
@@ -77,7 +77,7 @@ public indirect enum JSONValue: Sendable, Hashable {
         return array[index]
     }
 
-    /// Without members and elements that are null, at every depth. A text that is null itself stays.
+    /// The value without members and elements that are null, at every depth. A value that is null itself stays.
     public var removingNulls: JSONValue {
         switch self {
         case .null, .bool, .number, .string: self
@@ -87,8 +87,7 @@ public indirect enum JSONValue: Sendable, Hashable {
     }
 
     /// As `JSONSerialization` gives it: `NSNull`, `NSNumber`, `String`, `[Any]`, `[String: Any]`. Integers beyond 64
-    /// bits are
-    /// `NSDecimalNumber`s.
+    /// bits are `NSDecimalNumber`s.
     public var foundationObject: Any {
         switch self {
         case .null: NSNull()
@@ -111,7 +110,7 @@ extension JSONValue: ExpressibleByStringInterpolation, ExpressibleByIntegerLiter
     public init(nilLiteral: ()) { self = .null }
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
 
-    /// Of equal names the last wins.
+    /// Of two values with one name the last counts.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(Dictionary(elements, uniquingKeysWith: { $1 }))
     }

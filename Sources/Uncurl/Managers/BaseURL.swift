@@ -1,10 +1,10 @@
 internal import URLLoading
 
-/// Where references are resolved.
+/// Resolves references against a base URL.
 struct BaseURL: Sendable {
     let url: URL
-    /// The base as text up to and with the last slash of its path, where nothing but appending a plain reference is
-    /// needed.
+    /// The base as text, up to and with the last slash of its path. Nil where appending a plain reference is not
+    /// enough.
     private let prefix: String?
 
     /// A path that does not end in a slash gets one: `…/v1` and `users` are to make `…/v1/users`.
@@ -21,7 +21,7 @@ struct BaseURL: Sendable {
         prefix = text.hasSuffix("/") && !text.contains("?") && !text.contains("#") ? text : nil
     }
 
-    /// By RFC 3986 §5.2: a whole URL replaces the base, a path with a slash in front replaces its path.
+    /// Resolves by RFC 3986 §5.2: a whole URL replaces the base, a path with a slash in front replaces its path.
     func resolve(_ reference: String) throws(UncurlError) -> URL {
         if reference.isEmpty { return url }
         if let prefix, reference.isPlainReference, let url = URL(string: prefix + reference) { return url }

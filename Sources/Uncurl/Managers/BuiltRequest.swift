@@ -1,14 +1,13 @@
 internal import URLLoading
 
-/// A request as a manager built it last, for the next that says the same: most programs ask for one thing again and
-/// again.
+/// The request that a manager built last, for the next equal one: most programs repeat a request.
 struct BuiltRequest: Sendable {
     let request: URLRequest
     private let method: HTTPMethod
     private let path: String
     private let settings: ManagerCore.Snapshot
 
-    /// Nil for one that may be built otherwise the next time.
+    /// Nil for a request that may be built otherwise the next time.
     init?(_ request: URLRequest, for wanted: HTTPRequest, _ settings: ManagerCore.Snapshot) {
         guard settings.buildsAlike, wanted.isPlain else { return nil }
         self.request = request
@@ -21,7 +20,7 @@ struct BuiltRequest: Sendable {
 }
 
 extension HTTPRequest {
-    /// Nothing makes it what it is but its method and its path.
+    /// Whether the request is determined by its method and its path.
     fileprivate var isPlain: Bool {
         guard case .parameters = body, parameters == nil, headers.isEmpty, serializer == nil else { return false }
         return options.timeout == nil && options.cachePolicy == nil && options.throttle == nil

@@ -1,7 +1,7 @@
 internal import URLLoading
 
-/// What the notification of a task's end tells. Every request posts as much, so that its dictionary is made of another
-/// by the values: the keys are in their places there already, and none is hashed again.
+/// The user info of the notification of a task's end. Every request posts one, so its dictionary is made from another
+/// by replacing the values: no key is hashed again.
 struct CompletionFacts: @unchecked Sendable {
     // `@unchecked`: a key of any type need not be `Sendable`; these are strings.
 
@@ -13,7 +13,7 @@ struct CompletionFacts: @unchecked Sendable {
 
     static let ofTasks = CompletionFacts()
 
-    /// Of nearly every end.
+    /// The keys of nearly every end.
     private let usual: [AnyHashable: Fact] = [
         URLSessionManager.responseSerializerKey: .serializer,
         URLSessionManager.responseDataKey: .data,

@@ -19,16 +19,16 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
         super.init(configuration: configuration)
     }
 
-    /// The same base URL, configuration, serializers and policy; not the hooks.
+    /// A manager with the same base URL, configuration, serializers and policy. Hooks are not copied.
     public init(copying other: HTTPSessionManager) {
         base = other.base
         super.init(copying: other)
     }
 
-    /// Where references are resolved. Nil: requests name whole URLs.
+    /// Resolves references against a base URL. Nil: requests name whole URLs.
     public var baseURL: URL? { base?.url }
 
-    /// What puts parameters into requests. ``HTTPRequestSerializer`` unless set.
+    /// Puts parameters into requests. An ``HTTPRequestSerializer`` unless set.
     public var requestSerializer: any RequestSerializer {
         get { core.requestSerializer }
         set { core.requestSerializer = newValue }
@@ -45,14 +45,14 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
 
     // MARK: Requests
 
-    /// A request as it is sent, but for what interceptors change.
+    /// The request as it is sent, without the changes of interceptors.
     public func urlRequest(for request: HTTPRequest) throws(UncurlError) -> URLRequest {
         let plan = try taskPlan(for: request, core.settings)
         if let made = plan.request { return made }
         return URLRequest(url: try url(for: request.path))
     }
 
-    /// Resolved against the base URL.
+    /// The URL of a reference, resolved against the base URL.
     public func url(for path: String) throws(UncurlError) -> URL {
         guard let base else { return try BaseURL.absolute(path) }
         return try base.resolve(path)

@@ -1,6 +1,6 @@
 internal import URLLoading
 
-/// One task as it is to be made.
+/// What is needed to make one task.
 struct TaskPlan: Sendable {
     var kind: URLSession.ReportedKind
     /// Nothing for a download that is resumed.

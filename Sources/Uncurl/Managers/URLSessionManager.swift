@@ -2,11 +2,11 @@ public import Dispatch
 internal import Synchronization
 public import URLLoading
 
-/// Makes tasks with one session, gives each a delegate object of its own, and turns what comes back into values.
+/// Makes tasks with one session, gives each task a delegate object of its own, and makes values of the answers.
 ///
-/// Any thread. What is set here is copied into each task when it is made, hooks apart: those are looked up when their
-/// event happens. The session does not hold its manager: a manager that is let go of lets its tasks end, and its
-/// session with the last of them.
+/// Every member may be used on any thread. A task copies the settings when it is made. Hooks are not copied: each is
+/// looked up when its event happens. The session does not hold its manager: when the program releases a manager, its
+/// tasks go on to their end, and the session ends with the last of them.
 open class URLSessionManager: @unchecked Sendable {
     private enum Life {
         case none
@@ -27,7 +27,8 @@ open class URLSessionManager: @unchecked Sendable {
         if configured.isBackground { _ = session }
     }
 
-    /// The same configuration, serializers and policy; not the hooks, as they may be about the original.
+    /// A manager with the same configuration, serializers and policy. Hooks are not copied, as they may refer to the
+    /// original.
     public init(copying other: URLSessionManager) {
         configured = other.configured.copied
         var settings = other.core.settings.values
@@ -42,11 +43,11 @@ open class URLSessionManager: @unchecked Sendable {
 
     // MARK: The session
 
-    /// Made when it is first needed, with a background configuration at once, and anew after
-    /// ``invalidate(cancellingTasks:resettingSession:)`` with a reset. After one without, the session that is invalid:
-    /// its tasks fail.
+    /// The session. It is made when it is first needed, with a background configuration at once, and anew after
+    /// ``invalidate(cancellingTasks:resettingSession:)`` with a reset. After an invalidation without a reset it is the
+    /// invalid session, whose tasks fail.
     public var session: URLSession {
-        // What has to be done with a new one; nil for one that was there.
+        // What has to be done with a new session; nil for one that was there.
         let (session, begin) = life.withLock { life -> (URLSession, (@Sendable (URLSession) -> Void)?) in
             switch life {
             case .open(let session), .invalid(let session?): return (session, nil)
@@ -81,10 +82,10 @@ open class URLSessionManager: @unchecked Sendable {
         }
     }
 
-    /// A copy.
+    /// A copy of the session's configuration.
     public var configuration: URLSessionConfiguration { configured.copied }
 
-    /// The tasks that have not ended, in the order they were made: a snapshot, to be had from any callback.
+    /// The tasks that have not ended, in the order in which they were made. A snapshot, which every callback may read.
     public var tasks: [URLSessionTask] {
         switch life.withLock({ $0 }) {
         case .open(let session), .invalid(let session?): session.unfinishedTasks
@@ -130,12 +131,12 @@ open class URLSessionManager: @unchecked Sendable {
 
     // MARK: Settings
 
-    /// Called and asked while tasks go on; those set late count.
+    /// Closures that the tasks' events call. A closure that is set late counts for later events.
     ///
-    /// With a background configuration, tasks of an earlier process may end before any hook is set. What has ended
-    /// unheard is told once a hook for it is there, in this process or a later one: a finished download is kept until
-    /// ``TaskHooks/didFinishDownloading`` has had it, and any other end until that or ``TaskHooks/didComplete`` is set.
-    /// A download's end may so be told twice, without its file and with it.
+    /// With a background configuration, tasks of an earlier process may end before any hook is set. An end that no hook
+    /// has heard is reported once there is a hook for it, in this process or a later one: a finished download is kept
+    /// until ``TaskHooks/didFinishDownloading`` has had it, and any other end until that or ``TaskHooks/didComplete``
+    /// is set. So the end of a download may be reported twice, without its file and with it.
     public var hooks: TaskHooks {
         get { core.hooks }
         set {
@@ -150,20 +151,20 @@ open class URLSessionManager: @unchecked Sendable {
         set { core.sessionHooks = newValue }
     }
 
-    /// What makes values of answers where nothing else is given. ``JSONResponseSerializer`` unless set.
+    /// Makes values of answers where no other serializer is given. ``JSONResponseSerializer`` unless set.
     public var responseSerializer: any ResponseSerializer {
         get { core.responseSerializer }
         set { core.responseSerializer = newValue }
     }
 
-    /// What decodes `as:` a type, and by `.decodable(_:)` where that is given no other. A `JSONDecoder` unless set. As
-    /// it is when a task is made.
+    /// Decodes values for `as:`, and for `.decodable(_:)` without a decoder of its own. A `JSONDecoder` unless set. A
+    /// task uses the decoder of the moment when it is made.
     public var decoder: any ContentDecoder {
         get { core.decoder }
         set { core.decoder = newValue }
     }
 
-    /// Which servers are trusted; asked at each new connection, whatever tasks it then serves.
+    /// Decides which servers are trusted. It is asked at each new connection, whatever tasks use the connection then.
     public var securityPolicy: any ServerTrustEvaluator { core.securityPolicy }
 
     /// - Throws: where the policy cannot hold: ``HTTPSessionManager`` refuses pins for what is not https.
@@ -191,31 +192,31 @@ open class URLSessionManager: @unchecked Sendable {
         set { core.notificationCenter = newValue }
     }
 
-    /// Asked before each attempt and after each that failed, in order; those of a request come after these.
+    /// Called before each attempt and after each failed one, in order. A request's own interceptors come after these.
     public var interceptors: [any RequestInterceptor] {
         get { core.interceptors }
         set { core.interceptors = newValue }
     }
 
-    /// Told of everything that requests of this manager go through.
+    /// Hear of every step of the manager's requests.
     public var monitors: [any EventMonitor] {
         get { core.monitors }
         set { core.monitors = newValue }
     }
 
-    /// Nil follows redirects by the rules.
+    /// What is done with redirects. Nil follows them by the rules of RFC 9110 §15.4.
     public var redirects: RedirectBehavior? {
         get { core.redirects }
         set { core.redirects = newValue }
     }
 
-    /// Nil stores what may be stored.
+    /// What is done with answers that may be stored. Nil stores them.
     public var caching: CacheBehavior? {
         get { core.caching }
         set { core.caching = newValue }
     }
 
-    /// What retries wait by.
+    /// The clock by which retries wait.
     public var clock: any Clock<Duration> {
         get { core.clock }
         set { core.clock = newValue }

@@ -1,6 +1,6 @@
 public import URLLoading
 
-/// Tasks of `URLRequest`s: suspended, with a completion handler, and without interceptors.
+/// Makes tasks of `URLRequest`s. A task is suspended and has a completion handler; interceptors are not asked.
 ///
 /// A handler is called once, on the ``completionQueue`` and in the ``completionGroup``, whatever happens. The
 /// notification ``taskDidComplete`` follows when it has returned.
@@ -57,7 +57,7 @@ extension URLSessionManager {
         return made(plan, serializer, destination, completion)
     }
 
-    /// Goes on where a download stopped; from the start if the server's content is another one by now.
+    /// Resumes a download. It begins anew if the server's content has changed.
     public func downloadTask<Serializer: ResponseSerializer>(
         resuming data: Data,
         to destination: DownloadDestination? = nil,

@@ -1,16 +1,16 @@
 public import Dispatch
 public import URLLoading
 
-/// Hears what requests go through: for logs, metrics and traces. It changes nothing.
+/// Hears of the steps of requests, for logs, metrics and traces. It changes nothing.
 public protocol EventMonitor: Sendable {
-    /// Where it hears: a serial queue keeps the order of events.
+    /// The queue on which events are delivered. A serial queue keeps their order.
     var queue: DispatchQueue { get }
 
     /// Called on ``queue`` for each step of each request.
     func receive(_ event: TransferEvent)
 }
 
-/// A step of one request.
+/// One step of one request.
 public struct TransferEvent: Sendable {
     /// What happened.
     public enum Kind: Sendable {
@@ -28,15 +28,15 @@ public struct TransferEvent: Sendable {
         case resumed
         /// The transfer was cancelled.
         case cancelled
-        /// The task has ended; with what the network said.
+        /// The task has ended, with an error of the network or without one.
         case completedTask(URLSessionTask, URLError?)
         /// The task's metrics, where the manager collects them.
         case collectedMetrics(URLSessionTaskMetrics)
-        /// The answer was taken, or refused.
+        /// The answer was accepted or refused.
         case serialized(statusCode: Int?, UncurlError?)
         /// The request will be sent again, after this time, because of this failure.
         case retries(after: Duration, UncurlError)
-        /// The end; nothing follows.
+        /// The request has ended. No event follows.
         case finished(statusCode: Int?, UncurlError?, retryCount: Int)
     }
 

@@ -34,7 +34,7 @@ extension MultipartForm {
     }
 }
 
-/// A stream as it is sent: held to the length it declared, and its errors told with the part's name.
+/// Reads a stream as it is sent. The stream must have its declared length, and errors name its part.
 final class MultipartStreamReader: BlockingReader {
     private let part: String
     private let declared: UInt64?

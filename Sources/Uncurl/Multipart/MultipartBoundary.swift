@@ -1,4 +1,4 @@
-/// The line between parts (RFC 2046 §5.1.1). 64 random bits: no content holds it by chance.
+/// The boundary between parts (RFC 2046 §5.1.1). It has 64 random bits, so no content contains it by chance.
 enum MultipartBoundary {
     static func random() -> String {
         "Boundary+\(hexadecimal(.random(in: .min ... .max)))\(hexadecimal(.random(in: .min ... .max)))"
@@ -16,7 +16,7 @@ enum MultipartBoundary {
             && boundary.utf8.allSatisfy { isTokenByte($0) || "(),/:=? ".utf8.contains($0) }
     }
 
-    /// Quoted where it is no token (RFC 2045 §5.1), as `:` or a space would end it.
+    /// The boundary as a parameter: quoted where it is no token (RFC 2045 §5.1), as `:` or a space would end it.
     static func parameter(_ boundary: String) -> String {
         boundary.utf8.allSatisfy(isTokenByte) ? boundary : "\"\(boundary)\""
     }

@@ -11,7 +11,7 @@ public struct MultipartContent: Sendable {
 
     let kind: Kind
 
-    /// In UTF-8, line ends as they are.
+    /// Text in UTF-8. Line ends stay as they are.
     public static func text(_ text: String) -> MultipartContent { MultipartContent(kind: .bytes(Array(text.utf8))) }
 
     /// Bytes in memory.

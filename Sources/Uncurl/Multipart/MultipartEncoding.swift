@@ -5,7 +5,7 @@ internal import Synchronization
 public import URLLoading
 
 extension MultipartForm {
-    /// The form in memory, for what wants it there. Waits for files and streams.
+    /// Encodes the form in memory. It waits for files and streams.
     ///
     /// - Parameter limit: in bytes: a form is as long as its files are.
     public func encoded(limit: Int = 10_000_000) throws(MultipartFailure) -> Data {

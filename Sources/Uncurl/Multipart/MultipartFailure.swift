@@ -14,31 +14,33 @@ public enum MultipartFailure: Error, Hashable, Sendable {
     case fileUnreachable(URL, reason: String)
     /// The path is that of a folder.
     case fileIsDirectory(URL)
-    /// A pipe, a socket, a device: send it as a stream.
+    /// The path is a pipe, a socket or a device. Send it as a stream.
     case fileNotRegular(URL)
-    /// It says that it is empty and is not, as in /proc: send it as a stream without a length.
+    /// The file says that it is empty and is not, as in /proc. Send it as a stream without a length.
     case fileSizeUnknown(URL)
     /// The file cannot be opened or read.
     case fileUnreadable(URL, reason: String)
-    /// Another file by now, or a shorter one.
+    /// The file has been replaced or has become shorter.
     case fileChanged(reason: String)
     /// The part's stream cannot be opened.
     case streamUnopenable(part: String, reason: String)
     /// The part's stream failed while it was read.
     case streamFailed(part: String, reason: String)
-    /// The server has not taken the part for the whole: the connection was reset.
+    /// The stream gave more or less than it declared. The connection was reset, so the server cannot take the form for
+    /// a whole one.
     case lengthMismatch(part: String, declared: UInt64, given: UInt64)
-    /// After a redirect, a challenge, a lost connection: a stream in the form can be read only once.
+    /// The form had to be sent again, after a redirect, a challenge or a lost connection, and a stream in it can be
+    /// read only once.
     case notReplayable
     /// The lengths do not fit into 63 bits.
     case tooLong
-    /// For forms encoded in memory.
+    /// The encoded form is longer than the limit for memory.
     case overLimit(Int)
     /// A file is there already; it is left as it is.
     case outputExists(URL)
     /// The place to write to is no file of this machine.
     case outputNotFileURL(URL)
-    /// The disk is full, or gone. What had been written has been removed.
+    /// The file could not be written, for example because the disk is full. The part that was written has been removed.
     case outputFailed(URL, reason: String)
     /// GET and HEAD carry no content.
     case methodWithoutContent(String)
@@ -62,14 +64,14 @@ extension MultipartFailure: LocalizedError, CustomStringConvertible {
         case .streamUnopenable(let part, let reason): "the stream of part “\(part)” cannot be opened: \(reason)"
         case .streamFailed(let part, let reason): "the stream of part “\(part)” failed: \(reason)"
         case .lengthMismatch(let part, let declared, let given):
-            "the stream of part “\(part)” was to give \(declared) bytes, and gave \(given)\(given > declared ? " or more" : "")"
+            "the stream of part “\(part)” declared \(declared) bytes and gave \(given)\(given > declared ? " or more" : "")"
         case .notReplayable: "the form has to be sent again, and a stream in it can be read only once"
-        case .tooLong: "the form is longer than 63 bits can say"
+        case .tooLong: "the form is longer than 2^63 bytes"
         case .overLimit(let limit): "the form is longer than the \(limit) bytes allowed in memory"
         case .outputExists(let url): "\(url.path) exists already"
         case .outputNotFileURL(let url): "\(url.absoluteString) is no place for a file on this machine"
         case .outputFailed(let url, let reason): "\(url.path) could not be written: \(reason)"
-        case .methodWithoutContent(let method): "a \(method) request carries no form"
+        case .methodWithoutContent(let method): "a \(method) request cannot carry a form"
         }
     }
 }

@@ -2,7 +2,7 @@ internal import HTTPEngine
 internal import URLLoading
 
 extension MultipartFailure {
-    /// What of a form made the task fail that sent it; nil if it was something else.
+    /// The failure of a form that made its task fail; nil for any other reason.
     init?(_ error: URLError) {
         switch error.cause {
         case is ContentUsedUp: self = .notReplayable
@@ -13,7 +13,7 @@ extension MultipartFailure {
         }
     }
 
-    /// Streams in a form hold themselves to what they declared, so a wrong length is a file's.
+    /// Streams in a form check their own lengths, so a wrong length is a file's.
     init?(_ error: EngineError) {
         switch error {
         case .bodySourceFailed(let source):

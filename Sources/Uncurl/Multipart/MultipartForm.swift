@@ -17,13 +17,13 @@ public struct MultipartForm: Sendable {
     /// What separates the parts (RFC 2046 §5.1.1).
     public let boundary: String
     private(set) var parts: [MultipartPart] = []
-    /// Of the parts, what is known.
+    /// The known lengths of the parts, in bytes.
     private var knownLength: UInt64 = 0
 
     /// `Boundary+` and sixteen random digits.
     public init() { boundary = MultipartBoundary.random() }
 
-    /// A boundary of one's own. That no part holds it is the caller's to know.
+    /// A form with a given boundary. The caller must know that no part contains it.
     public init(boundary: String) throws(MultipartFailure) {
         guard MultipartBoundary.isValid(boundary) else { throw .invalidBoundary(boundary) }
         self.boundary = boundary
@@ -37,7 +37,7 @@ public struct MultipartForm: Sendable {
     /// - Parameters:
     ///   - fileName: for a file, the last component of its path unless given here; none for anything else.
     ///   - contentType: for a file, by its name's ending unless given here; none for anything else.
-    /// - Throws: also what is wrong with a file: it is looked at now.
+    /// - Throws: also for a file that cannot be sent. The file is opened now.
     public mutating func append(
         _ content: MultipartContent,
         name: String,
@@ -85,7 +85,7 @@ public struct MultipartForm: Sendable {
     private mutating func append(_ part: MultipartPart) throws(MultipartFailure) {
         let length = part.length ?? 0
         let framing = opening(of: part, isFirst: parts.isEmpty).count
-        // Room for the end, whatever comes.
+        // Room for the closing boundary.
         let left = UInt64(Int64.max) - 1024 - knownLength
         guard length <= left, UInt64(framing) <= left - length else { throw .tooLong }
         knownLength += length + UInt64(framing)
@@ -99,10 +99,11 @@ public struct MultipartForm: Sendable {
 
     // MARK: As a whole
 
-    /// For the request's Content-Type field.
+    /// The value of the request's Content-Type field.
     public var contentType: String { "multipart/form-data; boundary=\(MultipartBoundary.parameter(boundary))" }
 
-    /// In bytes, boundaries included. Nil where a stream does not know its own: the form then goes chunked.
+    /// The length in bytes, boundaries included. Nil where a stream does not declare its length: the form is sent in
+    /// chunks then.
     public var contentLength: UInt64? {
         parts.allSatisfy { $0.length != nil } ? knownLength + UInt64(closing.count) : nil
     }
@@ -122,10 +123,10 @@ public struct MultipartForm: Sendable {
 
     var closing: [UInt8] { Array("\(parts.isEmpty ? "" : "\r\n")--\(boundary)--\r\n".utf8) }
 
-    /// What lies between large pieces goes out as one with its neighbours.
+    /// Content up to this size, in bytes, is joined with the boundaries around it.
     private static let smallPiece = 64 << 10
 
-    /// The whole in order: boundaries and small content together, files and streams by themselves.
+    /// The form in order: boundaries and small content together, files and streams alone.
     var pieces: [MultipartPiece] {
         var pieces: [MultipartPiece] = []
         var bytes: [UInt8] = []

@@ -4,11 +4,11 @@ internal import HTTPEngine
 internal import Reactor
 internal import URLLoading
 
-/// A part as it will be sent, all that can be known of it known.
+/// A part as it will be sent. A file has been opened.
 struct MultipartPart: Sendable {
     /// For errors.
     let label: String
-    /// Its fields, each with its line's end.
+    /// The header fields, each with its line's end.
     let head: String
     let content: MultipartPiece
 

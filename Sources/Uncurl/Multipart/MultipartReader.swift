@@ -2,14 +2,14 @@ internal import HTTPEngine
 internal import Reactor
 internal import URLLoading
 
-/// A form as bytes, from any offset on, so many at a time as one likes. It opens a file or a stream when its turn comes
-/// and closes it behind it. One thread at a time; reads wait for files and streams.
+/// Reads a form as bytes: from any offset, and any count at a time. It opens each file or stream when its turn comes
+/// and closes it afterwards. One thread may use it at a time. Reads wait for files and streams.
 ///
 /// ```
 ///   boundary and fields ──▶ content ──▶ boundary and fields … ──▶ closing boundary ──▶ end
 ///             └────────────────┴─────────────── failed ◀──────┘
 /// ```
-/// Bytes that came before an error have been given; the error is thrown by the next read, and by all after it.
+/// A read gives the bytes before an error. The next read throws the error, and so does each later one.
 public final class MultipartReader {
     private enum State {
         case between
@@ -27,7 +27,7 @@ public final class MultipartReader {
     private let pieces: [MultipartPiece]
     private var next = 0
     private var state = State.between
-    /// Of the next byte to be read.
+    /// The offset of the next byte to be read.
     public private(set) var offset: UInt64 = 0
 
     /// Nothing is opened yet.
@@ -35,14 +35,14 @@ public final class MultipartReader {
 
     deinit { close() }
 
-    /// Lets go of what is open; reads give nothing from now on. More than once does no harm.
+    /// Closes what is open. Later reads give nothing. Further calls have no effect.
     public func close() {
         if case .stream(let reader) = state { reader.close() }
         state = .closed
     }
 
-    /// Passes over bytes: in memory and files without reading them, in streams by reading them. Behind the end there is
-    /// nothing.
+    /// Skips bytes: in memory and files without reading them, in streams by reading them. At the end nothing is
+    /// skipped.
     public func skip(_ count: UInt64) throws(MultipartFailure) {
         var left = count
         while left > 0 {

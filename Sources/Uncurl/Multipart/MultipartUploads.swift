@@ -28,8 +28,8 @@ extension URLSession {
         uploadTask(withStreamedRequest: try form.request(from: request))
     }
 
-    /// A task that sends a form; its answer goes to the handler, whole, on the delegate queue. An error that the form
-    /// is to blame for is a ``MultipartFailure``.
+    /// A task that sends a form; its answer goes to the handler, whole, on the delegate queue. An error of the form is
+    /// a ``MultipartFailure``.
     public func uploadTask(
         with request: URLRequest,
         multipart form: MultipartForm,

@@ -2,8 +2,7 @@ internal import Dispatch
 internal import Synchronization
 public import URLLoading
 
-/// A request as an `Operation`: with dependencies, priorities and queues, and with pauses over which what was received
-/// is kept.
+/// A request as an `Operation`, with dependencies, priorities, queues, and pauses that keep the received content.
 ///
 /// Finished means that the answer is there and made into a value; operations that depend on it begin then. Its
 /// completion handler is called on the manager's completion queue, in its group, once.
@@ -12,27 +11,26 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         var state = OperationState.ready
         /// A thread is about to finish the operation.
         var isEnding = false
-        /// Tells whether the rest belongs to what is there; nil: it cannot be known, and a pause starts over.
+        /// Proves that the rest belongs to the kept content. Nil: there is no proof, and a resume begins anew.
         var validator: String?
         var total: Int64 = -1
         var response: HTTPURLResponse?
         var failure: OperationFailure?
         var result: Response<any Sendable>?
         var handlers: [@Sendable (Response<any Sendable>) -> Void] = []
-        /// What is there is no part of the server's content: the whole is asked for.
+        /// The kept content is no part of the server's content, so all content is requested.
         var asksAgain = false
     }
 
     let manager: URLSessionManager
     let serializer: AnyResponseSerializer
     let facts = Mutex(Facts())
-    /// Apart from the facts: its stream is the user's, and may ask for those while it is written to.
+    /// Apart from the facts, because the program's stream may ask for them while it is written to.
     let sink = Mutex<OperationSink?>(nil)
     /// The request that the operation sends.
     public let request: URLRequest
 
-    /// Where content goes instead of memory, opened when the first of it comes and closed at the end. Set before the
-    /// operation starts.
+    /// Gets the content instead of memory. The stream is opened with the first content and closed at the end.
     public let outputStream: OutputStream?
     private let hooked: TaskHooks
     private let progress: (@Sendable (TransferProgress) -> Void)?
@@ -59,7 +57,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         self.progress = progress
     }
 
-    /// A fresh one for the same request: without response, output stream and handlers.
+    /// A new operation for the same request, without response, output stream and handlers.
     public convenience init(copying other: HTTPRequestOperation) {
         self.init(
             request: other.request,
@@ -84,7 +82,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
     /// The head of the answer, as soon as it is there.
     public var response: HTTPURLResponse? { facts.withLock { $0.response } }
 
-    /// What came, in memory; nil where it went to an output stream, and before the end.
+    /// The content in memory. Nil before the end, and where content goes to an output stream.
     public var responseData: Data? { outputStream == nil ? result?.data : nil }
 
     /// The content by its charset, else UTF-8, else ISO 8859-1.
@@ -93,7 +91,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         return try? StringResponseSerializer().serialize(ReceivedResponse(response: response, data: data))
     }
 
-    /// Called at the end; at once, on the completion queue, if that is over. Each handler once.
+    /// Calls a handler once, on the completion queue: at the end of the operation, or at once if it has ended.
     public func onCompletion(_ handler: @escaping @Sendable (Response<any Sendable>) -> Void) {
         let result = facts.withLock { facts in
             if facts.result == nil { facts.handlers.append(handler) }
@@ -106,7 +104,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
 
     open override func start() {
         let begins = changing(\.isExecuting) { facts.withLock { $0.state.start() } }
-        // Its queue starts a cancelled one too, to hear that it is finished.
+        // The queue starts a cancelled operation too, and waits for its end.
         if isCancelled { return finish(cancelled) }
         if begins { begin() }
     }
@@ -141,7 +139,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         if held > 0, let validator = facts.withLock({ $0.validator }) {
             request.setValue("bytes=\(held)-", forHTTPHeaderField: "Range")
             request.setValue(validator, forHTTPHeaderField: "If-Range")
-            // Content that is in pieces here must come as it is.
+            // Content that is joined here must come uncompressed.
             request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
         }
         var plan = TaskPlan(kind: .data, request: request, leavesContent: true)
@@ -183,7 +181,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
 
     private func ended(_ outcome: TaskOutcome, _ delegate: TaskDelegate) {
         let goesOn = facts.withLock { facts -> Bool? in
-            // It may have come to its end before the pause could stop it.
+            // The task may have ended before the pause stopped it.
             guard case .pausing(_, let resumes) = facts.state, outcome.error?.code == .cancelled, facts.failure == nil,
                 !isCancelled
             else { return nil }
@@ -219,7 +217,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
 
     /// - Parameter then: after the handlers.
     private func finish(_ response: Response<any Sendable>, then: @escaping @Sendable () -> Void = {}) {
-        // Cancelled while it is started, it may be about to end twice; its queue must hear of one end.
+        // An operation that is cancelled during its start may end twice. The queue must hear of one end.
         let isFirst = facts.withLock { facts in
             defer { facts.isEnding = true }
             return !facts.isEnding

@@ -2,7 +2,7 @@ internal import Synchronization
 public import URLLoading
 
 extension HTTPRequestOperation {
-    /// The operations and one more that depends on them all.
+    /// Makes one more operation that depends on all of these.
     ///
     /// - Parameters:
     ///   - progress: after each operation's own handlers: how many have ended, of how many. On the manager's completion
@@ -17,7 +17,7 @@ extension HTTPRequestOperation {
         let ended = Tally()
         let last = BlockOperation { completion(operations) }
         for operation in operations {
-            // Not by waiting in the last one: it might hold the very thread that a handler is to run on.
+            // The last operation does not wait for the others: it might hold the thread that a handler needs.
             let told = BlockOperation()
             last.addDependency(operation)
             last.addDependency(told)

@@ -3,7 +3,7 @@ internal import HTTPSemantics
 internal import Synchronization
 internal import URLLoading
 
-/// What an operation does with the head of an answer, the first or one after a pause.
+/// Decides what an operation does with the head of an answer, the first or one after a pause.
 extension HTTPRequestOperation {
     /// False: the task is to stop; ``asksAgain(_:)`` knows why.
     func receive(_ response: HTTPURLResponse?) -> Bool {

@@ -1,6 +1,6 @@
 internal import URLLoading
 
-/// Where an operation's content goes: memory, or a stream of the user's. On the session's delegate queue alone.
+/// The target of an operation's content: memory, or the program's stream. Used on the session's delegate queue alone.
 struct OperationSink {
     private(set) var data = Data()
     private(set) var count: Int64 = 0
@@ -12,7 +12,7 @@ struct OperationSink {
         if let stream, stream.streamStatus == .notOpen { stream.open() }
     }
 
-    /// All of it, or a failure: a stream that takes nothing more ends the operation.
+    /// Writes all of the content. A stream that takes no more is a failure and ends the operation.
     mutating func write(_ content: Data) throws(OperationFailure) {
         guard let stream else {
             data.append(content)
@@ -31,7 +31,7 @@ struct OperationSink {
         }
     }
 
-    /// Content that turned out to be another's is let go of. A stream cannot be rewound, unless it has taken nothing.
+    /// Drops content that does not belong to the new answer. A stream cannot be rewound once it has taken content.
     mutating func startOver() throws(OperationFailure) {
         if stream != nil, count > 0 { throw .changedContent(written: count) }
         data = Data()

@@ -49,7 +49,7 @@ extension KeyedParameters: Hashable {
 }
 
 extension KeyedParameters: ExpressibleByDictionaryLiteral {
-    /// Of equal names the last wins.
+    /// Of two values with one name the last counts.
     public init(dictionaryLiteral elements: (String, Parameters)...) {
         for (name, value) in elements { self[name] = value }
     }

@@ -1,4 +1,4 @@
-/// Numbers as every format here writes them.
+/// Writes numbers, in the same way for every format.
 enum NumberText {
     /// The shortest digits that read back as the same number; whole numbers without a fraction. Nil for what is no
     /// number.

@@ -120,13 +120,13 @@ extension Parameters {
         }
     }
 
-    /// The double that is written with the same digits: a float's `0.1` is no `0.10000000149011612`.
+    /// The double with the same digits: a float's `0.1` is not written as `0.10000000149011612`.
     init(_ value: Float) {
         self = .double(Double(value.description) ?? Double(value))
     }
 }
 
-/// A name that no type has declared.
+/// A coding key of any name.
 struct ParameterKey: CodingKey {
     let stringValue: String
     let intValue: Int?

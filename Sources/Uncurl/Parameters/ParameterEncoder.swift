@@ -73,7 +73,7 @@ final class ParameterNode {
     }
 }
 
-/// `Encodable`'s other side.
+/// The encoder that a value encodes itself into.
 struct ParameterEncoder: Encoder {
     let node: ParameterNode
     let codingPath: [any CodingKey]

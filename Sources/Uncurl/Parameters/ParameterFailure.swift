@@ -56,10 +56,11 @@ extension ParameterFailure: CustomStringConvertible, LocalizedError {
         switch reason {
         case .notKeyed: "parameters without names make neither a query nor a form"
         case .notFinite(let path, let number): "\(Self.place(path)) is \(number), for which there is no text"
-        case .notExpressible(let path, let kind, let format): "\(Self.place(path)) is \(kind), which \(format) has not"
+        case .notExpressible(let path, let kind, let format):
+            "\(Self.place(path)) is \(kind), which \(format) cannot express"
         case .tooDeep(let limit): "parameters are nested deeper than \(limit) levels"
         case .notInEncoding(let encoding): "the parameters have characters that \(encoding) lacks"
-        case .headerName(let name): "\(name.debugDescription) is no name of a header field"
+        case .headerName(let name): "\(name.debugDescription) is not a valid name of a header field"
         case .headerValue(let name): "the value of header field \(name) has control characters in it"
         case .colonInUserName: "a user name with a colon cannot be sent as Basic credentials"
         case .noURL: "the request has no URL that could carry a query"

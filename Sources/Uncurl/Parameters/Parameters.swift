@@ -1,6 +1,6 @@
 public import URLLoading
 
-/// What a request is about, before it is a query, a form or a document: a tree of values.
+/// A tree of values that a request is about, before it becomes a query, a form or a document.
 ///
 /// Written as literals, or made of anything `Encodable` by ``init(encoding:)``:
 /// ```swift
@@ -84,7 +84,7 @@ extension Parameters: ExpressibleByStringInterpolation, ExpressibleByIntegerLite
     public init(nilLiteral: ()) { self = .null }
     public init(arrayLiteral elements: Parameters...) { self = .array(elements) }
 
-    /// Of equal keys the last wins.
+    /// Of two values with one key the last counts.
     public init(dictionaryLiteral elements: (String, Parameters)...) {
         var fields = KeyedParameters()
         for (key, value) in elements { fields[key] = value }

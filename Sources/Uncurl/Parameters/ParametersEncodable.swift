@@ -1,5 +1,5 @@
-/// So that any encoder takes parameters too. Decimals, dates and bytes are written by the encoder's own strategies,
-/// sets as arrays.
+/// Any encoder encodes parameters too. Decimals, dates and bytes are written by the encoder's own strategies, sets as
+/// arrays.
 extension Parameters: Encodable {
     public func encode(to encoder: any Encoder) throws {
         switch self {

@@ -4,7 +4,7 @@ extension Parameters {
     /// Makes parameters of Foundation's objects: what `JSONSerialization` and `PropertyListSerialization` give, and
     /// what a `[String: Any]` of an older program holds. Names of dictionaries come in alphabetical order.
     ///
-    /// - Throws: ``ParameterFailure``: an object of another kind, told with its place; or nesting beyond the limit.
+    /// - Throws: ``ParameterFailure``: for an object of another kind, with its place, and for nesting beyond the limit.
     public init(foundationObject object: Any) throws(ParameterFailure) {
         self = try Self.value(of: object, at: "", depth: 0)
     }
@@ -14,7 +14,7 @@ extension Parameters {
         switch object {
         case let value as Parameters: return value
         case let value as String: return .string(value)
-        // By its type: a cast would take 1 for true.
+        // Decided by the type: a cast would take 1 for true.
         case let value as Bool where type(of: object) == Bool.self: return .bool(value)
         case let value as any FixedWidthInteger where !(object is NSNumber): return Parameters(value)
         case let value as Decimal where type(of: object) == Decimal.self: return .decimal(value)
@@ -53,7 +53,7 @@ extension Parameters {
         switch unsafe String(cString: number.objCType) {
         case "d", "f": .double(number.doubleValue)
         case "Q": Parameters(number.uint64Value)
-        // The two that stand for truth are always the same two objects.
+        // The two Booleans are always the same two objects.
         case "c",
             "B" where number === NSNumber(value: true) || number === NSNumber(value: false):
             .bool(number.boolValue)

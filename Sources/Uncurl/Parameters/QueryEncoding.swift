@@ -1,4 +1,4 @@
-/// How parameters become `name=value` pairs and those a query or a form.
+/// How parameters become the `name=value` pairs of a query or a form.
 ///
 /// The defaults: names in alphabetical order at every depth, elements of arrays in theirs; a name within a name is put
 /// in brackets; the elements of an array bear `name[]`, those of a set the bare name.
@@ -47,9 +47,9 @@ public struct QueryEncoding: Sendable {
 
     /// In which order names are written.
     public enum Order: Sendable {
-        /// By name, at every depth; arrays keep theirs.
+        /// Sorted by name at every depth. Arrays keep their order.
         case byName
-        /// As given; what came from a `Dictionary`, by name.
+        /// As given. Values of a `Dictionary` are sorted by name.
         case asGiven
     }
 

@@ -1,6 +1,6 @@
 internal import URLLoading
 
-/// From a tree to pairs.
+/// Makes pairs of a tree.
 extension QueryEncoding {
     /// A leaf under the name it has got. Bytes and text part ways only at the end: a form's parts take bytes as they
     /// are.
@@ -9,8 +9,7 @@ extension QueryEncoding {
     /// The pairs before they are escaped. A value of nil: the name stands without an equals sign.
     ///
     /// - Throws: ``ParameterFailure``: parameters without names, a number that is none, nesting beyond the limit, or
-    /// what a
-    ///   style threw.
+    ///   what a style threw.
     public func pairs(_ parameters: Parameters) throws(ParameterFailure) -> [(name: String, value: String?)] {
         var pairs: [(name: String, value: String?)] = []
         for leaf in try leaves(parameters) {
@@ -56,7 +55,7 @@ extension QueryEncoding {
                 try collect(element, elementName(name, index), depth: depth + 1, into: &leaves)
             }
         case .set(let elements):
-            // By what is written of them: the order of a `Set` is another one in each process.
+            // Sorted by what is written of them: the order of a `Set` differs from process to process.
             var written: [(text: String, leaves: [Leaf])] = []
             for element in elements {
                 var own: [Leaf] = []

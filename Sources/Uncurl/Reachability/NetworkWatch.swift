@@ -1,8 +1,8 @@
 internal import Reactor
 internal import Synchronization
 
-/// Follows the network for all managers that want to hear of it, on a thread of its own. The thread is there from the
-/// first one on, the kernel's socket for as long as there is one.
+/// Follows the network for all managers, on a thread of its own. The thread starts with the first listener; the
+/// kernel's socket is open while there is one.
 final class NetworkWatch: Sendable {
     /// Opens the kernel's socket; on the watch's thread.
     typealias Opener = @Sendable () throws(Errno) -> NetlinkSocket

@@ -19,7 +19,8 @@ public import URLLoading
 /// that answers can come to. A host can be reached if the kernel has a route to one of its addresses; its name is
 /// looked up again when the network changes.
 ///
-/// Every status is told once, in order, and never the same one twice in a row. Any thread.
+/// Observers hear each status once, in order, and never the same one twice in a row. Every member may be used on any
+/// thread.
 public final class ReachabilityManager: Sendable {
     /// AFNetworkingReachabilityDidChangeNotification. Its object is the manager.
     public static let didChangeNotification = Notification.Name("com.alamofire.networking.reachability.change")
@@ -32,9 +33,9 @@ public final class ReachabilityManager: Sendable {
     public static let shared = ReachabilityManager()
 
     private struct State {
-        /// What has been found out last.
+        /// The status that was found last.
         var found: ReachabilityStatus?
-        /// What has been told last, which is later.
+        /// The status that was reported last, which is later.
         var told = ReachabilityStatus.unknown
         /// Whether that was told since the last start.
         var hasTold = false
@@ -60,13 +61,13 @@ public final class ReachabilityManager: Sendable {
     ///
     /// - Parameters:
     ///   - queue: where observers are called and notifications posted; a serial one of the manager's own unless given.
-    ///     It must be serial: order is its.
+    ///     It must be serial, as it keeps the order.
     ///   - center: where notifications are posted.
     public convenience init(queue: DispatchQueue? = nil, center: NotificationCenter = .default) {
         self.init(.anyHost, watch: .shared, queue: queue, center: center)
     }
 
-    /// Of one host.
+    /// For one host.
     ///
     /// - Parameter host: a name or an address, as in a URL.
     public convenience init(host: String, queue: DispatchQueue? = nil, center: NotificationCenter = .default) {
@@ -89,21 +90,22 @@ public final class ReachabilityManager: Sendable {
 
     // MARK: What is known
 
-    /// The last that was told; ``ReachabilityStatus/unknown`` before the first.
+    /// The status that was reported last; ``ReachabilityStatus/unknown`` before the first.
     public var status: ReachabilityStatus { state.withLock { $0.told } }
 
     /// Whether the status says that there is a way. False before ``start()``.
     public var isReachable: Bool { status.isReachable }
 
-    /// Why nothing is told though ``start()`` has been called: the kernel may not be asked here. Nil: no such thing.
+    /// Why no status is reported although ``start()`` was called: the kernel cannot be asked here. Nil if there is no
+    /// such failure.
     public var failure: ReachabilityError? { state.withLock { $0.failure } }
 
     // MARK: Starting and stopping
 
-    /// Begins to tell: the current status soon, even if it is the last told, and then each change. Started again, it
+    /// Begins to report: soon the current status, even if it was reported before, and then each change. A second start
     /// begins anew.
     ///
-    /// - Throws: where there is no thread to follow the network with.
+    /// - Throws: where the system has no thread for following the network.
     public func start() throws(ReachabilityError) {
         let generation = end()
         let subscription: NetworkWatch.Subscription
@@ -124,8 +126,8 @@ public final class ReachabilityManager: Sendable {
         if !isCurrent { watch.remove(subscription) }
     }
 
-    /// Tells no more, and drops what waits to be told, until the next start; a call that begins at this moment may
-    /// still be made, and an observation's `cancel()` rules that out. What was told last stays ``status``.
+    /// Stops reporting until the next start, and drops what waits to be reported. A call that begins at this moment may
+    /// still happen; an observation's `cancel()` prevents that too. ``status`` keeps its value.
     public func stop() { _ = end() }
 
     private func end() -> Int {
@@ -144,7 +146,7 @@ public final class ReachabilityManager: Sendable {
 
     /// Calls `body` with each status, on the manager's queue, before the notification of it is posted.
     ///
-    /// - Returns: what keeps the observer: let go of, or cancelled, it ends.
+    /// - Returns: what keeps the observer. Releasing or cancelling it ends the observation.
     public func observe(_ body: @escaping @Sendable (ReachabilityStatus) -> Void) -> ReachabilityObservation {
         let observation = ReachabilityObservation(body)
         add(observation)
@@ -159,7 +161,7 @@ public final class ReachabilityManager: Sendable {
         }
     }
 
-    /// The status as it has been told since the last start, if it has, and then each one that is. Ends with its
+    /// The current status, if one was reported since the last start, and then each later one. The stream ends with its
     /// reader's task, and with the manager.
     public var statuses: AsyncStream<ReachabilityStatus> {
         AsyncStream { continuation in
@@ -177,7 +179,7 @@ public final class ReachabilityManager: Sendable {
         }
     }
 
-    /// Returns once there is a way, at once if there is one. The manager must have been started.
+    /// Returns once there is a network path, at once if there is one. The manager must have been started.
     public func waitUntilReachable() async throws(CancellationError) {
         for await status in statuses where status.isReachable { return }
         throw CancellationError()

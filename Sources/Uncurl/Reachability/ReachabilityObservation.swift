@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Reactor
 
-/// An observer of a ``ReachabilityManager``, for as long as this lives and has not been cancelled.
+/// An observer of a ``ReachabilityManager``. It observes until it is released or cancelled.
 public final class ReachabilityObservation: Sendable {
     private enum State {
         case idle
@@ -23,11 +23,11 @@ public final class ReachabilityObservation: Sendable {
         self.ended = ended
     }
 
-    /// No call begins after this has returned, and none is under way on another thread: what the observer needs may go.
-    /// Called by the observer itself, it lets that call end.
+    /// Ends the observation. After it has returned no call begins, and none is under way on another thread. An observer
+    /// may call it itself.
     ///
-    /// It waits for a call that is under way elsewhere, so it must not be called with something held which the observer
-    /// waits for.
+    /// It waits for a call that is under way on another thread. So it must not be called while a lock is held that the
+    /// observer waits for.
     public func cancel() {
         let own = Self.thread
         let mustWait = state.withLock { state in
@@ -50,7 +50,7 @@ public final class ReachabilityObservation: Sendable {
         ) == nil {}
     }
 
-    /// By the manager's queue alone, one call after the other.
+    /// Called on the manager's queue alone, one call after the other.
     func tell(_ status: ReachabilityStatus) {
         let begins = state.withLock { state in
             guard case .idle = state else { return false }

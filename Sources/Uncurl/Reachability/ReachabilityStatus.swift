@@ -1,4 +1,4 @@
-/// Whether there is a way to a host, or to any.
+/// Whether there is a network path to a host, or to any host.
 public enum ReachabilityStatus: Hashable, Sendable {
     /// The manager has not started, or has no result yet.
     case unknown
@@ -7,7 +7,7 @@ public enum ReachabilityStatus: Hashable, Sendable {
     /// There is a way, through this medium.
     case reachable(ConnectionMedium)
 
-    /// Through what the way leads.
+    /// The medium that the path begins with.
     public enum ConnectionMedium: Hashable, Sendable, CaseIterable {
         /// A cable, and everything that is neither of the others: this machine itself, bridges, tunnels.
         case wired
@@ -42,7 +42,7 @@ public enum ReachabilityStatus: Hashable, Sendable {
         }
     }
 
-    /// For people.
+    /// The status in words for people.
     public var localizedDescription: String {
         switch self {
         case .unknown: "Unknown"

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The Accept-Language field (RFC 9110 §12.5.4): what the user reads, the best first.
+/// The Accept-Language field (RFC 9110 §12.5.4): the languages of the user, the preferred one first.
 enum AcceptLanguage {
     static let ofThisUser = value(for: languages(in: ProcessInfo.processInfo.environment))
 
@@ -11,8 +11,8 @@ enum AcceptLanguage {
         }.joined(separator: ", ")
     }
 
-    /// By gettext's order: LANGUAGE is a list and counts first, except in the C locale; then LC_ALL, LC_MESSAGES,
-    /// LANG. The C locale's messages are English by POSIX.
+    /// gettext's order: LANGUAGE is a list and counts first, except in the C locale; then LC_ALL, LC_MESSAGES, LANG.
+    /// The C locale's messages are English by POSIX.
     static func languages(in environment: [String: String]) -> [String] {
         let names = ["LC_ALL", "LC_MESSAGES", "LANG"].compactMap { environment[$0] }.filter { !$0.isEmpty }
         guard let locale = names.first.flatMap(tag) else { return ["en"] }

@@ -1,6 +1,6 @@
 public import URLLoading
 
-/// Makes content of anything that can be encoded.
+/// Makes content of values that can be encoded.
 public protocol ContentEncoder: Sendable {
     /// What goes into Content-Type.
     var contentType: String { get }
@@ -8,7 +8,7 @@ public protocol ContentEncoder: Sendable {
     /// The content. May run on any thread, for several values at once.
     func encode<Value: Encodable>(_ value: Value) throws -> Data
 
-    /// An encoder that behaves as this one does now, whatever is done to this one later. A value is its own.
+    /// An encoder that behaves as this one does now, whatever changes later. A value returns itself.
     func snapshot() -> any ContentEncoder
 }
 

@@ -3,8 +3,7 @@ public import URLLoading
 /// A body made by an encoder, of parameters or of a value; where there is no body by the method, they go into the
 /// query.
 public struct EncodableRequestSerializer: RequestSerializer {
-    /// As it was when this serializer got it: later changes to an encoder object do not reach a request that is being
-    /// made.
+    /// The encoder as it was when this serializer got it: later changes to an encoder object do not reach a request.
     public var encoder: any ContentEncoder {
         get { own }
         set { own = newValue.snapshot() }

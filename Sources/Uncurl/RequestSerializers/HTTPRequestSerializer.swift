@@ -23,7 +23,7 @@ public struct HTTPRequestSerializer: RequestSerializer {
     /// Methods whose parameters go into the query, in upper case: a request's own is put in upper case to be
     /// compared.
     public var queryMethods: Set<HTTPMethod>
-    /// Of the body. Percent-encoding is of UTF-8 octets whatever this is.
+    /// The encoding of the content. Percent-encoding is of UTF-8 octets in any case.
     public var stringEncoding: String.Encoding
 
     /// AFNetworking's defaults. Each argument is described at the property of its name.

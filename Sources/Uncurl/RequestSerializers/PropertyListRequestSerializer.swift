@@ -3,7 +3,7 @@ public import URLLoading
 /// Parameters as a property list in the body. Those of requests that have none by their method go into the query.
 /// Without parameters there is no body and no content type.
 public struct PropertyListRequestSerializer: RequestSerializer {
-    /// Those that can be written; the old style can be read only.
+    /// The formats that can be written. The old style can only be read.
     public enum Format: Sendable {
         /// XML text, or Apple's binary format.
         case xml, binary

@@ -10,7 +10,7 @@ extension URL {
         let text = absoluteString
         let end = text.firstIndex(of: "#") ?? text.endIndex
         let separator = text[..<end].contains("?") ? "&" : "?"
-        // By octets: one that bears an accent is another character, and the same end of a query.
+        // Compared by octets: a character with an accent differs as a character, and ends a query all the same.
         let octets = query.utf8.flatMap { $0 == UInt8(ascii: "#") ? Array("%23".utf8) : [$0] }
         let inner = String(decoding: octets, as: UTF8.self)
         return URL(string: text[..<end] + separator + inner + text[end...])

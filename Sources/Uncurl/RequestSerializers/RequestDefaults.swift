@@ -72,7 +72,7 @@ public struct RequestDefaults: Sendable {
 }
 
 extension URLRequest {
-    /// Those of names that it has not.
+    /// Adds the fields whose names the request does not have.
     fileprivate mutating func addMissing(_ headers: HTTPHeaders) {
         replaceFields(by: headers.filter { value(forHTTPHeaderField: $0.name) == nil }.map { ($0.name, $0.value) })
     }

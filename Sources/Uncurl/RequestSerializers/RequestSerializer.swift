@@ -1,11 +1,11 @@
 public import URLLoading
 
-/// Puts parameters into a request. A value itself: each request is built from a copy.
+/// Puts parameters into a request. A serializer is a value: each request is built from a copy.
 public protocol RequestSerializer: Sendable {
     /// - Parameter parameters: nil: none were given, which is not the same as empty ones.
     func serialize(_ parameters: Parameters?, into request: URLRequest) throws(UncurlError) -> URLRequest
 
-    /// The same with anything that can be encoded.
+    /// Puts a value that can be encoded into a request.
     func serialize(encoding value: some Encodable, into request: URLRequest) throws(UncurlError) -> URLRequest
 }
 

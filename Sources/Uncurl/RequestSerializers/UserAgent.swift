@@ -32,7 +32,7 @@ enum UserAgent {
         return ""
     }
 
-    /// Its release and the machine, by uname(2).
+    /// The kernel's release and the machine, by uname(2).
     private static func kernel() -> [String] {
         var name = utsname()
         guard unsafe uname(&name) == 0 else { return [] }

@@ -2,7 +2,7 @@ public import URLLoading
 
 /// What is done with an answer that redirects.
 public enum RedirectBehavior: Sendable {
-    /// By the rules of RFC 9110 §15.4: credentials do not cross to another origin.
+    /// Redirects are followed by the rules of RFC 9110 §15.4. Credentials do not cross to another origin.
     case follow
     /// The redirect itself is the answer.
     case doNotFollow

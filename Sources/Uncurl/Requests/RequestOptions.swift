@@ -2,35 +2,35 @@ public import URLLoading
 
 /// How one request is made, where that differs from what its manager does. Nil and empty: as the manager does.
 public struct RequestOptions: Sendable {
-    /// Idle time in seconds, as in `URLRequest.timeoutInterval`.
+    /// The longest time without any byte, in seconds, as in `URLRequest.timeoutInterval`.
     public var timeout: TimeInterval?
     /// How the session's cache is used.
     public var cachePolicy: URLRequest.CachePolicy?
     /// From 0 to 1; see `URLSessionTask.priority`.
     public var priority: Float?
-    /// After the manager's own.
+    /// Called after the manager's own interceptors.
     public var interceptors: [any RequestInterceptor]
     /// What is done with a redirect.
     public var redirects: RedirectBehavior?
     /// What is done with an answer that may be stored.
     public var caching: CacheBehavior?
-    /// Given to the first challenge that is not about trust; a server that refuses it is not given it again.
+    /// Answers the first challenge that is not about trust. A server that refuses it does not get it again.
     public var credential: URLCredential?
-    /// In place of the response serializer's.
+    /// Replaces the response serializer's validation.
     public var validation: ResponseValidation?
     /// In bytes: the most content of the response that is kept in memory, decoded. A longer one fails the request with
     /// ``UncurlError/transport(_:)`` of `URLError.dataLengthExceedsMaximum`. Nil: the limit of the manager's session
     /// (`URLSessionConfiguration.maximumDataLength`), which is none at first. Downloads to files and streams have none.
     public var maximumDataLength: Int?
-    /// How fast at most.
+    /// The highest rates of sending and receiving.
     public var throttle: Throttle?
-    /// Of content in memory.
+    /// Compresses content in memory. Files, streams and forms are sent as they are.
     public var compression: RequestCompression?
-    /// Sees the head of the answer before its content, and may end it there.
+    /// Called with the head of the answer before its content. It may end the request there.
     public var onResponse: (@Sendable (HTTPURLResponse) async -> URLSession.ResponseDisposition)?
-    /// On the manager's delegate queue, in order, the last one before the end is told.
+    /// Called on the manager's delegate queue, in order; the last call comes before the request's end.
     public var uploadProgress: (@Sendable (TransferProgress) -> Void)?
-    /// As ``uploadProgress``, of the response's content.
+    /// Called like ``uploadProgress``, for the response's content.
     public var downloadProgress: (@Sendable (TransferProgress) -> Void)?
 
     /// Options. Each argument is described at the property of its name.

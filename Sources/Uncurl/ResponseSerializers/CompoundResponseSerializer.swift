@@ -10,7 +10,8 @@ internal import URLLoading
 /// )
 /// ```
 public struct CompoundResponseSerializer<Value: Sendable>: ResponseSerializer {
-    /// Of the whole: a candidate's own says only which content types it is asked about.
+    /// The validation of the whole. A candidate's own validation only says which content types the candidate is asked
+    /// about.
     public var validation: ResponseValidation
     /// The serializers, in the order in which they are tried.
     public var candidates: [any ResponseSerializer<Value>]

@@ -12,7 +12,8 @@ public struct DecodableResponseSerializer<Value: Decodable & Sendable>: Response
         set { ownValidation = newValue }
     }
     private var ownValidation: ResponseValidation?
-    /// As it was when this serializer got it: later changes to a decoder object do not reach a task that is running.
+    /// The decoder as it was when this serializer got it: later changes to a decoder object do not reach a running
+    /// task.
     public var decoder: any ContentDecoder {
         get { own ?? plainJSON }
         set { own = newValue.snapshot() }

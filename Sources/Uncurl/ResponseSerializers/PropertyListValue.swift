@@ -86,7 +86,7 @@ public indirect enum PropertyListValue: Sendable, Hashable {
         case let value as Date: self = .date(value)
         case let value as [Any]: self = .array(try value.map { try Self($0, depth: depth + 1) })
         case let value as [String: Any]: self = .dictionary(try value.mapValues { try Self($0, depth: depth + 1) })
-        // By its type: a cast would take 1 for true.
+        // Decided by the type: a cast would take 1 for true.
         case let value as Bool where type(of: object) == Bool.self: self = .bool(value)
         case let value as NSNumber: self = Self.number(value)
         default: throw Problem.unknown("\(type(of: object))")

@@ -3,7 +3,7 @@ public protocol ResponseSerializer<Value>: Sendable {
     /// What an answer is made into.
     associatedtype Value: Sendable
 
-    /// Which answers are looked at; checked before ``serialize(_:)``.
+    /// Which answers are acceptable; checked before ``serialize(_:)``.
     var validation: ResponseValidation { get }
 
     /// Called on no particular thread, for several answers at once.
@@ -20,7 +20,8 @@ extension ResponseSerializer {
     public func decoding(by decoder: any ContentDecoder) -> Self { self }
 }
 
-/// What came of an answer. Both may be there: the body of a rejected answer is made into a value all the same.
+/// The outcome of serialization. Value and error may both be there: the content of a refused answer is made into a
+/// value too.
 public struct SerializedResponse<Value: Sendable>: Sendable {
     /// What the serializer made, of a refused answer too. Nil where it made nothing.
     public var value: Value?
@@ -35,7 +36,7 @@ public struct SerializedResponse<Value: Sendable>: Sendable {
 }
 
 extension ResponseSerializer {
-    /// Checks the answer and makes a value of it; neither failure hides the other.
+    /// Validates the answer and makes a value of it. Neither failure hides the other.
     public func outcome(of answer: ReceivedResponse) -> SerializedResponse<Value> {
         let (result, rejected) = outcome(of: answer, refusal: validation.failure(of: answer))
         return switch result {
@@ -44,7 +45,7 @@ extension ResponseSerializer {
         }
     }
 
-    /// What a refused answer says is told as well: an error document must not be lost because of its status.
+    /// The content of a refused answer is read as well: an error document must not be lost because of its status.
     func outcome(
         of answer: ReceivedResponse,
         refusal: ValidationFailure?

@@ -1,6 +1,6 @@
 public import URLLoading
 
-/// What a request came to: one result, and everything it was made of.
+/// The outcome of a request: one result, and everything that it was made of.
 public struct Response<Value: Sendable>: Sendable {
     let facts: ResponseFacts
     /// The value, or why there is none.
@@ -28,10 +28,10 @@ public struct Response<Value: Sendable>: Sendable {
     /// Where a download lies. It is the caller's.
     public var fileURL: URL? { facts.fileURL }
 
-    /// Of the last attempt; nil unless the manager collects them.
+    /// The metrics of the last attempt; nil unless the manager collects metrics.
     public var metrics: URLSessionTaskMetrics? { facts.metrics }
 
-    /// How often the request was sent again after a retrier's word.
+    /// How often an interceptor sent the request again.
     public var retryCount: Int { facts.retryCount }
 
     /// The value; nil for a failure.
@@ -43,7 +43,7 @@ public struct Response<Value: Sendable>: Sendable {
     /// The answer's status; nil where there was no answer.
     public var statusCode: Int? { response?.statusCode }
 
-    /// What a cut or cancelled download goes on with: ``HTTPSessionManager/download(resuming:to:options:)``.
+    /// The resume data of a cut or cancelled download, for ``HTTPSessionManager/download(resuming:to:options:)``.
     public var resumeData: Data? { facts.resumeData }
 
     /// Another value in place of this one's.

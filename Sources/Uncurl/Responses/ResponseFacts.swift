@@ -1,7 +1,7 @@
 internal import URLLoading
 
-/// What a response has apart from its value: an object, so that what carries responses about, and is compiled for
-/// values of any type, carries one reference.
+/// Everything of a response but its value. It is an object, so that generic code that handles responses carries one
+/// reference.
 final class ResponseFacts: Sendable {
     let request: URLRequest?
     let response: HTTPURLResponse?

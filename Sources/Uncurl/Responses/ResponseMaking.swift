@@ -1,7 +1,7 @@
 internal import HTTPEngine
 internal import URLLoading
 
-/// Makes one response of what a task came to. Any thread.
+/// Makes the response of a task's outcome. Any thread may call it.
 extension TaskOutcome {
     /// - Parameters:
     ///   - validation: in place of the serializer's own.
@@ -46,7 +46,7 @@ extension TaskOutcome {
 }
 
 extension Response {
-    /// Of a request that never became a task.
+    /// The response of a request that never became a task.
     init(failing error: UncurlError, _ request: URLRequest?, retryCount: Int = 0) {
         let facts = ResponseFacts(
             request: request,
@@ -82,7 +82,7 @@ extension UncurlError {
 }
 
 extension URLError {
-    /// The content could be had, and was not what it declared to be, or could not be read to its end.
+    /// Whether the content was read, and was not as long as declared or broke off.
     fileprivate var isContentBroken: Bool {
         switch cause as? EngineError {
         case .bodySourceFailed(let source): !(source.underlying is ContentUsedUp)

@@ -1,7 +1,7 @@
 public import URLLoading
 
-/// A rule of the program's own, in place of all others: name and chain are its matter too. To add one to the usual
-/// rules, put it behind a ``SecurityPolicy`` in a ``CompositeEvaluator``.
+/// A rule of the program's own, in place of all others. It decides on the name and the chain too. To add one to the
+/// usual rules, put it behind a ``SecurityPolicy`` in a ``CompositeEvaluator``.
 public struct CustomEvaluator: ServerTrustEvaluator {
     /// What the rule says of a server.
     public enum Verdict: Hashable, Sendable {

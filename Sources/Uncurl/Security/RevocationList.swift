@@ -1,8 +1,8 @@
 internal import TLS
 public import URLLoading
 
-/// Certificate revocation lists (RFC 5280 §5) that the program brings along. There is no downloading of them, nor of
-/// OCSP responses: a policy decides at once, on what it has.
+/// Certificate revocation lists (RFC 5280 §5) that the program brings along. Lists and OCSP responses are not
+/// downloaded: a policy decides at once, with the lists that it has.
 public struct RevocationList: Sendable, Hashable {
     /// The list as DER or PEM, as it was given.
     public let data: Data

@@ -7,7 +7,7 @@ extension SecurityPolicy {
     }
 }
 
-/// One server held against one policy.
+/// Compares one server with one policy.
 private struct Evaluation {
     let policy: SecurityPolicy
     let trust: PeerTrust
@@ -15,10 +15,10 @@ private struct Evaluation {
 
     func run() throws(TrustFailure) {
         if policy.allowsInvalidCertificates, policy.validatesDomainName, hasNoPins {
-            throw failure(.contradiction, "any certificate is allowed, and is to prove the host's name")
+            throw failure(.contradiction, "the policy allows any certificate and relies on it for the host's name")
         }
         if policy.allowsInvalidCertificates, policy.pinningMode != .certificate, !policy.revocationLists.isEmpty {
-            throw failure(.contradiction, "any certificate is allowed, and lists of revoked ones are to tell of each")
+            throw failure(.contradiction, "the policy allows any certificate and relies on revocation lists for each")
         }
         switch policy.pinningMode {
         case .none:
@@ -50,7 +50,7 @@ private struct Evaluation {
 
     // MARK: Chains
 
-    /// As the roots prove it.
+    /// The chain that the roots prove.
     private func chain() throws(TrustFailure) -> VerifiedChain {
         switch policy.roots {
         case .system: return try bySystem()

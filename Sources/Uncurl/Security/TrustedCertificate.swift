@@ -69,7 +69,7 @@ public struct TrustedCertificate: Sendable {
         return found
     }
 
-    /// Those among a bundle's resources. Blocks.
+    /// Reads the certificates among a bundle's resources. It waits for the disk.
     public static func all(in bundle: Bundle) throws(TrustedCertificateError) -> [TrustedCertificate] {
         try all(inDirectory: bundle.resourceURL ?? bundle.bundleURL)
     }

@@ -1,13 +1,13 @@
 public import URLLoading
 
-/// What a hook answers to a challenge.
+/// The answer of a hook to a challenge.
 public enum ChallengeAnswer: Sendable {
-    /// As if there were no hook: a server's trust is judged by the manager's security policy, all else by the session's
-    /// own rules.
+    /// As if there were no hook: the manager's security policy judges a server's trust, and the session's own rules
+    /// answer other challenges.
     case performDefaultHandling
     /// The credential is offered. For a server's trust it is `URLCredential(trust:)`.
     case useCredential(URLCredential)
-    /// The next of the server's offers is tried, if there is one.
+    /// The server's next offer is tried, if there is one.
     case rejectProtectionSpace
     /// The task fails with ``UncurlError/cancelled``.
     case cancel
@@ -16,8 +16,8 @@ public enum ChallengeAnswer: Sendable {
 }
 
 extension ChallengeAnswer {
-    /// A server is trusted by a credential that says just that, or by the policy: a name and a password, or no
-    /// credential, say nothing of it.
+    /// A server is trusted by a credential for trust, or by the policy. A name and a password, or no credential, do not
+    /// decide on trust.
     func about(_ space: URLProtectionSpace) -> ChallengeAnswer {
         guard space.serverTrust != nil else { return self }
         switch self {

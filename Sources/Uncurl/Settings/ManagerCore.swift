@@ -2,13 +2,13 @@ internal import Dispatch
 internal import Synchronization
 internal import URLLoading
 
-/// What a manager, its session's delegate and its tasks' delegates share. It holds neither the manager nor the session,
-/// so that both can be let go of.
+/// The state that a manager, its session's delegate and its tasks' delegates share. It holds neither the manager nor
+/// the session, so both can be released.
 ///
-/// Settings are its members. What a new value replaces is let go of without the lock.
+/// The settings are its members. A replaced value is released outside of the lock.
 @dynamicMemberLookup
 final class ManagerCore: Sendable {
-    /// All that a user may set, copied into each task when it is made (hooks apart, which are looked up).
+    /// Everything that a program may set. A task copies it when it is made; hooks are looked up later.
     struct Settings: Sendable {
         var hooks = TaskHooks()
         var sessionHooks = SessionHooks()
@@ -28,10 +28,10 @@ final class ManagerCore: Sendable {
         var clock: any Clock<Duration> = ContinuousClock()
     }
 
-    /// The settings of one moment: one reference, however often it is handed on.
+    /// The settings of one moment, as one reference.
     final class Snapshot: Sendable {
         let values: Settings
-        // Asked for with every request, and so apart: reading one member of so large a value copies all of it.
+        // Copies of what every request reads: reading one member of so large a value copies all of it.
         let requestSerializer: any RequestSerializer
         let decoder: any ContentDecoder
         let interceptors: [any RequestInterceptor]
@@ -39,8 +39,8 @@ final class ManagerCore: Sendable {
         let notificationCenter: NotificationCenter?
         let collectsMetrics: Bool
         let didComplete: (@Sendable (URLSession, URLSessionTask, (any Error)?) -> Void)?
-        /// Whether requests that say the same are built the same: a serializer of the user's may count its calls, for
-        /// all we know.
+        /// Whether equal requests are built equally. A serializer of the program's own may not, for example if it
+        /// counts its calls.
         let buildsAlike: Bool
 
         init(_ values: Settings) {
@@ -59,14 +59,14 @@ final class ManagerCore: Sendable {
     private let stored: Mutex<Snapshot>
     /// Which hooks are set, for code that asks with every event.
     private let hooked = Atomic<UInt16>(0)
-    /// Why a host was refused when it was last asked about: what its tasks fail with.
+    /// Why a host was refused last. Its tasks fail with this.
     private let refusals = Mutex<[String: UncurlError]>([:])
 
     /// The completion queue of a manager that was given none.
     let ownQueue = DispatchQueue(label: "Uncurl.completion")
     /// The completion group of a manager that was given none: one for the process.
     static let sharedGroup = DispatchGroup()
-    /// Where answers are made into values; several at once.
+    /// The queue on which answers are made into values, several at once.
     static let processing = DispatchQueue(label: "Uncurl.serialization", attributes: .concurrent)
 
     init(_ settings: Settings) {
@@ -79,7 +79,7 @@ final class ManagerCore: Sendable {
     subscript<Value: Sendable>(dynamicMember member: WritableKeyPath<Settings, Value>) -> Value {
         get { settings.values[keyPath: member] }
         set {
-            // What is let go of may run code of the user's: never under the lock.
+            // Releasing a value may run the program's code, so it does not happen under the lock.
             let old = stored.withLock { snapshot in
                 let old = snapshot
                 var settings = old.values
@@ -109,7 +109,7 @@ final class ManagerCore: Sendable {
 
     // MARK: Trust
 
-    /// What the policy says of a server; nil: it is trusted.
+    /// Why the policy refuses a server; nil if it is trusted.
     func judge(_ trust: URLServerTrust, _ host: String) -> UncurlError? {
         let policy = settings.values.securityPolicy
         do throws(TrustFailure) {

@@ -1,10 +1,10 @@
 public import URLLoading
 
-/// What is called, and asked, while tasks go on. Each closure is looked up when its event happens, so that one set late
-/// still counts; what has no closure costs nothing.
+/// Closures that a task's events call. Each is looked up when its event happens, so a closure that is set late still
+/// counts. An event without a closure costs nothing.
 ///
-/// Called on the session's delegate queue, for each task in order. A closure that answers may take its time: its task
-/// stands still.
+/// Called on the session's delegate queue, for each task in order. A closure that returns an answer may suspend; its
+/// task waits meanwhile.
 public struct TaskHooks: Sendable {
     /// The session that a hook is called for.
     public typealias Session = URLSession
@@ -13,15 +13,17 @@ public struct TaskHooks: Sendable {
     public var didCreate: (@Sendable (Session, URLSessionTask) -> Void)?
     /// A task waits for the network, as `URLSessionConfiguration.waitsForConnectivity` asks.
     public var isWaitingForConnectivity: (@Sendable (Session, URLSessionTask) -> Void)?
-    /// Nil as the answer takes the redirect itself for the response. Once a hop.
+    /// Called once for each redirect. The result is the request that follows; nil makes the redirect itself the
+    /// response.
     public var willPerformRedirection:
         (@Sendable (Session, URLSessionTask, HTTPURLResponse, URLRequest) async -> URLRequest?)?
-    /// Of servers' certificates too.
+    /// Answers a challenge, of a server's certificate too.
     public var didReceiveChallenge:
         (@Sendable (Session, URLSessionTask, URLAuthenticationChallenge) async -> ChallengeAnswer)?
-    /// Called for the first body of a streamed upload as well. Nil fails the task.
+    /// Makes the body of a streamed upload, the first one too. Nil fails the task.
     public var needNewBodyStream: (@Sendable (Session, URLSessionTask) -> InputStream?)?
-    /// Bytes sent just now, sent so far, and expected: the request's Content-Length where the task knows none, else −1.
+    /// Called with the bytes sent just now, sent so far, and expected: the request's Content-Length where the task
+    /// knows none, else −1.
     public var didSendBodyData: (@Sendable (Session, URLSessionTask, Int64, Int64, Int64) -> Void)?
     /// A response with a status from 100 to 199 came.
     public var didReceiveInformationalResponse: (@Sendable (Session, URLSessionTask, HTTPURLResponse) -> Void)?
@@ -32,15 +34,15 @@ public struct TaskHooks: Sendable {
     public var didBecomeDownloadTask: (@Sendable (Session, URLSessionDataTask, URLSessionDownloadTask) -> Void)?
     /// A part of the content came, decoded.
     public var didReceiveData: (@Sendable (Session, URLSessionDataTask, Data) -> Void)?
-    /// Nil: the answer is not stored.
+    /// Decides what is stored in the cache; nil stores nothing.
     public var willCacheResponse:
         (@Sendable (Session, URLSessionDataTask, CachedURLResponse) async -> CachedURLResponse?)?
-    /// Where the file goes, where nothing may be yet; nil leaves the choice to the task's own destination. Of the
-    /// manager's own tasks it is asked once the answer has been validated.
+    /// Names the place of a finished download, at which no file may be yet. Nil leaves the choice to the task's own
+    /// destination. For the manager's own tasks it is called once the answer has been validated.
     public var didFinishDownloading: (@Sendable (Session, URLSessionDownloadTask, URL) -> URL?)?
-    /// Bytes written just now, written so far, and expected, or −1.
+    /// Called with the bytes written just now, written so far, and expected, or −1.
     public var didWriteData: (@Sendable (Session, URLSessionDownloadTask, Int64, Int64, Int64) -> Void)?
-    /// The offset, and the bytes expected in all, or −1.
+    /// Called with the offset, and with the bytes expected in all, or −1.
     public var didResumeAtOffset: (@Sendable (Session, URLSessionDownloadTask, Int64, Int64) -> Void)?
     /// The task's metrics, before its end.
     public var didFinishCollectingMetrics: (@Sendable (Session, URLSessionTask, URLSessionTaskMetrics) -> Void)?

@@ -1,7 +1,7 @@
 public import URLLoading
 
-/// Events of a stream that is asked for again whenever it ends or breaks (HTML §9.2.3), behind the last event that has
-/// come.
+/// The events of a stream that is requested again whenever it ends or breaks (HTML §9.2.3), behind the last event that
+/// came.
 ///
 /// ```swift
 /// let source = EventSource { lastEventID in
@@ -10,8 +10,8 @@ public import URLLoading
 /// for try await event in source { … }
 /// ```
 /// It ends when `open` gives nil, throws when an error is none of those it goes on after, when as many attempts in a
-/// row as the policy allows have brought no event, when the Swift task is cancelled, and when an event is too long. One
-/// reader an iterator; each begins anew.
+/// row as the policy allows have brought no event, when the Swift task is cancelled, and when an event is too long. An
+/// iterator has one reader, and each iterator begins anew.
 ///
 /// ```
 ///   opening ──stream──▶ reading ──end or error──▶ waiting ──▶ opening
@@ -73,7 +73,7 @@ public struct EventSource<Stream: AsyncSequence>: AsyncSequence, Sendable where 
         public mutating func next() async throws -> ServerSentEvent? {
             while true {
                 if let event = try events.next() { return event }
-                // Over, unless the step says otherwise: what it throws is the last word.
+                // Over, unless the step says otherwise: no element follows what it throws.
                 let current = state
                 state = .over
                 switch current {

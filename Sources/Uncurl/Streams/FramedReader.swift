@@ -44,7 +44,7 @@ struct FramedReader<Base: AsyncIteratorProtocol, Framer: StreamFramer> where Bas
         while true {
             if let frame = try frames.next() { return frame }
             if isOver { return nil }
-            // Whatever is thrown from here on is the last word.
+            // No frame follows an error from here on.
             isOver = true
             guard let data = try await base.next(isolation: #isolation) else { return try framer.finish() }
             isOver = !frames.fill { frames throws(StreamFailure) in try framer.cut(data, into: &frames) }

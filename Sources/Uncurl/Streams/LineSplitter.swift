@@ -35,7 +35,7 @@ public struct LineSplitter: Sendable {
         return line
     }
 
-    /// One byte more than allowed may be the CR of the line's end.
+    /// The byte beyond the limit may be the CR of the line's end.
     private mutating func append(_ bytes: some Collection<UInt8>) throws(StreamFailure) {
         let room = limit + 1 - line.count
         guard bytes.count <= room else { throw .lineTooLong(limit: limit) }

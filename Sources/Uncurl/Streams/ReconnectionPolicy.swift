@@ -6,23 +6,24 @@ internal import URLLoading
 /// ``longestAsked``. It grows by ``factor`` with each attempt in a row that brought no event, up to ``longest``. Of
 /// that a part is left to chance (``jitter``).
 public struct ReconnectionPolicy: Sendable {
-    /// Until the stream itself says how long.
+    /// The pause before the next attempt, until the stream names one.
     public var retry = Duration.seconds(3)
-    /// What the pause grows by with each attempt in a row that brought no event.
+    /// The factor by which the pause grows with each attempt in a row that brought no event.
     public var factor = 2.0
-    /// How far the pause grows.
+    /// The longest pause that it grows to.
     public var longest = Duration.seconds(60)
     /// No pause is shorter, whatever the stream asks for: `retry: 0` would ask for the stream as fast as the network
     /// goes. Half a second, as in Firefox.
     public var shortest = Duration.milliseconds(500)
     /// The longest pause that a stream may ask for; one that asks for more gets this.
     public var longestAsked = Duration.seconds(3600)
-    /// How much of the time is left to chance, from 0 to 1, so that a server's readers do not all come back at once.
+    /// The share of the pause that is random, from 0 to 1, so that a server's readers do not all return at once.
     public var jitter = 0.1
     /// Attempts in a row without an event before the last error counts, or ``StreamFailure/noEvent(attempts:)``; nil:
     /// any number.
     public var attempts: Int?
-    /// Which errors it goes on after. As it is: those of the network, and not those of a server that answers otherwise.
+    /// Decides after which errors the stream is requested again. By default after those of the network, and not after
+    /// another answer of a server.
     public var reconnects: @Sendable (any Error) -> Bool = { ReconnectionPolicy.isTransient($0) }
 
     /// A policy with the defaults of its properties.
@@ -33,7 +34,7 @@ public struct ReconnectionPolicy: Sendable {
     ///   - failures: attempts in a row that brought no event.
     func delay(retry: Duration, failures: Int) -> Duration {
         let retry = max(shortest, min(retry, longestAsked))
-        // As many as any delay grows by at once; of what is no number a duration would be none.
+        // The factor is bounded, and one that is not a number counts as 1: a duration has its limits.
         let growth = factor > 1 ? min(factor, 1e6) : 1
         var delay = retry
         for _ in 1..<max(2, min(failures, 64)) where failures > 1 && delay < longest {

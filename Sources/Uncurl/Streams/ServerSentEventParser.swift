@@ -14,7 +14,7 @@ public struct ServerSentEventParser: Sendable {
         case behindCR
     }
 
-    /// More than an event should have; data and the line under way together.
+    /// 1 MiB for the data and the current line together: more than an event should have.
     public static let usualLimit = 1 << 20
 
     private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]

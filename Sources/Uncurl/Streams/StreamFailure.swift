@@ -1,12 +1,12 @@
 public import URLLoading
 
-/// A stream of content that is not what it should be.
+/// Why a stream of content cannot be read.
 public enum StreamFailure: Error, Sendable {
     /// More bytes than `limit` without a line's end.
     case lineTooLong(limit: Int)
     /// An event of more bytes than `limit`.
     case eventTooLong(limit: Int)
-    /// So many streams in a row ended without an event.
+    /// As many streams in a row ended without an event.
     case noEvent(attempts: Int)
     /// The line, counted from 1, is no document of the kind asked for.
     case undecodableLine(number: Int, line: Data, underlying: any Error)
@@ -19,8 +19,8 @@ extension StreamFailure: LocalizedError, CustomStringConvertible {
         switch self {
         case .lineTooLong(let limit): "a line is longer than \(limit) bytes"
         case .eventTooLong(let limit): "an event is longer than \(limit) bytes"
-        case .noEvent(let attempts): "the stream was asked for \(attempts) times, and ended without an event"
-        case .undecodableLine(let number, _, let underlying): "line \(number) does not decode: \(underlying)"
+        case .noEvent(let attempts): "the stream ended without an event in each of \(attempts) attempts"
+        case .undecodableLine(let number, _, let underlying): "line \(number) cannot be decoded: \(underlying)"
         }
     }
 }

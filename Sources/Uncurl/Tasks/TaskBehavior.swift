@@ -1,7 +1,7 @@
 internal import URLLoading
 
-/// What one task does by itself, besides its manager's hooks: fixed when it is made. One object for all tasks that do
-/// nothing, as most do: what is handed on with each is a reference, not nine closures.
+/// What one task does besides its manager's hooks. It is fixed when the task is made. Most tasks have none of this and
+/// share one object, so each carries a reference and not nine closures.
 final class TaskBehavior: Sendable {
     typealias TellProgress = @Sendable (TransferProgress) -> Void
 

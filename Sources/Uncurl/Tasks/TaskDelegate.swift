@@ -1,9 +1,10 @@
 internal import Synchronization
 public import URLLoading
 
-/// What one task is to its manager: its hooks, its progress, and what is done once it has ended. The task holds it,
-/// until its end, and is held by it. One without a task is the delegate of the manager's session, for what concerns
-/// that and for tasks that others made. It knows the core alone, so that dropping the manager ends the session.
+/// The delegate of one task: its hooks, its progress, and what follows its end. The task and its delegate hold each
+/// other until the task's end. A delegate without a task is that of the manager's session. It hears what concerns the
+/// session, and of tasks that the manager did not make. It knows the core alone, so that releasing the manager ends the
+/// session.
 ///
 /// Every member may be used from any thread.
 public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, @unchecked Sendable {
@@ -14,12 +15,12 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, @unchecked 
         /// Made on demand: few tasks need it.
         var queue: OperationQueue?
         var isOver = false
-        /// Content as it was last told.
+        /// The progress that was reported last.
         var sent: Int64 = 0
         var received: Int64 = 0
     }
 
-    /// Of few tasks, and sixteen closures: apart from those that have none.
+    /// Sixteen closures, which few tasks have: an object of its own, so that the other tasks hold only a reference.
     private final class OwnHooks: Sendable {
         let values: TaskHooks
 
@@ -40,11 +41,11 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, @unchecked 
     /// Nil before it is made.
     public var task: URLSessionTask? { state.withLock { $0.task } }
 
-    /// Not weakly: the task lets go of its delegate at its end, and references to what is held weakly are counted in a
-    /// table apart, each of the hundred that a small request takes.
+    /// The reference is not weak: the task releases its delegate at its end. Weak references are counted in a table of
+    /// their own, and a small request makes a hundred.
     func attach(_ task: URLSessionTask) { state.withLock { $0.task = task } }
 
-    /// This task's own, after the manager's.
+    /// The task's own hooks, called after the manager's.
     public var hooks: TaskHooks {
         get { state.withLock { $0.hooks }?.values ?? TaskHooks() }
         set {
@@ -59,18 +60,18 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, @unchecked 
         }
     }
 
-    /// Of its own hooks the one that is asked for with every task.
+    /// The task's own hook for its end, which is read with every task.
     var didComplete: (@Sendable (URLSession, URLSessionTask, (any Error)?) -> Void)? {
         state.withLock { $0.hooks }?.values.didComplete
     }
 
-    /// Why the task was made to fail here: it stands before what the transport says.
+    /// Why this manager made the task fail. It counts before the transport's error.
     var ownReason: UncurlError? {
         get { state.withLock { $0.ownReason } }
         set { state.withLock { $0.ownReason = newValue } }
     }
 
-    /// What a task failed for that ended with this error; nil: it did not fail.
+    /// The failure of a task that ended with this error; nil if it did not fail.
     func reason(for error: URLError?, of task: URLSessionTask) -> UncurlError? {
         error.map { error in
             let host = (task.currentRequest ?? task.originalRequest)?.url?.host
@@ -117,7 +118,7 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, @unchecked 
 
     // MARK: Progress
 
-    /// Never less than before: a body that is sent again is not told as going back.
+    /// Progress never goes back, also where the content is sent again.
     func tellSent(_ sent: Int64, of expected: Int64) {
         guard let tell = behavior.uploadProgress, isFurther(\.sent, sent) else { return }
         tell(TransferProgress(sent, of: expected))

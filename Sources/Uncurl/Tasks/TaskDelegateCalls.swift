@@ -1,6 +1,6 @@
 public import URLLoading
 
-/// What a session tells of itself, to the delegate that its manager gave it.
+/// The session's own events.
 extension TaskDelegate: URLSessionDelegate {
     public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
         core.sessionHooks.didBecomeInvalid?(session, error)
@@ -34,8 +34,7 @@ extension TaskDelegate: URLSessionDelegate {
     }
 }
 
-/// What the session tells of every task: the manager's hook comes first, then the task's own, then what the request
-/// asked for.
+/// The events of every task: the manager's hook is called first, then the task's own, then the request's option.
 extension TaskDelegate: URLSessionTaskDelegate {
     public func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) {
         core.hooks.didCreate?(session, task)
@@ -82,12 +81,12 @@ extension TaskDelegate: URLSessionTaskDelegate {
             core.note(nil, of: space.host)
             return (.useCredential, URLCredential(trust: trust))
         }
-        // A credential that was refused once is refused twice.
+        // A credential that was refused once is not offered again.
         guard let credential = behavior.credential else { return (.performDefaultHandling, nil) }
         return challenge.previousFailureCount == 0 ? (.useCredential, credential) : (.rejectProtectionSpace, nil)
     }
 
-    /// Others may wait for the same connection: they learn the reason by its host.
+    /// Other tasks may wait for the same connection. They find the reason by its host.
     private func refused(
         _ refusal: UncurlError?,
         _ space: URLProtectionSpace
@@ -151,7 +150,7 @@ extension TaskDelegate: URLSessionTaskDelegate {
         hooks.didFinishCollectingMetrics?(session, task, metrics)
     }
 
-    /// Of tasks that the manager did not make.
+    /// Called for tasks that the manager did not make.
     public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         core.hooks.didComplete?(session, task, error)
         hooks.didComplete?(session, task, error)
@@ -208,7 +207,7 @@ extension TaskDelegate: URLSessionDataDelegate {
 }
 
 extension TaskDelegate: URLSessionDownloadDelegate {
-    /// Of tasks that the manager did not make: its own find their place by ``DownloadMove``.
+    /// Called for tasks that the manager did not make. ``DownloadMove`` places the files of the manager's own.
     public func urlSession(
         _ session: URLSession,
         downloadTask: URLSessionDownloadTask,

@@ -1,6 +1,6 @@
 internal import URLLoading
 
-/// What interceptors do between attempts, for requests of every kind.
+/// Calls the interceptors before and after attempts, for requests of every kind.
 struct AttemptSteps: Sendable {
     enum Next {
         case again
@@ -31,7 +31,7 @@ struct AttemptSteps: Sendable {
                 request = try await InterceptionDepth.within { try await interceptor.adapt(given, for: attempt) }
             }
         } catch {
-            // Cancelled meanwhile, it throws because of that, as like as not.
+            // If the request was cancelled meanwhile, that is the likely reason of the throw.
             throw control.isCancelled ? .cancelled : .adaptation(InterceptionFailure(beneath: error) ?? error)
         }
         control.watchers.tell(.adapted(request))
@@ -46,7 +46,7 @@ struct AttemptSteps: Sendable {
     }
 
     private func decided(_ failure: FailedAttempt) async -> Next {
-        // Interceptors are what failed: one more question would fail in the same way.
+        // The interceptors failed themselves: another call would fail in the same way.
         if InterceptionFailure(beneath: failure.error) != nil { return .end(failure.error) }
         for interceptor in interceptors {
             switch await decision(of: interceptor, failure) {

@@ -1,6 +1,6 @@
 public import URLLoading
 
-/// Any request: one value says what is wanted, and one of these how to hear of it.
+/// Sends any request. The request is a value, and each function here gives its response in another way.
 extension HTTPSessionManager {
     /// Waits for the response; cancelling the Swift task cancels the request.
     public func response<Serializer: ResponseSerializer>(
@@ -10,7 +10,7 @@ extension HTTPSessionManager {
         await awaited(TransferRun(self, request.options), request, serializer)
     }
 
-    /// With the manager's own ``URLSessionManager/responseSerializer``.
+    /// Sends a request and makes the value with the manager's ``URLSessionManager/responseSerializer``.
     public func response(to request: HTTPRequest) async -> Response<any Sendable> {
         await response(to: request, serializer: AnyResponseSerializer(responseSerializer))
     }
@@ -25,7 +25,7 @@ extension HTTPSessionManager {
         await awaited(TransferRun(self, request.options, .file, to: destination), request, .file)
     }
 
-    /// Goes on where a download stopped, from the start if the server's content is another one by now.
+    /// Resumes a download. It begins anew if the server's content has changed.
     public func download(
         resuming data: Data,
         to destination: DownloadDestination? = nil,
@@ -47,7 +47,7 @@ extension HTTPSessionManager {
         return transfer
     }
 
-    /// The same, not begun: ``Transfer/resume()`` begins it.
+    /// Makes a transfer that has not begun: ``Transfer/resume()`` begins it.
     public func transfer<Serializer: ResponseSerializer>(
         _ request: HTTPRequest,
         serializer: Serializer,
@@ -56,7 +56,7 @@ extension HTTPSessionManager {
         launch(TransferRun(self, request.options), request, serializer, completion)
     }
 
-    /// A download, not begun.
+    /// Makes a download that has not begun: ``Transfer/resume()`` begins it.
     public func downloadTransfer(
         _ request: HTTPRequest,
         to destination: DownloadDestination? = nil,

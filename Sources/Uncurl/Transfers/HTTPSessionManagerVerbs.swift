@@ -30,7 +30,7 @@ extension HTTPSessionManager {
 
     /// Sends a GET whose parameters are a value of the program's own.
     ///
-    /// - Throws: what ``get(_:parameters:headers:as:)`` throws, and ``UncurlError/parameters(_:)`` for a value that
+    /// - Throws: what `get(_:parameters:headers:as:)` throws, and ``UncurlError/parameters(_:)`` for a value that
     ///   makes no query.
     public func get<Value: Decodable & Sendable>(
         _ path: String,
@@ -43,7 +43,7 @@ extension HTTPSessionManager {
 
     /// Sends a HEAD and returns the head of the answer; there is no content.
     ///
-    /// - Throws: what ``get(_:parameters:headers:as:)`` throws.
+    /// - Throws: what `get(_:parameters:headers:as:)` throws.
     public func head(
         _ path: String,
         parameters: Parameters? = nil,
@@ -64,14 +64,15 @@ extension HTTPSessionManager {
     ///
     /// - Parameters:
     ///   - path: a reference to the base URL, or a URL.
-    ///   - parameters: the content, in the request serializer's format; the query where there is a `body`.
+    ///   - parameters: the content, in the request serializer's format; the query where there is a `body`, and the first
+    ///     fields of a form.
     ///   - body: the content: ``RequestBody/json(_:encoder:)``, ``RequestBody/form(_:)``, data, a file, a stream, a
     ///     form of several parts.
     ///   - headers: fields that replace those of the serializer.
     ///   - progress: hears how much of the content has been sent, on the session's delegate queue.
     ///   - type: what ``URLSessionManager/decoder`` makes of the answer's content.
-    /// - Throws: what ``get(_:parameters:headers:as:)`` throws, and ``UncurlError/parameters(_:)`` for a value that
-    ///   cannot be written.
+    /// - Throws: what `get(_:parameters:headers:as:)` throws, ``UncurlError/parameters(_:)`` for a value that cannot be
+    ///   written, and ``UncurlError/multipart(_:)`` for a form that cannot be sent.
     @discardableResult
     public func post<Value: Decodable & Sendable>(
         _ path: String,
@@ -95,22 +96,6 @@ extension HTTPSessionManager {
         as type: Value.Type = EmptyResponse.self
     ) async throws(UncurlError) -> Value {
         try await value(of: .post, path, nil, .encoded(parameters), headers, nil, type)
-    }
-
-    /// Sends a form of several parts; parameters become its first fields.
-    ///
-    /// - Throws: what ``post(_:parameters:body:headers:progress:as:)`` throws, and ``UncurlError/multipart(_:)`` where
-    ///   the form is to blame.
-    @discardableResult
-    public func post<Value: Decodable & Sendable>(
-        _ path: String,
-        form: MultipartForm,
-        parameters: Parameters? = nil,
-        headers: HTTPHeaders = HTTPHeaders(),
-        progress: (@Sendable (TransferProgress) -> Void)? = nil,
-        as type: Value.Type = EmptyResponse.self
-    ) async throws(UncurlError) -> Value {
-        try await value(of: .post, path, parameters, .multipart(form), headers, progress, type)
     }
 
     /// Sends a PUT. Arguments and errors are those of ``post(_:parameters:body:headers:progress:as:)``.

@@ -8,7 +8,7 @@ public struct ResponseStream: AsyncSequence, Sendable {
 
     /// The head, which has been validated.
     public let response: HTTPURLResponse
-    /// The reins of the request.
+    /// Controls the request.
     public var control: TransferControl { ending.control }
     let ending: StreamEnding
     private let chunks: ResponseChunks
@@ -43,9 +43,9 @@ public struct ResponseStream: AsyncSequence, Sendable {
 }
 
 extension HTTPSessionManager {
-    /// Events that a server sends (HTML §9.2), for as long as it does: the stream is asked for again whenever it
-    /// breaks, behind the last event that came. A 204 ends it. An answer of another type than `text/event-stream`, such
-    /// as a proxy's page, is ``UncurlError/validation(_:)`` and ends it too.
+    /// Reads the events that a server sends (HTML §9.2). Whenever the stream breaks it is requested again, behind the
+    /// last event that came. A 204 ends it. An answer of another type than `text/event-stream`, such as a proxy's page,
+    /// is ``UncurlError/validation(_:)`` and ends it too.
     ///
     /// - Parameters:
     ///   - request: its own validation says which statuses are taken: 200 and 204 where it has none. The content type
@@ -81,10 +81,10 @@ extension HTTPSessionManager {
 
     /// Sends a request and waits for the head of its answer; the content is read from what is returned.
     ///
-    /// Interceptors are asked as with every request, up to the head: content that has begun is not begun again.
+    /// Interceptors are asked up to the head, as with every request. Content that has begun is not requested again.
     ///
-    /// - Parameter validation: what the head is held to; a refused answer's content, up to a mebibyte of it, comes with
-    ///   the error.
+    /// - Parameter validation: which heads are acceptable. The error of a refused answer carries up to a mebibyte of
+    ///   its content.
     public func stream(
         _ request: HTTPRequest,
         validation: ResponseValidation = ResponseValidation()

@@ -2,7 +2,7 @@ internal import URLLoading
 
 /// A stream's request up to the head of its answer.
 struct StreamOpening: Sendable {
-    /// Of a refused answer: what an error document has at most.
+    /// The most content that is kept of a refused answer, in bytes: an error document is shorter.
     private static let refusedContent = 1 << 20
 
     let manager: HTTPSessionManager
@@ -105,7 +105,7 @@ struct StreamOpening: Sendable {
         _ request: URLRequest,
         _ chunks: ResponseChunks
     ) async throws(UncurlError) {
-        // Content is to come, but of the answers that have none (RFC 9110 §6.4.1): no type can be wrong there.
+        // Answers that have no content by definition (RFC 9110 §6.4.1) cannot have a wrong type.
         let hasNone = request.httpMethod == "HEAD" || [204, 205, 304].contains(response.statusCode)
         var answer = ReceivedResponse(request: request, response: response, data: hasNone ? Data() : Data([0]))
         guard validation.failure(of: answer) != nil else { return }
@@ -115,7 +115,7 @@ struct StreamOpening: Sendable {
                 answer.data.append(contentsOf: chunk.prefix(Self.refusedContent - answer.data.count))
             }
         } catch {
-            // What came of the document is all there is.
+            // The document ends with what came before the failure.
         }
         if let failure = validation.failure(of: answer) { throw .validation(failure) }
     }

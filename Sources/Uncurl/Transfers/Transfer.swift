@@ -1,6 +1,6 @@
-/// A request under way: its reins, and its response.
+/// A request under way, and its response.
 public struct Transfer<Value: Sendable>: Sendable {
-    /// The reins of the request, for code that does not care for its value.
+    /// Controls the request, for code that does not need its value.
     public let control: TransferControl
     private let run: Task<Response<Value>, Never>
 

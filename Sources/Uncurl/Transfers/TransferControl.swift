@@ -1,15 +1,15 @@
 internal import Synchronization
 public import URLLoading
 
-/// The reins of a request, over all its attempts. Any thread.
+/// Controls a request over all its attempts. Every member may be used on any thread.
 public final class TransferControl: Sendable {
     /// What the transfer does.
     public enum State: Hashable, Sendable {
-        /// Not begun.
+        /// It has not begun.
         case initialized
         /// It goes on: it is built, under way, or waits for its next attempt.
         case resumed
-        /// Its task reads nothing and sends nothing; between attempts, none begins.
+        /// Its task reads and sends nothing. Between attempts no attempt begins.
         case suspended
         /// It was cancelled. Its end may be about to be told.
         case cancelled
@@ -20,7 +20,7 @@ public final class TransferControl: Sendable {
     private struct Reins {
         var state = State.initialized
         var task: URLSessionTask?
-        /// Of attempts before.
+        /// The tasks of earlier attempts.
         var past: [URLSessionTask] = []
         /// Whether the task has been told to run, and whether a thread is about to tell it otherwise.
         var runs = false
@@ -31,7 +31,7 @@ public final class TransferControl: Sendable {
         /// Cancels the Swift task in which all this happens, and with it what interceptors wait for.
         var run: (@Sendable () -> Void)?
 
-        /// What the task is to be told: to run, or not to.
+        /// The task, and whether it has to run or to stop; nil where it does so already.
         mutating func steer() -> (task: URLSessionTask, runs: Bool)? {
             guard !isSteered, let task, state == .resumed || state == .suspended, runs != (state == .resumed) else {
                 return nil
@@ -59,7 +59,7 @@ public final class TransferControl: Sendable {
     /// The task under way, or the last; nil before the first.
     public var task: URLSessionTask? { reins.withLock { $0.task } }
 
-    /// One for each attempt, the first one first.
+    /// The tasks of all attempts, the first one first.
     public var tasks: [URLSessionTask] { reins.withLock { $0.past + ($0.task.map { [$0] } ?? []) } }
 
     /// How much of the request's content the task under way has sent, in bytes.
@@ -68,7 +68,7 @@ public final class TransferControl: Sendable {
     /// How much of the response's content the task under way has received, in bytes.
     public var downloadProgress: TransferProgress { TransferProgress(receivedBy: task) }
 
-    /// Ends it with ``UncurlError/cancelled``, unless it has ended. What follows is that one end.
+    /// Ends the request with ``UncurlError/cancelled``, unless it has ended already.
     public func cancel() {
         let before = reins.withLock { reins -> Reins? in
             guard reins.state != .cancelled, reins.state != .finished else { return nil }
@@ -80,7 +80,7 @@ public final class TransferControl: Sendable {
         }
         guard let before else { return }
         watchers.tell(.cancelled)
-        // A download leaves what it can be gone on with.
+        // A download leaves its resume data.
         if let download = before.task as? URLSessionDownloadTask {
             download.cancel(byProducingResumeData: { _ in })
         } else {
@@ -164,7 +164,7 @@ public final class TransferControl: Sendable {
         if isCancelled { task.cancel() } else { follow(word) }
     }
 
-    /// Cancelled with the transfer: what it is carried out by.
+    /// Keeps what cancels the Swift task that carries the transfer out.
     func carries(_ cancel: @escaping @Sendable () -> Void) {
         let isCancelled = reins.withLock { reins in
             if reins.state != .cancelled, reins.state != .finished { reins.run = cancel }

@@ -1,15 +1,16 @@
 internal import URLLoading
 
-/// A request from its building to its response: attempts, and what interceptors make of their failures.
+/// Takes a request from its building to its response: through its attempts, and through the decisions of interceptors
+/// on failures.
 ///
 /// Only what makes the value knows its type: code for any type, that looks up at run time what it works on, costs a
 /// small request a tenth of all that it takes.
 final class TransferRun: Sendable {
-    /// What is to come of it.
+    /// What the request loads.
     enum Kind {
         case answer
         case file
-        /// The rest of a file; its request says no more than how it is made.
+        /// The rest of a file. The request only has options.
         case rest(Data)
 
         var isWhole: Bool {
@@ -17,7 +18,7 @@ final class TransferRun: Sendable {
         }
     }
 
-    /// What an attempt came to, before anything is made of it.
+    /// The outcome of an attempt, before a response is made of it.
     private enum Attempt {
         /// It never became a task.
         case refused(UncurlError, URLRequest?)
@@ -95,8 +96,8 @@ final class TransferRun: Sendable {
         }
     }
 
-    /// What is waited for: cancelling the Swift task cancels the request. Around the waiting alone, which is compiled
-    /// for no type of value.
+    /// Awaits a step. Cancelling the Swift task cancels the request. The function is generic over the step alone, so it
+    /// is not compiled for each type of value.
     private func cancellably<Made>(_ step: () async -> Made) async -> Made {
         await withTaskCancellationHandler {
             await step()

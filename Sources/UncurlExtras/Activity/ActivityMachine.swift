@@ -1,11 +1,11 @@
-/// When people should see that something is loaded: not for short bursts, and without flicker between two.
+/// Decides when an activity sign is shown: not for short loads, and without flicker between two.
 ///
 ///     inactive ──begins──▶ delaying start ──1 s, still busy──▶ active ──ends──▶ delaying end
 ///        ▲                      │ 1 s, idle                      ▲                  │  │
 ///        ├──────────────────────┘                                └──────begins──────┘  │
 ///        └──────────────────────────────0.17 s, still idle─────────────────────────────┘
 ///
-/// While the start is delayed, comings and goings change nothing: what counts is what is there when the time is up.
+/// While the start is delayed, changes have no effect: what counts is the activity when the time is up.
 struct ActivityMachine {
     enum State: Hashable, Sendable {
         case inactive

@@ -2,12 +2,12 @@ public import Dispatch
 internal import Synchronization
 public import Uncurl
 
-/// Tells when something is being loaded, for a sign that people see: only what takes more than a second is shown, and
-/// pauses of less than 0.17 s are not.
+/// Decides when an activity sign is shown. A load of less than a second is not shown, and a pause of less than 0.17 s
+/// does not hide the sign.
 ///
-/// What is being loaded is counted by the tasks' own states whenever one of them changes, never by adding and
-/// subtracting: a task that is suspended and then cancelled is gone once. Tasks without a URL do not count. It hears of
-/// managers' tasks by their notifications; of others when it is told with ``watch(_:)``.
+/// Loads are counted by the states of the tasks, never by adding and subtracting: a task that is suspended and then
+/// cancelled is subtracted once. Tasks without a URL do not count. The monitor hears of managers' tasks by their
+/// notifications, and of other tasks by ``watch(_:)``.
 ///
 /// ```swift
 /// let monitor = ActivityMonitor { isActive in sign.isLit = isActive }
@@ -21,7 +21,7 @@ public final class ActivityMonitor: Sendable {
 
         fileprivate init(_ end: @escaping @Sendable () -> Void) { self.end = end }
 
-        /// Once is enough; more often does no harm.
+        /// Ends the activity. Further calls have no effect.
         public func finish() {
             let isFirst = isOver.withLock { isOver in
                 defer { isOver = true }
@@ -36,7 +36,7 @@ public final class ActivityMonitor: Sendable {
     private struct State {
         var machine = ActivityMachine()
         var isEnabled = false
-        /// Those that may be running.
+        /// The tasks that may be running.
         var tasks: [ObjectIdentifier: URLSessionTask] = [:]
         var activities: Set<UInt64> = []
         var last: UInt64 = 0
@@ -84,7 +84,7 @@ public final class ActivityMonitor: Sendable {
 
     deinit { state.withLock { $0.timerTask }?.cancel() }
 
-    /// Off unless set. Switched off, what is shown is taken back.
+    /// False unless set. Switching the monitor off hides what is shown.
     public var isEnabled: Bool {
         get { state.withLock { $0.isEnabled } }
         set {

@@ -1,7 +1,7 @@
 internal import Synchronization
 internal import Uncurl
 
-/// Observers of a notification center that end with it.
+/// Observers of a notification center. They are removed when this object is released.
 final class NotificationTokens: @unchecked Sendable {
     // `@unchecked`: a center's tokens are kept and given back, and never looked at; the list is touched under the lock
     // alone.

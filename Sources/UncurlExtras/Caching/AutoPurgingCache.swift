@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// Values in memory, each at a cost, up to a capacity. Beyond it the least recently used go, oldest first, until what
-/// is left costs no more than a preferred amount: so it does not purge with every addition.
+/// Keeps values in memory, each at a cost, up to a capacity. Beyond the capacity the least recently used values are
+/// removed until the rest costs no more than a preferred amount, so that not every addition purges.
 ///
 /// No method waits, or calls foreign code while it holds the lock. Every method may be called on any thread.
 ///
@@ -43,7 +43,7 @@ public final class AutoPurgingCache<Key: Hashable & Sendable, Value: Sendable>: 
     /// - Parameters:
     ///   - preferredAfterPurge: counts as the capacity where it is more.
     ///   - admits: whether a value may be kept; called on the thread that adds it.
-    ///   - cost: in any unit that the capacity is in; less than nothing counts as nothing.
+    ///   - cost: in the capacity's unit; a negative cost counts as zero.
     public init(
         capacity: Int = defaultCapacity,
         preferredAfterPurge: Int = defaultPreferredAfterPurge,
@@ -63,7 +63,7 @@ public final class AutoPurgingCache<Key: Hashable & Sendable, Value: Sendable>: 
     /// The number of values.
     public var count: Int { state.withLock { $0.entries.count } }
 
-    /// Keeps a value in place of what was kept before under this key.
+    /// Keeps a value and replaces the one of the same key.
     ///
     /// - Returns: whether it is kept: not what ``init(capacity:preferredAfterPurge:admits:cost:)`` vetoes, and not what
     ///   alone costs more than the capacity. What was kept before is gone in any case: it is not the key's value any
@@ -88,7 +88,7 @@ public final class AutoPurgingCache<Key: Hashable & Sendable, Value: Sendable>: 
         return true
     }
 
-    /// The value, which counts as used now.
+    /// The value of a key. Reading it counts as its last use.
     public func value(for key: Key) -> Value? {
         state.withLock { state in
             guard var entry = state.entries[key] else { return nil }

@@ -1,6 +1,6 @@
 internal import Uncurl
 
-/// By what a ``Downloader`` tells whether two requests ask for the same.
+/// Decides whether two requests of a ``Downloader`` are equal.
 public struct DownloadKey: Hashable, Sendable {
     /// Which fields of requests must be the same.
     public enum Fields: Hashable, Sendable {
@@ -13,15 +13,15 @@ public struct DownloadKey: Hashable, Sendable {
     private enum Identity: Hashable {
         case given(String)
         case request(method: String, url: String, fields: [String: String])
-        /// Of a request that must not be merged with any.
+        /// A request that is never merged.
         case unique(UInt64)
     }
 
     private enum Freshness: Hashable {
         case any
-        /// One that wants a fresh answer does not take a stale one's.
+        /// A request for a fresh answer does not join a load that may give a stale one.
         case fresh
-        /// One that must not be loaded fails where others are.
+        /// A request that must not be loaded fails where others load.
         case stored
     }
 

@@ -44,7 +44,7 @@ public final class Downloader<Value: Sendable>: Sendable {
     /// The cache of a downloader's values.
     public typealias Cache = AutoPurgingCache<DownloadCacheKey, Value>
 
-    /// One that waits; what ``cancel(_:)`` takes.
+    /// Names one waiting caller for ``cancel(_:)``.
     public struct Receipt: Hashable, Sendable {
         fileprivate let number: UInt64
         fileprivate let load: UInt64
@@ -65,7 +65,7 @@ public final class Downloader<Value: Sendable>: Sendable {
 
     private struct State {
         var wanted: [DownloadKey: Wanted] = [:]
-        /// Those of `wanted` that have not begun, in the order they came.
+        /// The keys of loads that have not begun, in the order of their requests.
         var queue: [DownloadKey] = []
         /// Loads that have begun and not ended, those that were cancelled too: they still have a connection.
         var active: [UInt64: Task<Void, Never>?] = [:]
@@ -236,7 +236,7 @@ public final class Downloader<Value: Sendable>: Sendable {
     private func ended(_ name: DownloadKey, _ number: UInt64, _ result: Result<Loaded, any Error>) {
         let handlers = state.withLock { state -> [Handler] in
             state.active[number] = nil
-            // One that was given up, and maybe asked for again since.
+            // The load was given up, and its request may have been made again since.
             guard state.wanted[name]?.number == number else { return [] }
             return state.wanted.removeValue(forKey: name)?.handlers ?? []
         }

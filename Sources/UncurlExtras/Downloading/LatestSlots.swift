@@ -1,12 +1,12 @@
 internal import Synchronization
 public import Uncurl
 
-/// Places that each show one value, the latest that was asked for: an image view's, or those of a button, one for each
+/// Places that each show one value, the latest that was requested: an image view has one place, a button one for each
 /// of its states.
 ///
-/// - what a place is loading already is not asked for again;
-/// - another request cancels the one before, whose result is never shown, however late it comes;
-/// - what the cache has is shown at once, without the placeholder.
+/// - a place that loads a request ignores the same request;
+/// - another request cancels the one before, whose result is never shown;
+/// - a cached value is shown at once, without the placeholder.
 ///
 /// ```swift
 /// let slots = LatestSlots<ControlState, ImageContent>(images)
@@ -94,7 +94,7 @@ public final class LatestSlots<Name: Hashable & Sendable, Value: Sendable>: Send
         return true
     }
 
-    /// Nothing more comes into the place.
+    /// Cancels the load of a place. The place keeps what it shows.
     public func cancel(_ name: Name) {
         let old = state.withLock { $0.loading.removeValue(forKey: name) }
         if let receipt = old?.receipt { downloader.cancel(receipt) }

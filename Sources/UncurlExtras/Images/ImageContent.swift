@@ -1,6 +1,6 @@
 public import Uncurl
 
-/// An image as far as it has been read.
+/// An image, as far as it has been read.
 public struct ImageContent: Sendable, Equatable {
     /// The format, by the octets.
     public let format: ImageFormat
@@ -10,7 +10,7 @@ public struct ImageContent: Sendable, Equatable {
     public let height: Int
     /// Nil where only the header was read: no decoder for this format, or an image beyond the serializer's limit.
     public let pixels: ImagePixels?
-    /// As it came.
+    /// The content as it came.
     public let data: Data
     /// Pixels a point.
     public let scale: Double

@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// Why octets are no image that can be read here.
+/// Why octets cannot be read as an image.
 public enum ImageFailure: Error, Sendable, Hashable {
-    /// None of the formats whose headers are known.
+    /// The octets begin like no known format.
     case unknownFormat
     /// The end came before the image was complete.
     case truncated(ImageFormat)
-    /// Not as its format has it, in words.
+    /// The content breaks the rules of its format; the text says which.
     case corrupt(ImageFormat, String)
     /// The image has more pixels than the limit allows. It was not decoded.
     case tooManyPixels(width: Int, height: Int, limit: Int)
@@ -22,7 +22,7 @@ extension ImageFailure: CustomStringConvertible, LocalizedError {
         case .corrupt(let format, let what): "the \(format) image is corrupt: \(what)"
         case .tooManyPixels(let width, let height, let limit):
             "an image of \(width) by \(height) pixels is more than \(limit) pixels"
-        case .outOfMemory: "no memory for the image"
+        case .outOfMemory: "there is not enough memory for the image"
         }
     }
 

@@ -61,7 +61,8 @@ struct PNGRows {
         }
     }
 
-    /// Of the row that is being made, up to `index`; from there on ``current`` is the row above.
+    /// The octet to the left in the row that is being made: up to `index`, ``current`` is that row, from there on the
+    /// row above.
     private func left(_ index: Int) -> UInt8 { index >= distance ? current[index - distance] : 0 }
 
     /// §9.4. The octet above and to the left has been overwritten by then, so as many as a pixel has are kept.

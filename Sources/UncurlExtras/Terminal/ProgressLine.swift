@@ -1,4 +1,4 @@
-/// One line about a transfer, as wide as there is room: what matters less is left out first.
+/// One line about a transfer, as wide as the terminal. Less important parts are left out first.
 struct ProgressLine {
     enum Phase: Hashable {
         case running

@@ -1,4 +1,4 @@
-/// Writes what is to be seen of one transfer, from its first look to its last.
+/// Writes the lines of one transfer, from its first snapshot to its last.
 struct ProgressPainter {
     private let output: TerminalOutput
     private let watch: Stopwatch

@@ -1,4 +1,4 @@
-/// How fast bytes have moved lately, without the leaps of single packets.
+/// The recent speed of a transfer, smoothed over single packets.
 struct ProgressSpeed {
     /// After so long half of what was before counts no more.
     static let halfLife = 3.0

@@ -1,8 +1,8 @@
 internal import Synchronization
 public import Uncurl
 
-/// Shows on a terminal how far a task has come: how much of how much, how fast, how long yet. In a file or a pipe it
-/// writes a line now and then instead.
+/// Shows the progress of a task on a terminal: the amount, the total, the speed and the time left. In a file or a pipe
+/// it writes a line at intervals instead.
 ///
 /// ```swift
 /// let bar = TerminalProgressBar("debian.iso")
@@ -10,8 +10,8 @@ public import Uncurl
 /// task.resume()
 /// ```
 ///
-/// It follows one task at a time, until that has ended or another is bound. A task that has ended is not bound. Any
-/// thread.
+/// It follows one task at a time, until the task has ended or another is bound. A task that has ended cannot be bound.
+/// Every method may be called on any thread.
 public final class TerminalProgressBar: Sendable {
     /// Which body is followed.
     public enum Direction: Hashable, Sendable {
@@ -21,7 +21,7 @@ public final class TerminalProgressBar: Sendable {
         case upload
     }
 
-    /// Of something that is no task.
+    /// The progress of anything that is no task.
     public struct Snapshot: Hashable, Sendable {
         /// Whether the transfer goes on.
         public enum Phase: Hashable, Sendable {
@@ -90,7 +90,7 @@ public final class TerminalProgressBar: Sendable {
         return true
     }
 
-    /// Follows anything that can say how far it is, until it says that it has ended.
+    /// Follows any source of snapshots until a snapshot has ended.
     public func follow(_ source: @escaping @Sendable () -> Snapshot) {
         let (label, output, clock) = (label, output, clock)
         state.withLock { state in
@@ -106,7 +106,7 @@ public final class TerminalProgressBar: Sendable {
         }
     }
 
-    /// Follows nothing more. The line stays as it is.
+    /// Stops following. The line stays as it is.
     public func unbind() {
         state.withLock { state in
             state.follower?.cancel()

@@ -282,7 +282,7 @@ extension Beginning {
             var form = MultipartForm()
             try form.append(.text("x"), name: "x")
             return Begun { [form] in
-                _ = try? await manager.post(url.absoluteString, form: form, as: [String: String].self)
+                _ = try? await manager.post(url.absoluteString, body: .multipart(form), as: [String: String].self)
             }
         case .started: return Begun(manager.transfer(request, serializer: .json) { _ in tell() })
         case .transfer: return Begun(manager.transfer(request, serializer: .json) { _ in tell() })

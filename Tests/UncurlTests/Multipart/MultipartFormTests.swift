@@ -227,7 +227,7 @@ struct MultipartFormTests {
             (.fileIsDirectory(url), "/tmp/a is a directory"),
             (
                 .lengthMismatch(part: "p", declared: 3, given: 2),
-                "the stream of part “p” was to give 3 bytes, and gave 2"
+                "the stream of part “p” declared 3 bytes and gave 2"
             ),
             (.notReplayable, "the form has to be sent again, and a stream in it can be read only once"),
         ]

@@ -170,7 +170,7 @@ struct RequestSerializerTests {
         #expect(failure.request != nil)
     }
 
-    @Test("a property list in the body; null, which it has not, is an error", .rows("Q18"))
+    @Test("a property list in the body; null, which a property list lacks, is an error", .rows("Q18"))
     func propertyList() throws {
         let parameters: Parameters = [
             "s": "x", "n": -1, "u": .unsigned(.max), "r": 1.5, "t": true, "d": .data(Data([1])), "l": [1, 2],

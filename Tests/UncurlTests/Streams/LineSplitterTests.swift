@@ -79,7 +79,7 @@ struct LineSplitterTests {
         let id: Int
     }
 
-    @Test("NDJSON gives a value a line, passes over empty ones, and names the line that is none", .rows("W10"))
+    @Test("NDJSON gives a value for each line, skips empty lines, and names a line that is no JSON", .rows("W10"))
     func json() async throws {
         var got: [Item] = []
         for try await item in stream(["{\"id\":1}\n\n {\"id\"", ":2}\r\n\r\n{\"id\":3}"]).jsonLines(of: Item.self) {

@@ -6,7 +6,7 @@ import Testing
 @Suite("When streams are asked for again")
 struct ReconnectionPolicyTests {
     @Test(
-        "no factor, length or wish makes a delay that is none",
+        "no factor, length or requested delay makes an invalid delay",
         .rows("B26"),
         arguments: [0, -1, 2, 1e300, .infinity, -.infinity, .nan]
     )
