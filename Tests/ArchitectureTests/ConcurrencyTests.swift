@@ -10,7 +10,8 @@ struct ConcurrencyTests {
 
     /// Every `@unchecked Sendable`, and why the compiler cannot see that it holds.
     private static let unchecked: [String: String] = [
-        "Sources/Reactor/Loop/EventLoop.swift": "its fields are touched by its own thread alone; others reach the mailbox",
+        "Sources/Reactor/Loop/EventLoop.swift":
+            "its fields are touched by its own thread alone; others reach the mailbox",
         "Sources/Reactor/Loop/LoopBound.swift": "the value is reachable on the loop's thread only, which is asked for",
         "Sources/TestServer/Certificates/TestKey.swift": "OpenSSL's key is counted atomically and never changed",
         "Sources/UncurlExtras/Activity/NotificationTokens.swift": "a center's tokens are kept, never looked at",
@@ -23,7 +24,8 @@ struct ConcurrencyTests {
         "Sources/Uncurl/Operations/HTTPRequestOperation.swift": "open as Operation is; its state is under a Mutex",
         "Sources/Uncurl/Tasks/TaskDelegate.swift": "subclassed in its room alone; its state is under a Mutex",
         "Sources/Uncurl/Tasks/DataTaskDelegate.swift": "adds nothing to its class",
-        "Sources/Reactor/System/Monitor.swift": "the state is touched under a pthread mutex only: Mutex has no condition",
+        "Sources/Reactor/System/Monitor.swift":
+            "the state is touched under a pthread mutex only: Mutex has no condition",
     ]
 
     /// Without URLLoading: its open classes, which programs may subclass, can only claim.

@@ -59,6 +59,11 @@ final class ParameterNode {
         return place
     }
 
+    func sortNames() {
+        guard case .keyed(let fields) = content else { return }
+        content = .keyed(fields.sorted { $0.name < $1.name })
+    }
+
     /// A value that encodes nothing is an empty object, as `JSONEncoder` has it for a struct without properties.
     var parameters: Parameters {
         switch content {
@@ -111,6 +116,7 @@ struct ParameterEncoder: Encoder {
             node.content = .value(.set(try value.parameters(at: path, depth: depth + 1)))
         default:
             try value.encode(to: ParameterEncoder(node: node, codingPath: path, depth: depth))
+            if value is any UnorderedNames { node.sortNames() }
         }
     }
 
@@ -139,3 +145,9 @@ extension Set: UnorderedValues where Element: Encodable {
         try map { try ParameterEncoder.parameters(of: $0, at: path, depth: depth) }
     }
 }
+
+/// `Dictionary`, whose order differs from process to process: its names are sorted, so that a request is the same in
+/// each.
+private protocol UnorderedNames {}
+
+extension Dictionary: UnorderedNames where Key == String {}

@@ -7,7 +7,7 @@ public import URLLoading
 /// acceptable answer, whatever its content: for a 204, and for an answer whose content does not matter.
 ///
 /// Parameters are written by the manager's request serializer. Where a request has a `body` of its own, its parameters
-/// go into the query.
+/// go into the query. A literal is ``Parameters``, which keep the given order.
 extension HTTPSessionManager {
     /// Sends a GET.
     ///
@@ -32,6 +32,7 @@ extension HTTPSessionManager {
     ///
     /// - Throws: what `get(_:parameters:headers:as:)` throws, and ``UncurlError/parameters(_:)`` for a value that
     ///   makes no query.
+    @_disfavoredOverload
     public func get<Value: Decodable & Sendable>(
         _ path: String,
         parameters: some Encodable & Sendable,
@@ -64,8 +65,8 @@ extension HTTPSessionManager {
     ///
     /// - Parameters:
     ///   - path: a reference to the base URL, or a URL.
-    ///   - parameters: the content, in the request serializer's format; the query where there is a `body`, and the first
-    ///     fields of a form.
+    ///   - parameters: the content, in the request serializer's format; the query where there is a `body`, and the
+    ///     first fields of a form.
     ///   - body: the content: ``RequestBody/json(_:encoder:)``, ``RequestBody/form(_:)``, data, a file, a stream, a
     ///     form of several parts.
     ///   - headers: fields that replace those of the serializer.
@@ -89,6 +90,7 @@ extension HTTPSessionManager {
     ///
     /// - Throws: what ``post(_:parameters:body:headers:progress:as:)`` throws.
     @discardableResult
+    @_disfavoredOverload
     public func post<Value: Decodable & Sendable>(
         _ path: String,
         parameters: some Encodable & Sendable,
@@ -113,6 +115,7 @@ extension HTTPSessionManager {
 
     /// Sends a PUT whose parameters are a value of the program's own, in the request serializer's format.
     @discardableResult
+    @_disfavoredOverload
     public func put<Value: Decodable & Sendable>(
         _ path: String,
         parameters: some Encodable & Sendable,
@@ -137,6 +140,7 @@ extension HTTPSessionManager {
 
     /// Sends a PATCH whose parameters are a value of the program's own, in the request serializer's format.
     @discardableResult
+    @_disfavoredOverload
     public func patch<Value: Decodable & Sendable>(
         _ path: String,
         parameters: some Encodable & Sendable,

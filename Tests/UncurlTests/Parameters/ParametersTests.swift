@@ -106,6 +106,22 @@ struct ParametersTests {
         #expect(KeyedParameters(["z": 1, "a": 2]) == ["a": 2, "z": 1])
     }
 
+    @Test("a dictionary's names are sorted at every depth; a literal and a type keep their order")
+    func dictionaries() throws {
+        struct Named: Encodable {
+            var z = 1
+            var a = ["d": 1, "c": 2, "b": 3, "a": 4]
+        }
+        func names(_ parameters: Parameters?) -> [String] {
+            if case .keyed(let fields)? = parameters { fields.map(\.name) } else { [] }
+        }
+        let many = Dictionary(uniqueKeysWithValues: (0..<50).map { ("k\($0)", $0) })
+        #expect(names(try Parameters(encoding: many)) == many.keys.sorted())
+        let named = try Parameters(encoding: Named())
+        #expect(names(named) == ["z", "a"] && names(named["a"]) == ["a", "b", "c", "d"])
+        #expect(names(["z": 1, "a": 2]) == ["z", "a"])
+    }
+
     @Test("a key is read and set through the tree")
     func subscripts() {
         var parameters: Parameters = ["a": 1]
