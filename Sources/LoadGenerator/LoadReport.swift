@@ -26,46 +26,48 @@ public struct LoadReport: Sendable {
     init(_ result: RunResult) { self.result = result }
 
     /// Requests whose first byte was sent: ``completed`` + ``failed`` + ``inFlight``.
-    public var sent: UInt64 { result.tally.sent }
+    public var sent: UInt64 { result.metrics.sent }
     /// Whole responses, whatever their status.
-    public var completed: UInt64 { result.tally.completed }
+    public var completed: UInt64 { result.metrics.completed }
     /// Responses with a 2xx or 3xx status.
-    public var succeeded: UInt64 { result.tally.succeeded }
+    public var succeeded: UInt64 { result.metrics.succeeded }
     /// Responses with any other status.
-    public var httpErrors: UInt64 { result.tally.httpErrors }
-    public var failed: UInt64 { result.tally.failed }
+    public var httpErrors: UInt64 { result.metrics.httpErrors }
+    public var failed: UInt64 { result.metrics.failed }
     /// Under way when the run stopped.
-    public var inFlight: UInt64 { result.tally.inFlight }
+    public var inFlight: UInt64 { result.metrics.inFlight }
     /// Connections that did not come about.
-    public var connectionsFailed: UInt64 { result.tally.connectionsFailed }
+    public var connectionsFailed: UInt64 { result.metrics.connectionsFailed }
     /// With a rate: due, and never sent.
-    public var unsent: UInt64 { result.tally.schedule?.unsent ?? 0 }
+    public var unsent: UInt64 { result.metrics.schedule?.unsent ?? 0 }
     /// Requests sent a second time (``LoadTest/retries``), each of them once in ``sent``.
-    public var sentAgain: UInt64 { result.tally.sentAgain }
-    public var redirects: UInt64 { result.tally.redirects }
+    public var sentAgain: UInt64 { result.metrics.sentAgain }
+    public var redirects: UInt64 { result.metrics.redirects }
     /// Responses by status.
     public var statuses: [Int: UInt64] {
-        let tally = result.tally
+        let metrics = result.metrics
         return Dictionary(
-            uniqueKeysWithValues: tally.statuses.indices.filter { tally.statuses[$0] > 0 }.map {
-                ($0, tally.statuses[$0])
+            uniqueKeysWithValues: metrics.statuses.indices.filter { metrics.statuses[$0] > 0 }.map {
+                ($0, metrics.statuses[$0])
             }
         )
     }
     /// The measured part.
     public var measured: Duration { .nanoseconds(Int64(clamping: result.measured)) }
-    public var successesPerSecond: Double { result.perSecond(result.tally.succeeded - result.tally.drainedSuccesses) }
+    public var successesPerSecond: Double {
+        result.perSecond(result.metrics.succeeded - result.metrics.drainedSuccesses)
+    }
 
     /// From the first byte sent to the last received, of successes.
-    public var raw: Latency? { Latency(result.tally.success) }
+    public var raw: Latency? { Latency(result.metrics.success) }
     /// With a rate: from the instant a request was due, stalls included. The honest one.
-    public var corrected: Latency? { Latency(result.tally.schedule?.corrected) }
+    public var corrected: Latency? { Latency(result.metrics.schedule?.corrected) }
     /// With a rate: how late the load tester itself was.
-    public var sendLag: Latency? { Latency(result.tally.schedule?.lag) }
+    public var sendLag: Latency? { Latency(result.metrics.schedule?.lag) }
     /// What was counted of each name, where the requests have names.
     public var names: [(name: String, completed: UInt64, errors: UInt64, latency: Latency?)] {
-        zip(result.plan.requestNames.all, result.tally.names).map { name, tally in
-            (name, tally.completed, tally.errors, Latency(tally.latency))
+        zip(result.plan.requestNames.all, result.metrics.names).map { name, metrics in
+            (name, metrics.completed, metrics.errors, Latency(metrics.latency))
         }
     }
 

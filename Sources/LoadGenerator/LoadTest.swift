@@ -78,15 +78,11 @@ public struct LoadTest: Sendable {
 
     /// Runs it, and blocks the calling thread until it is over.
     public func run() throws(LoadTestError) -> LoadReport {
-        do throws(UsageError) {
-            return LoadReport(try LoadBench(try options()).run())
-        } catch {
-            throw LoadTestError(description: error.description)
-        }
+        LoadReport(try LibraryRun(try options()).run())
     }
 
-    private func options() throws(UsageError) -> Options {
-        let target: Options.Target = if let url { .url(try TargetURL(url)) } else { .embedded }
+    private func options() throws(LoadTestError) -> LoadOptions {
+        let target: LoadOptions.Target = if let url { .url(try TargetURL(url)) } else { .embedded }
         let (path, host) =
             switch target {
             case .embedded: (RunPlan.embeddedTarget(method, hasBody: body != nil), "localhost")
@@ -99,21 +95,21 @@ public struct LoadTest: Sendable {
             headers: fields.map { "\($0.name): \($0.value)" },
             body: body
         )
-        var options = Options(target, description)
-        guard (1...Int(Options.connectionLimit)).contains(connections),
-            (1...Int(Options.threadLimit)).contains(threads),
+        var options = LoadOptions(target, description)
+        guard (1...Int(LoadOptions.connectionLimit)).contains(connections),
+            (1...Int(LoadOptions.threadLimit)).contains(threads),
             threads <= connections
-        else { throw UsageError("\(connections) connections on \(threads) threads: each thread needs at least one") }
+        else { throw .connectionsAndThreads(connections: connections, threads: threads) }
         (options.connections, options.threads, options.requests, options.seed) = (connections, threads, requests, seed)
-        options.duration = try duration.map { span throws(UsageError) in try Self.nanoseconds(span, "duration") }
-        options.timeout = try Self.nanoseconds(timeout, "timeout")
-        options.warmup = warmup > .zero ? try Self.nanoseconds(warmup, "warmup") : 0
-        options.think = try think.map { span throws(UsageError) in .fixed(try Self.nanoseconds(span, "think")) }
+        options.duration = try duration.map { span throws(LoadTestError) in try Self.nanoseconds(span, .duration) }
+        options.timeout = try Self.nanoseconds(timeout, .timeout)
+        options.warmup = warmup > .zero ? try Self.nanoseconds(warmup, .warmup) : 0
+        options.think = try think.map { span throws(LoadTestError) in .fixed(try Self.nanoseconds(span, .think)) }
         try setPace(&options)
         guard options.duration != nil || requests != nil else {
-            throw UsageError("neither duration nor requests is set: the run would never end")
+            throw .endless
         }
-        options.drain = if let drain { drain > .zero ? try Self.nanoseconds(drain, "drain") : 0 } else { options.drain }
+        options.drain = if let drain { drain > .zero ? try Self.nanoseconds(drain, .drain) : 0 } else { options.drain }
         options.retries = retries
         options.users.redirects = max(0, redirects)
         options.users.keepsCookies = keepsCookies
@@ -122,18 +118,18 @@ public struct LoadTest: Sendable {
         return options
     }
 
-    private func setPace(_ options: inout Options) throws(UsageError) {
+    private func setPace(_ options: inout LoadOptions) throws(LoadTestError) {
         guard rate != nil || !stages.isEmpty else { return }
         guard rate == nil || stages.isEmpty, think == nil else {
-            throw UsageError("rate, stages and think exclude each other")
+            throw .conflictingPace
         }
         if let rate {
-            options.profile = LoadProfile(rate: try Self.rate(rate), duration: options.duration ?? Quantity.longest)
+            options.profile = LoadProfile(rate: try Self.rate(rate), duration: options.duration ?? LoadOptions.longest)
         } else {
             var parts: [LoadProfile.Stage] = []
             for stage in stages {
                 let to = stage.rate == 0 ? Rate.zero : try Self.rate(stage.rate)
-                let span = try Self.nanoseconds(stage.duration, "stage")
+                let span = try Self.nanoseconds(stage.duration, .stages)
                 let from = stage.isRamp ? parts.last?.to ?? .zero : to
                 parts.append(LoadProfile.Stage(duration: span, from: from, to: to))
             }
@@ -141,40 +137,38 @@ public struct LoadTest: Sendable {
             options.duration = options.profile?.duration
         }
         guard let count = options.profile?.count, count > 0 else {
-            throw UsageError("no request comes due at that rate")
+            throw .nothingDue
         }
         options.drain = 1_000_000_000
     }
 
-    private func security() throws(UsageError) -> SecurityOptions {
+    private func security() throws(LoadTestError) -> SecurityOptions {
         var configuration = TLSConfiguration()
         configuration.verification = isInsecure ? .none : .full
         if let authorities { configuration.roots = TrustRoots([.file(authorities)]) }
         configuration.ticketsPerHost = max(configuration.ticketsPerHost, connections)
         do throws(TLSError) {
-            return SecurityOptions(target: try TLSContext(configuration), rootFlags: authorities)
+            return SecurityOptions(
+                target: try TLSContext(configuration),
+                givenRoots: authorities.map { "authorities \(quoted($0))" }
+            )
         } catch {
-            throw UsageError("TLS cannot be set up: \(error)")
+            throw .tls(reason: "\(error)")
         }
     }
 
-    private static func rate(_ perSecond: Double) throws(UsageError) -> Rate {
+    private static func rate(_ perSecond: Double) throws(LoadTestError) -> Rate {
         guard perSecond > 0, perSecond <= 1e9 else {
-            throw UsageError("a rate is more than 0 and at most 1e9 a second")
+            throw .rate(perSecond)
         }
         return Rate(nearest: perSecond)
     }
 
-    private static func nanoseconds(_ span: Duration, _ name: String) throws(UsageError) -> UInt64 {
+    private static func nanoseconds(_ span: Duration, _ setting: LoadSetting) throws(LoadTestError) -> UInt64 {
         let nanoseconds = span.wholeNanoseconds
-        guard nanoseconds > 0, nanoseconds <= Quantity.longest else {
-            throw UsageError("\(name) is to be more than 0 and at most 744 hours")
+        guard nanoseconds > 0, nanoseconds <= LoadOptions.longest else {
+            throw .time(setting)
         }
         return UInt64(nanoseconds)
     }
-}
-
-/// Why a test cannot be run, in words; nothing was started.
-public struct LoadTestError: Error, Hashable, CustomStringConvertible {
-    public let description: String
 }

@@ -5,7 +5,7 @@
 
 /// A command line as a user types it, without the program's name.
 func invocation(_ line: [String]) throws(UsageError) -> Invocation {
-    switch try LoadCommand.parse(line: line) {
+    switch try Program.parse(line: line) {
     case .run(let command): return try Invocation(command)
     case .command: throw UsageError("another command")
     case .information(let text): throw UsageError("information: \(text)")
@@ -15,12 +15,12 @@ func invocation(_ line: [String]) throws(UsageError) -> Invocation {
 func invocation(_ line: String...) throws(UsageError) -> Invocation { try invocation(line) }
 
 /// What it says of the load.
-func options(_ line: String...) throws(UsageError) -> Options { try invocation(line).load }
+func options(_ line: String...) throws(UsageError) -> LoadOptions { try invocation(line).load }
 
 /// The line that a user gets to read; nil when there is nothing to complain about.
 func complaint(_ line: String...) -> String? {
     do {
-        switch try LoadCommand.parse(line: line) {
+        switch try Program.parse(line: line) {
         case .run(let command): _ = try Invocation(command)
         case .information, .command: break
         }
@@ -31,7 +31,7 @@ func complaint(_ line: String...) -> String? {
 }
 
 func plan(_ line: String..., limits: SystemLimits = .usual) throws -> RunPlan {
-    guard case .run(let command) = try LoadCommand.parse(line: line) else { throw UsageError("no run") }
-    let options = try Options(command)
+    guard case .run(let command) = try Program.parse(line: line) else { throw UsageError("no run") }
+    let options = try LoadOptions(command)
     return RunPlan(options, try Preflight(options, limits))
 }

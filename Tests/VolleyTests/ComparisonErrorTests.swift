@@ -13,24 +13,24 @@ struct ComparisonErrorTests {
     private func result(errors: Double = 0, seed: UInt64 = 1, intervals: Int = 12) throws -> RunResult {
         var random = SplitMix(seed: seed)
         var result = try sampleResult(failing: false)
-        var whole = Tally()
+        var whole = Metrics()
         for index in 0..<intervals {
-            var tally = Tally()
+            var metrics = Metrics()
             for _ in 0..<1_000 {
                 let value = 800_000 + random.next() % 400_000
-                tally.sent += 1
-                tally.completed += 1
+                metrics.sent += 1
+                metrics.completed += 1
                 if Double(random.next() % 100_000) < errors * 100_000 {
-                    tally.httpError.record(value)
+                    metrics.httpError.record(value)
                 } else {
-                    tally.success.record(value)
+                    metrics.success.record(value)
                 }
             }
-            whole.merge(tally)
+            whole.merge(metrics)
             let start = UInt64(index) * 1_000_000_000
-            result.course.add(Interval(start: start, end: start + 1_000_000_000, tally: tally), of: .requests)
+            result.course.add(Interval(start: start, end: start + 1_000_000_000, metrics: metrics), of: .requests)
         }
-        result.tally = whole
+        result.metrics = whole
         result.measured = UInt64(intervals) * 1_000_000_000
         return result
     }
@@ -57,8 +57,8 @@ struct ComparisonErrorTests {
     @Test("one error in ten thousand is chance; as many as before are no difference; twice as many are found")
     func degrees() throws {
         var one = try result(seed: 3)
-        one.tally.httpError.record(1)
-        one.tally.completed += 1
+        one.metrics.httpError.record(1)
+        one.metrics.completed += 1
         #expect(try !Comparison(saved(try result()), saved(one), tolerance: 0).isWorse)
         let pairs = try (0..<20).map { index in
             let seed = 10 + UInt64(index) * 2
@@ -85,8 +85,8 @@ struct ComparisonErrorTests {
         #expect(try command(saved(before), saved(after), "--fail-if", "errors>+0%").status == 2)
         #expect(try command(saved(before), saved(after), "--fail-if", "failed>+0%").status == 0)
         var late = try result(seed: 3)
-        late.tally.failed = 3
-        late.tally.failures.add(Failure(.firstByte, .timeout), count: 3, at: 1, example: "x")
+        late.metrics.failed = 3
+        late.metrics.failures.add(Failure(.firstByte, .timeout), count: 3, at: 1, example: "x")
         let kinds = try command(saved(before), saved(late), "--fail-if", "timeout>+0%", "--fail-if", "reset>+0%")
         #expect(kinds.status == 2)
         #expect(kinds.out.contains("FAILED: timeout>+0%: timeout changed from nothing to some\n"))
@@ -101,8 +101,8 @@ struct ComparisonErrorTests {
         }
         let before = try saved(try result())
         var slow = try result(seed: 2)
-        slow.tally.success = LatencyHistogram()
-        slow.tally.success.record(9_000_000, count: 12_000)
+        slow.metrics.success = LatencyHistogram()
+        slow.metrics.success.record(9_000_000, count: 12_000)
         for (after, status) in [(try result(seed: 3), 3), (slow, 3), (try result(errors: 0.1, seed: 4), 2)] {
             let ended = try command(before, saved(after, invalid))
             #expect(ended.status == Int32(status), "\(ended.out)")
@@ -129,19 +129,22 @@ struct ComparisonErrorTests {
         var results = [try result(), try result(seed: 2)]
         for (index, achieved) in [12_000, 10_000].enumerated() {
             results[index].plan = try plan("-R", "1000", "-c", "64", "http://127.0.0.1:8080/")
-            results[index].tally.schedule = ScheduleTally()
-            results[index].tally.schedule?.due = 12_000
-            results[index].tally.completed = UInt64(achieved)
-            let times = results[index].tally.success
-            results[index].tally.schedule?.corrected = times
+            results[index].metrics.schedule = ScheduleMetrics()
+            results[index].metrics.schedule?.due = 12_000
+            results[index].metrics.completed = UInt64(achieved)
+            let times = results[index].metrics.success
+            results[index].metrics.schedule?.corrected = times
         }
         let comparison = try Comparison(saved(results[0]), saved(results[1]), tolerance: 0.02)
         let row = try row(comparison, "rate_ratio")
         #expect(row.old == 1 && abs(row.new - 10.0 / 12) < 1e-9)
         #expect(comparison.remarks == [])
-        let figures = GateFigures(results[1])
-        #expect(try Gate("rate_ratio<95%").fails(figures) == true && Gate("rate_ratio<80%").fails(figures) == false)
-        #expect(try Gate("rate_ratio<1").fails(GateFigures(result())) == nil)
+        let figures = results[1].figures
+        #expect(
+            try Threshold("rate_ratio<95%").fails(figures) == true
+                && Threshold("rate_ratio<80%").fails(figures) == false
+        )
+        #expect(try Threshold("rate_ratio<1").fails(result().figures) == nil)
         #expect(TextReport.text(results[1]).contains("83.33 % of them answered in time for a rate of 1000.00/s\n"))
     }
 }

@@ -15,20 +15,20 @@ struct ComparisonTests {
         var whole = LatencyHistogram()
         var series = IntervalSeries()
         for index in 0..<12 {
-            var tally = Tally()
+            var metrics = Metrics()
             // The moment's own mood, and each request's.
             let mood = 1 + 0.01 * (Double(random.next() % 1_000) / 500 - 1)
             for _ in 0..<Int(rate) {
                 let value = UInt64(center * mood * (0.8 + 0.4 * Double(random.next() % 10_000) / 10_000))
-                tally.success.record(value)
-                tally.completed += 1
+                metrics.success.record(value)
+                metrics.completed += 1
             }
-            whole.merge(tally.success)
+            whole.merge(metrics.success)
             let start = UInt64(index) * 1_000_000_000
-            series.add(Interval(start: start, end: start + 1_000_000_000, tally: tally), of: .requests)
+            series.add(Interval(start: start, end: start + 1_000_000_000, metrics: metrics), of: .requests)
         }
-        result.tally.success = whole
-        result.tally.completed = whole.count
+        result.metrics.success = whole
+        result.metrics.completed = whole.count
         result.course = series
         return try SavedReport(JSONReport.document(result), path: "r\(seed)")
     }

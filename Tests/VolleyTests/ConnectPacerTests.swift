@@ -7,10 +7,10 @@ import Testing
 
 struct ConnectPacerTests {
     private func pacer(_ line: String...) throws -> ConnectPacer {
-        guard case .run(let command) = try LoadCommand.parse(line: line + ["http://127.0.0.1/"]) else {
+        guard case .run(let command) = try Program.parse(line: line + ["http://127.0.0.1/"]) else {
             throw UsageError("no run")
         }
-        let options = try Options(command)
+        let options = try LoadOptions(command)
         var limits = SystemLimits.usual
         limits.acceptQueue = 8
         let plan = RunPlan(options, try Preflight(options, limits))

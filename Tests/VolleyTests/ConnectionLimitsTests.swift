@@ -54,10 +54,10 @@ struct ConnectionLimitsTests {
     )
     func refused(line: [String], words: String) {
         do {
-            guard case .run(let command) = try LoadCommand.parse(line: line + ["https://127.0.0.1:8080/"]) else {
+            guard case .run(let command) = try Program.parse(line: line + ["https://127.0.0.1:8080/"]) else {
                 return
             }
-            _ = try Options(command)
+            _ = try LoadOptions(command)
             Issue.record("accepted")
         } catch { #expect("\(error)".hasPrefix(words), "\(error)") }
     }

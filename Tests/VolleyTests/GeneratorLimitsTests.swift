@@ -15,14 +15,14 @@ struct GeneratorLimitsTests {
     ) throws -> RunResult {
         var result = try sampleResult(failing: false)
         result.plan = try plan("-R", "1000", "-t", "2")
-        var schedule = ScheduleTally()
+        var schedule = ScheduleMetrics()
         schedule.due = 1_000
         for _ in 0..<1_000 {
             schedule.lag.record(lag)
             schedule.corrected.record(corrected)
             schedule.unlagged.record(corrected - min(lag, corrected))
         }
-        result.tally.schedule = schedule
+        result.metrics.schedule = schedule
         for index in result.threads.indices { result.threads[index].cpuNanoseconds = cpu }
         return result
     }
@@ -44,7 +44,7 @@ struct GeneratorLimitsTests {
     func shown() throws {
         // One request in a hundred was 5 ms late; the slowest in a hundred, others, took 20 ms anyway.
         var result = try result(lag: 0, corrected: 20_000_000)
-        var schedule = ScheduleTally()
+        var schedule = ScheduleMetrics()
         schedule.due = 1_000
         for index in 0..<1_000 {
             let (latency, lag): (UInt64, UInt64) =
@@ -53,7 +53,7 @@ struct GeneratorLimitsTests {
             schedule.corrected.record(latency)
             schedule.unlagged.record(latency - lag)
         }
-        result.tally.schedule = schedule
+        result.metrics.schedule = schedule
         #expect(schedule.lag.summary(percentiles: [99])?[99] ?? 0 > 4_000_000)
         #expect(result.verdict == .good)
         // Who asks about the 96th is told a figure in which it shows.
@@ -72,7 +72,7 @@ struct GeneratorLimitsTests {
         var busy = try result(lag: 100, corrected: 200_000, cpu: 950_000_000)
         #expect(busy.verdict == .generatorLimited)
         #expect(busy.generatorLimits.first?.contains("95 % of a core") == true)
-        busy.tally.schedule = nil
+        busy.metrics.schedule = nil
         #expect(busy.verdict == .good)
         #expect(GeneratorLimits.notes(busy).first?.contains("volley may be the limit") == true)
     }
@@ -90,7 +90,7 @@ struct GeneratorLimitsTests {
     @Test("a request that was never sent fails the run")
     func unsent() throws {
         var result = try result(lag: 100, corrected: 200_000)
-        result.tally.schedule?.unsent = 1
+        result.metrics.schedule?.unsent = 1
         #expect(result.verdict == .failures)
     }
 }

@@ -15,9 +15,9 @@ struct HTMLReportTests {
     private func sample() throws -> RunResult {
         var result = try sampleResult("-L")
         for index in 0..<5 {
-            let tally = result.tally
+            let metrics = result.metrics
             let start = UInt64(index) * 200_000_000
-            result.course.add(Interval(start: start, end: start + 200_000_000, tally: tally), of: .requests)
+            result.course.add(Interval(start: start, end: start + 200_000_000, metrics: metrics), of: .requests)
         }
         return result
     }
@@ -26,7 +26,7 @@ struct HTMLReportTests {
     func contained() throws {
         var result = try sample()
         result.notes = ["</script><script>alert(1)</script>", "<b onclick=x>&\"'"]
-        result.tally.failures.add(Failure(.head, .malformed, detail: "x"), at: 1, example: "<img src=x>")
+        result.metrics.failures.add(Failure(.head, .malformed, detail: "x"), at: 1, example: "<img src=x>")
         let page = try HTMLReport.text(result)
         for word in ["src=\"", "href=\"", "@import", "url(", "fetch(", "<img", "<b onclick"] {
             #expect(!page.contains(word), "\(word)")
@@ -43,7 +43,7 @@ struct HTMLReportTests {
     @Test("a run without a single answer has a page too")
     func empty() throws {
         var result = try sampleResult("-t1")
-        result.tally = Tally()
+        result.metrics = Metrics()
         result.measured = 0
         #expect(try HTMLReport.text(result).contains("Nothing was completed."))
     }

@@ -123,7 +123,7 @@ struct HistogramCodecTests {
     func independent() throws {
         let values = (1...20_000).map { UInt64($0) * UInt64($0) * 7 }
         let histogram = sample(values)
-        let interval = Interval(start: 1_000_000_000, end: 2_000_000_000, tally: Tally())
+        let interval = Interval(start: 1_000_000_000, end: 2_000_000_000, metrics: Metrics())
         let log =
             HistogramLog.head(startedAt: 1_760_000_000_123)
             + HistogramLog.line(tag: "raw", start: interval.start, length: interval.length, histogram)

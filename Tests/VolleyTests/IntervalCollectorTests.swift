@@ -7,22 +7,22 @@ import Testing
 @testable import volley
 
 struct IntervalCollectorTests {
-    private func tally(_ count: UInt64, latency: UInt64 = 1_000) -> Tally {
-        let tally = WorkerTally(start: 0)
+    private func metrics(_ count: UInt64, latency: UInt64 = 1_000) -> Metrics {
+        let metrics = WorkerMetrics(start: 0)
         for _ in 0..<count {
-            tally.sent()
-            tally.completed(status: 200, latency: latency, firstByte: 1)
+            metrics.sent()
+            metrics.completed(status: 200, latency: latency, firstByte: 1)
         }
-        return tally.value
+        return metrics.value
     }
 
     private func part(_ worker: Int, _ first: UInt64, _ next: UInt64, end: UInt64, _ count: UInt64) -> IntervalPart {
-        IntervalPart(worker: worker, isWarmUp: false, first: first, next: next, end: end, tally: tally(count))
+        IntervalPart(worker: worker, isWarmUp: false, first: first, next: next, end: end, metrics: metrics(count))
     }
 
-    private func result(_ tally: Tally) -> WorkerResult {
+    private func result(_ metrics: Metrics) -> WorkerResult {
         let instant = Instant(nanoseconds: 0)
-        return WorkerResult(tally: tally, connections: 1, start: instant, end: instant, core: .none)
+        return WorkerResult(metrics: metrics, connections: 1, start: instant, end: instant, core: .none)
     }
 
     @Test("an interval is complete when all workers have handed it over, and all of them are what was counted in all")
@@ -35,37 +35,37 @@ struct IntervalCollectorTests {
         board.put(part(1, 0, 1, end: 101, 7))
         board.put(part(0, 1, 2, end: 200, 1))
         let first = collector.collect()
-        #expect(first.map(\.tally.completed) == [12])
+        #expect(first.map(\.metrics.completed) == [12])
         #expect(first.first?.start == 0)
         #expect(first.first?.end == 104)
         // Held up: what it had is that of the second interval, and the third is the other's alone.
         board.put(part(1, 1, 3, end: 310, 2))
         board.put(part(0, 2, 3, end: 301, 4))
         let more = collector.collect()
-        #expect(more.map(\.tally.completed) == [3, 4])
-        var results = [result(tally(10)), result(tally(20))]
+        #expect(more.map(\.metrics.completed) == [3, 4])
+        var results = [result(metrics(10)), result(metrics(20))]
         let last = collector.finish(&results, measured: 350)
-        #expect(last.map(\.tally.completed) == [30])
+        #expect(last.map(\.metrics.completed) == [30])
         #expect(last.last?.end == 350)
-        #expect(results.map(\.tally.completed) == [20, 29])
-        #expect(results.map(\.tally.isBalanced) == [true, true])
+        #expect(results.map(\.metrics.completed) == [20, 29])
+        #expect(results.map(\.metrics.isBalanced) == [true, true])
     }
 
     @Test("a warm-up's counts go, but for its connections")
     func warmUp() {
         let board = IntervalBoard(length: 100, workers: 1)
         var collector = IntervalCollector(board, workers: 1, work: .requests)
-        var warm = tally(50)
+        var warm = metrics(50)
         warm.connectionsOpened = 3
-        board.put(IntervalPart(worker: 0, isWarmUp: true, first: 0, next: 0, end: 0, tally: warm))
+        board.put(IntervalPart(worker: 0, isWarmUp: true, first: 0, next: 0, end: 0, metrics: warm))
         #expect(collector.collect().isEmpty)
         #expect(collector.total.completed == 50)
         board.put(part(0, 0, 1, end: 100, 2))
-        #expect(collector.collect().map(\.tally.completed) == [2])
-        var results = [result(tally(1))]
+        #expect(collector.collect().map(\.metrics.completed) == [2])
+        var results = [result(metrics(1))]
         _ = collector.finish(&results, measured: 120)
-        #expect(results[0].tally.completed == 3)
-        #expect(results[0].tally.connectionsOpened == 3)
+        #expect(results[0].metrics.completed == 3)
+        #expect(results[0].metrics.connectionsOpened == 3)
     }
 
     @Test("nobody fetches: the board takes a bounded number, and hands out nothing more")
@@ -86,9 +86,9 @@ struct IntervalCollectorTests {
     func coarser() {
         var series = IntervalSeries()
         let count = UInt64(IntervalSeries.limit * 5 + 3)
-        let busy = tally(2, latency: 5_000)
+        let busy = metrics(2, latency: 5_000)
         for index in 0..<count {
-            series.add(Interval(start: index * 10, end: index * 10 + 10, tally: busy), of: .requests)
+            series.add(Interval(start: index * 10, end: index * 10 + 10, metrics: busy), of: .requests)
         }
         #expect(series.points.count <= IntervalSeries.limit)
         #expect(series.points.count > IntervalSeries.limit / 2)

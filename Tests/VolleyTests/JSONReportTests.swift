@@ -24,7 +24,7 @@ struct JSONReportTests {
     @Test("the report of a run without a single response fits it too")
     func emptyFits() throws {
         var result = try sampleResult("-t1")
-        result.tally = Tally()
+        result.metrics = Metrics()
         result.measured = 0
         #expect(try SchemaCheck(ReportSchema.text).complaints(about: JSONReport.text(result)) == [])
     }
@@ -45,7 +45,7 @@ struct JSONReportTests {
         }
     }
 
-    @Test("the figures are the tally's")
+    @Test("the figures are those of the metrics")
     func figures() throws {
         let text = try JSONReport.text(sampleResult("--warmup", "1s"))
         let report = try #require(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])

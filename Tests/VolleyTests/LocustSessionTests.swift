@@ -93,7 +93,7 @@ struct LocustSessionTests {
     func pipeline() throws {
         let target = LocustTarget(try options("--pipeline", "2", "http://127.0.0.1/"), isCoarse: false)
         let order = { (rate: String) throws(LocustError) in
-            try LocustOrder(
+            try LocustSpawn(
                 .map([
                     .init("user_classes_count", .map([.init("A", .integer(3))])),
                     .init(
@@ -103,7 +103,9 @@ struct LocustSessionTests {
                 ])
             )
         }
-        #expect { try target.options(order("9")) } throws: { "\($0)".hasPrefix("--pipeline is for a closed loop") }
+        #expect { try target.options(order("9")) } throws: {
+            ($0 as? LocustProblem)?.text(.flags).hasPrefix("--pipeline is for a closed loop") == true
+        }
         #expect(try target.options(order("")).pipeline == 2)
     }
 

@@ -6,28 +6,28 @@ import Testing
 @testable import volley
 
 struct LocustStatsTests {
-    private func tally() -> Tally {
-        let tally = WorkerTally(start: 0)
-        tally.sent(6)
+    private func metrics() -> Metrics {
+        let metrics = WorkerMetrics(start: 0)
+        metrics.sent(6)
         for latency in [1_234_567, 1_234_999, 45_678_000] as [UInt64] {
-            tally.completed(status: 200, latency: latency, firstByte: 1)
+            metrics.completed(status: 200, latency: latency, firstByte: 1)
         }
-        tally.completed(status: 503, latency: 2_000_000, firstByte: 1)
-        tally.failed(Failure(.firstByte, .timeout), latency: 2_000_000_000, at: 1, example: "x")
-        tally.connectionFailed(Failure(.connect, .refused), at: 1, example: "y")
-        tally.read(bodyBytes: 512)
-        return tally.value
+        metrics.completed(status: 503, latency: 2_000_000, firstByte: 1)
+        metrics.failed(Failure(.firstByte, .timeout), latency: 2_000_000_000, at: 1, example: "x")
+        metrics.connectionFailed(Failure(.connect, .refused), at: 1, example: "y")
+        metrics.read(bodyBytes: 512)
+        return metrics.value
     }
 
-    private func order() throws -> LocustOrder {
-        try LocustOrder(.map([.init("user_classes_count", .map([.init("U", .integer(7))]))]))
+    private func order() throws -> LocustSpawn {
+        try LocustSpawn(.map([.init("user_classes_count", .map([.init("U", .integer(7))]))]))
     }
 
     @Test("failures are requests too, times are milliseconds, and seconds have their counts")
     func entry() throws {
         var stats = LocustStats(name: "/path", method: "GET", grain: .fine)
-        stats.add(tally(), unix: 1_000)
-        stats.add(tally(), unix: 1_001)
+        stats.add(metrics(), unix: 1_000)
+        stats.add(metrics(), unix: 1_001)
         let data = try stats.data(of: order(), users: 7)
         guard case .array(let entries)? = data["stats"], let entry = entries.first else {
             Issue.record("no entry")

@@ -159,17 +159,17 @@ struct MergeTests {
         result.startedAt += start
         if limited {
             result.plan = try plan("-R", "1000", "-c", "64", "http://127.0.0.1:8080/")
-            result.tally.schedule = ScheduleTally()
-            result.tally.schedule?.due = 2_000
-            result.tally.schedule?.corrected.record(60_000_000, count: 2_000)
-            result.tally.schedule?.unlagged.record(10_000_000, count: 2_000)
+            result.metrics.schedule = ScheduleMetrics()
+            result.metrics.schedule?.due = 2_000
+            result.metrics.schedule?.corrected.record(60_000_000, count: 2_000)
+            result.metrics.schedule?.unlagged.record(10_000_000, count: 2_000)
         }
         return try SavedReport(JSONReport.document(result), path: path)
     }
 
     @Test("rates of the whole are its counts by its length, however unequal its parts")
     func rates() throws {
-        let rate = { (parts: [SavedReport]) throws(UsageError) in
+        let rate = { (parts: [SavedReport]) throws(ReportError) in
             let whole = try ReportMerge.merge(parts).document
             return (
                 whole["rate"]?["successes_per_second"]?.number, whole["rate"]?["completed_per_second"]?.number,
@@ -218,7 +218,7 @@ struct MergeTests {
         var histogram = LatencyHistogram()
         histogram.record(1, count: HistogramCodec.countLimit)
         let line = HistogramLog.line(tag: "raw", start: 0, length: 1, histogram)
-        let log = { (path: String, lines: Int) throws(UsageError) in
+        let log = { (path: String, lines: Int) throws(ReportError) in
             (path: path, contents: try HistogramLog.read(String(repeating: line, count: lines), path: path))
         }
         #expect(throws: Never.self) { try LogMerge([log("a", 1)]) }

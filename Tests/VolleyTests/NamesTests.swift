@@ -113,17 +113,17 @@ struct NamesTests {
         let unknown = try run("p99{nobody}>1s")
         #expect(unknown.status == 1)
         #expect(unknown.err.contains("is about a name that no request has: use one of \"small\""), "\(unknown.err)")
-        #expect(throws: UsageError.self) { try Gate("rps{small}<1") }
+        #expect(throws: UsageError.self) { try Threshold("rps{small}<1") }
     }
 
     private func sample() throws -> RunResult {
         var result = try sampleResult(failing: false)
         result.plan = try plan("--input", "urls=\(list.path)", "http://127.0.0.1:8080/")
-        result.tally.names = (0..<3).map { index in
-            var tally = NamedTally()
-            (tally.completed, tally.succeeded, tally.failed) = (10, 9, UInt64(index))
-            tally.latency.record(UInt64(index + 1) * 1_000_000, count: 9)
-            return tally
+        result.metrics.names = (0..<3).map { index in
+            var metrics = NamedMetrics()
+            (metrics.completed, metrics.succeeded, metrics.failed) = (10, 9, UInt64(index))
+            metrics.latency.record(UInt64(index + 1) * 1_000_000, count: 9)
+            return metrics
         }
         return result
     }
@@ -135,30 +135,30 @@ struct NamesTests {
         #expect(text.contains(#/small +10 +1 +1 ms +1 ms +1 ms +1 ms +1 ms\n/#), "\(text)")
         let page = try HTMLReport.text(result)
         #expect(page.contains("<tr><th>slow,&quot;er&quot;</th><td>10</td><td>3</td><td>3"), "\(page)")
-        let metrics = MetricsText.text(result.tally, of: result.plan)
+        let metrics = MetricsText.text(result.metrics, of: result.plan)
         #expect(metrics.contains(#"volley_named_requests_total{name="bad",outcome="http_error"} 1"#))
         #expect(
             metrics.contains(#"volley_named_request_duration_seconds_bucket{name="bad",le="0.0025"} 9"#),
             "\(metrics)"
         )
         #expect(metrics.contains(#"volley_named_request_duration_seconds_count{name="slow,\"er\""} 9"#))
-        let line = LiveView.line("slow", result.tally.names[2], columns: 40)
+        let line = LiveView.line("slow", result.metrics.names[2], columns: 40)
         #expect(line.hasPrefix("slow  10 · p99 3") && line.hasSuffix(" · 3 errors"), "\(line)")
         let saved = try SavedReport(JSONReport.document(result), path: "x")
         let whole = try ReportMerge.merge([saved, saved])
         #expect(whole.document["names"]?.items.map { $0["completed"]?.integer } == [20, 20, 20])
         #expect(try SavedReportText.text(whole).contains(#/small +20 +2 /#))
         let comparison = try Comparison(saved, whole, tolerance: 0)
-        #expect(try comparison.change(#require(GateMetric("completed{small}"))) == 1)
-        #expect(try comparison.change(#require(GateMetric("p50{slow}"))) == nil)
+        #expect(try comparison.change(#require(ThresholdMetric("completed{small}"))) == 1)
+        #expect(try comparison.change(#require(ThresholdMetric("p50{slow}"))) == nil)
     }
 
     @Test("a master has a row each name")
     func locust() throws {
         let result = try sample()
         var stats = LocustStats(name: "/", method: "GET", grain: .fine, names: result.plan.requestNames.all)
-        stats.add(result.tally, unix: 7)
-        let order = try LocustOrder(.map([.init("user_classes_count", .map([.init("U", .integer(7))]))]))
+        stats.add(result.metrics, unix: 7)
+        let order = try LocustSpawn(.map([.init("user_classes_count", .map([.init("U", .integer(7))]))]))
         guard case .array(let entries)? = stats.data(of: order, users: 7)["stats"] else {
             Issue.record("no entries")
             return

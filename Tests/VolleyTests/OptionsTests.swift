@@ -41,11 +41,11 @@ struct OptionsTests {
         ]
     )
     func wrkFlags(line: [String]) throws {
-        guard case .run(let command) = try LoadCommand.parse(line: line + [url]) else {
+        guard case .run(let command) = try Program.parse(line: line + [url]) else {
             Issue.record("not a run")
             return
         }
-        let parsed = try Options(command)
+        let parsed = try LoadOptions(command)
         #expect(parsed.threads == 3)
         #expect(parsed.connections == 1_000)
         #expect(parsed.duration == 120_000_000_000)
@@ -157,7 +157,7 @@ struct OptionsTests {
         ]
     )
     func worker(line: [String]) throws {
-        guard case .command(let command) = try LoadCommand.parse(line: ["worker", "--master", "127.0.0.1:1"] + line)
+        guard case .command(let command) = try Program.parse(line: ["worker", "--master", "127.0.0.1:1"] + line)
         else {
             Issue.record("no command")
             return
@@ -268,7 +268,7 @@ struct OptionsTests {
 
     @Test("help, version and schema are information, not errors", arguments: ["--help", "--version", "--schema"])
     func information(flag: String) throws {
-        guard case .information(let text) = try LoadCommand.parse(line: [flag]) else {
+        guard case .information(let text) = try Program.parse(line: [flag]) else {
             Issue.record("\(flag) is not information")
             return
         }

@@ -17,10 +17,11 @@ struct PreflightTests {
     )
 
     private func check(_ line: [String], _ change: (inout SystemLimits) -> Void = { _ in }) throws -> Preflight {
-        guard case .run(let command) = try LoadCommand.parse(line: line) else { throw UsageError("no run") }
+        guard case .run(let command) = try Program.parse(line: line) else { throw UsageError("no run") }
         var limits = roomy
         change(&limits)
-        return try Preflight(Options(command), limits)
+        let options = try LoadOptions(command)
+        return try orUsage(try Preflight(options, limits))
     }
 
     @Test("the soft limit of descriptors is raised only when it has to be, and to what is needed")

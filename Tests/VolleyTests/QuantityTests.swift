@@ -88,9 +88,13 @@ struct QuantityTests {
     func alike() throws {
         #expect(Quantity.share("0.1%") == 0.001 && Quantity.share("1e-3") == 0.001 && Quantity.share("0") == 0)
         #expect(Quantity.share("x") == nil && Quantity.share("1k") == nil && Quantity.share("-1%") == nil)
-        #expect(try Gate("p99>0.2s").limit == 200e6 && Gate("p99>1m30s").limit == 90e9 && Gate("lag_max>0").limit == 0)
         #expect(
-            try Gate("completed<1.5k").limit == 1_500 && Gate("rps<1e3").limit == 1_000 && Gate("rps<90/m").limit == 1.5
+            try Threshold("p99>0.2s").limit == 200e6 && Threshold("p99>1m30s").limit == 90e9
+                && Threshold("lag_max>0").limit == 0
+        )
+        #expect(
+            try Threshold("completed<1.5k").limit == 1_500 && Threshold("rps<1e3").limit == 1_000
+                && Threshold("rps<90/m").limit == 1.5
         )
         #expect(try SearchGoal("p99<0.2s,errors<0.001").text == "p99<0.2s,errors<0.001")
         #expect(try Pause("0.1s-1m30s", for: "") == .uniform(100_000_000, 90_000_000_000))

@@ -11,12 +11,14 @@ struct RequestDescriptionTests {
         headers: [String] = [],
         body: String? = nil
     ) throws(UsageError) -> RequestDescription {
-        try RequestDescription(
-            method: method,
-            target: "/",
-            hostField: "h",
-            headers: headers,
-            body: body.map { Array($0.utf8) }
+        try orUsage(
+            try RequestDescription(
+                method: method,
+                target: "/",
+                hostField: "h",
+                headers: headers,
+                body: body.map { Array($0.utf8) }
+            )
         )
     }
 

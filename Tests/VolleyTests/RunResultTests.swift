@@ -7,12 +7,12 @@ import Testing
 @testable import volley
 
 struct RunResultTests {
-    private func result(_ change: (WorkerTally) -> Void, interrupted: Bool = false) throws -> RunResult {
+    private func result(_ change: (WorkerMetrics) -> Void, interrupted: Bool = false) throws -> RunResult {
         let plan = try plan("-d1", "-c1", "-t1", "http://127.0.0.1:8080/")
-        let tally = WorkerTally(start: 0)
-        change(tally)
+        let metrics = WorkerMetrics(start: 0)
+        change(metrics)
         let worker = WorkerResult(
-            tally: tally.value,
+            metrics: metrics.value,
             connections: 1,
             start: .init(nanoseconds: 0),
             end: .init(nanoseconds: 1_000_000_000),
@@ -26,9 +26,9 @@ struct RunResultTests {
         let unconnected =
             "no connect was answered in 1 s, and each may take 2 s: use a longer -d, or a shorter -T to see why"
         #expect(try result { _ in }.notes == [unconnected])
-        let unanswered = try result { tally in
-            tally.connected(after: 1)
-            tally.sent()
+        let unanswered = try result { metrics in
+            metrics.connected(after: 1)
+            metrics.sent()
         }
         #expect(unanswered.notes.first?.hasPrefix("no request was answered in 1 s") == true)
         #expect(try result({ _ in }, interrupted: true).notes == [])

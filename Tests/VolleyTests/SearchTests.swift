@@ -84,17 +84,17 @@ struct SearchTests {
     func lateness() throws {
         var result = try sampleResult(failing: false)
         result.plan = try plan("-R", "1000", "-t", "2")
-        var schedule = ScheduleTally()
+        var schedule = ScheduleMetrics()
         schedule.due = 1_000
         schedule.lag.record(5_000_000, count: 1_000)
         schedule.corrected.record(9_000_000, count: 1_000)
         schedule.unlagged.record(4_000_000, count: 1_000)
-        result.tally.schedule = schedule
+        result.metrics.schedule = schedule
         #expect(!result.generatorLimits.isEmpty)
         #expect(SearchRun.trial(result, try SearchGoal("p99<20ms")) == .good)
         #expect(SearchRun.trial(result, try SearchGoal("p99<8ms")) == .unclear)
         let verdict = { (goal: String) throws(UsageError) in
-            SearchTarget(try SearchGoal(goal)).verdict(of: result.tally, generatorLimited: true)
+            SearchTarget(try SearchGoal(goal)).verdict(of: result.metrics, generatorLimited: true)
         }
         #expect(try verdict("p99<20ms") == .good && verdict("p99<8ms") == .generatorLimited)
     }
@@ -132,25 +132,25 @@ struct SearchTests {
 
     @Test("a goal is percentiles and errors")
     func goals() throws {
-        var tally = Tally()
-        tally.schedule = ScheduleTally()
+        var metrics = Metrics()
+        metrics.schedule = ScheduleMetrics()
         let goal = try SearchGoal("p99<20ms,errors<10%")
-        #expect(!goal.holds(tally))
-        for _ in 0..<100 { tally.schedule?.corrected.record(10_000_000) }
-        tally.schedule?.due = 100
-        #expect(goal.holds(tally))
-        tally.failed = 5
-        #expect(goal.holds(tally))
-        #expect(try !SearchGoal("max<20ms").holds(tally))
-        tally.failed = 11
-        #expect(!goal.holds(tally))
-        tally.failed = 0
-        tally.schedule?.corrected.record(30_000_000)
-        tally.schedule?.corrected.record(30_000_000)
-        #expect(!goal.holds(tally))
-        #expect(try SearchGoal("p50<=20ms").holds(tally))
-        tally.schedule?.unsent = 1
-        #expect(try !SearchGoal("p50<20ms").holds(tally))
+        #expect(!goal.holds(metrics))
+        for _ in 0..<100 { metrics.schedule?.corrected.record(10_000_000) }
+        metrics.schedule?.due = 100
+        #expect(goal.holds(metrics))
+        metrics.failed = 5
+        #expect(goal.holds(metrics))
+        #expect(try !SearchGoal("max<20ms").holds(metrics))
+        metrics.failed = 11
+        #expect(!goal.holds(metrics))
+        metrics.failed = 0
+        metrics.schedule?.corrected.record(30_000_000)
+        metrics.schedule?.corrected.record(30_000_000)
+        #expect(!goal.holds(metrics))
+        #expect(try SearchGoal("p50<=20ms").holds(metrics))
+        metrics.schedule?.unsent = 1
+        #expect(try !SearchGoal("p50<20ms").holds(metrics))
     }
 
     @Test(

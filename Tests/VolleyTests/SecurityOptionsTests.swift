@@ -68,11 +68,11 @@ struct SecurityOptionsTests {
         ]
     )
     func idle(line: [String]) throws {
-        guard case .run(let command) = try LoadCommand.parse(line: line) else {
+        guard case .run(let command) = try Program.parse(line: line) else {
             Issue.record("no run")
             return
         }
-        #expect { try Options(command) } throws: { error in
+        #expect { try LoadOptions(command) } throws: { error in
             "\(error)".hasSuffix(
                 "is about TLS with the target, which speaks none: use an https URL, or leave it out"
             )
@@ -82,10 +82,10 @@ struct SecurityOptionsTests {
     @Test("a proxy is where connects go, and its own TLS is believed as the target's is")
     func proxies() throws {
         let plan = try self.plan("-x", "https://me:secret@proxy.example:3129", "-k", "https://target.example/")
-        #expect(plan.names == ["proxy.example"] && plan.leadsToOrigin)
+        #expect(plan.hostNames == ["proxy.example"] && plan.leadsToOrigin)
         #expect(plan.security.proxy?.configuration.verification == TLSConfiguration.Verification.none)
-        #expect(try self.plan("-x", "socks5://127.0.0.1", "http://target.example/").names == ["target.example"])
-        #expect(try self.plan("-x", "socks5h://p", "http://target.example/").names == ["p"])
+        #expect(try self.plan("-x", "socks5://127.0.0.1", "http://target.example/").hostNames == ["target.example"])
+        #expect(try self.plan("-x", "socks5h://p", "http://target.example/").hostNames == ["p"])
         #expect(try options("-x", "https://p", "--cacert", "/x", "http://h/").security.target == nil)
         #expect(complaint("-x", "gopher://p", "http://h/")?.hasPrefix("--proxy is no proxy's URL: ") == true)
         #expect(complaint("-x", "http://me:secret@p/x", "http://h/")?.contains("secret") == false)
@@ -97,8 +97,8 @@ struct SecurityOptionsTests {
     }
 
     private func plan(_ line: String...) throws -> RunPlan {
-        guard case .run(let command) = try LoadCommand.parse(line: line) else { throw UsageError("no run") }
-        let options = try Options(command)
+        guard case .run(let command) = try Program.parse(line: line) else { throw UsageError("no run") }
+        let options = try LoadOptions(command)
         return RunPlan(options, try Preflight(options, .usual))
     }
 
@@ -141,7 +141,7 @@ struct SecurityOptionsTests {
         ]
     )
     func refused(line: [String], words: String) throws {
-        guard case .run(let command) = try LoadCommand.parse(line: line + [url]) else {
+        guard case .run(let command) = try Program.parse(line: line + [url]) else {
             Issue.record("no run")
             return
         }

@@ -116,8 +116,8 @@ struct SentAgainTests {
     @Test("every report has what was sent again")
     func told() throws {
         var result = try sampleResult()
-        result.tally.sentAgain = 7
-        let interval = Interval(start: 0, end: 1_000_000_000, tally: result.tally)
+        result.metrics.sentAgain = 7
+        let interval = Interval(start: 0, end: 1_000_000_000, metrics: result.metrics)
         result.course.add(interval, of: .requests)
         #expect(TextReport.text(result).contains("\nSent again  7, "))
         #expect(try HTMLReport.text(result).contains("<tr><th>sent again</th><td>7</td></tr>"))
@@ -135,9 +135,9 @@ struct SentAgainTests {
         #expect(cells.count == columns.count)
         #expect(columns.firstIndex(of: "sent_again").map { cells[$0] } == "7")
         #expect(
-            MetricsText.text(result.tally, of: .requests, url: "http://h/").contains("\nvolley_sent_again_total 7\n")
+            MetricsText.text(result.metrics, of: .requests, url: "http://h/").contains("\nvolley_sent_again_total 7\n")
         )
-        let line = ProgressLine.text(RunSnapshot(result.tally, of: .requests), elapsed: 0, rate: 0, result.plan)
+        let line = RunProgressLine.text(RunSnapshot(result.metrics, of: .requests), elapsed: 0, rate: 0, result.plan)
         #expect(line.hasSuffix(" · 7 sent again"))
         // Whoever asks for it is told that there was none.
         #expect(TextReport.text(try sampleResult("--retry")).contains("\nSent again  0, "))

@@ -8,7 +8,7 @@ import Testing
 
 struct SourceAddressesTests {
     private func texts(_ arguments: String...) throws -> [String] {
-        try SourceAddresses.parse(arguments).map { "\($0)" }
+        try SourceAddressList.parse(arguments).map { "\($0)" }
     }
 
     @Test("single addresses, comma lists and repeated flags add up in order")
@@ -59,18 +59,21 @@ struct SourceAddressesTests {
         ]
     )
     func refused(text: String, message: String) {
-        #expect(throws: UsageError(message)) { try SourceAddresses.parse([text]) }
+        #expect(throws: UsageError(message)) { try SourceAddressList.parse([text]) }
     }
 
     @Test("an address of some other machine is refused before a run, one of this machine is not")
     func foreign() throws {
-        try SourceAddresses.check(SourceAddresses.parse(["127.0.0.0/28"]))
+        try SourceAddresses.check(SourceAddressList.parse(["127.0.0.0/28"]))
         // RFC 5737 §3: for documentation, so nobody's.
         #expect(
             throws: UsageError(
                 "--source-address 192.0.2.1 cannot be connected from: Cannot assign requested address (EADDRNOTAVAIL): "
                     + "use one of this machine's (`ip address`)"
             )
-        ) { try SourceAddresses.check(SourceAddresses.parse(["127.0.0.2,192.0.2.1"])) }
+        ) {
+            let addresses = try SourceAddressList.parse(["127.0.0.2,192.0.2.1"])
+            try orUsage(try SourceAddresses.check(addresses))
+        }
     }
 }

@@ -109,6 +109,6 @@ struct TargetURLTests {
         ]
     )
     func refused(text: String, message: String) {
-        #expect(throws: UsageError(message)) { try TargetURL(text) }
+        #expect(throws: UsageError(message)) { try orUsage(try TargetURL(text)) }
     }
 }

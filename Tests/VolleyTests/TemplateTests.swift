@@ -44,8 +44,8 @@ struct TemplateTests {
 
     @Test("text that looks like volley's own mark is refused, and nothing ends in the middle of one")
     func marks() {
-        #expect(throws: UsageError.self) { try render("{{uuid}}uncurl0slot0") }
-        #expect(throws: UsageError.self) { try render("uncurl0slot0x{{uuid}}") }
+        #expect(throws: TemplateProblem.self) { try render("{{uuid}}uncurl0slot0") }
+        #expect(throws: TemplateProblem.self) { try render("uncurl0slot0x{{uuid}}") }
     }
 
     @Test("a line with places in it is a line, not a template")
@@ -59,6 +59,6 @@ struct TemplateTests {
         arguments: ["{{}}", "{{count}}", "{{random:9-7}}", "{{hex:0}}", "{{hex:x}}", "{{line:/no/such}}", "{{uuid:1}}"]
     )
     func unknown(text: String) {
-        #expect(throws: UsageError.self) { try render(text) }
+        #expect(throws: TemplateProblem.self) { try render(text) }
     }
 }

@@ -55,14 +55,14 @@ struct TextReportTests {
     @Test("counts that do not add up are shouted about")
     func unbalanced() throws {
         var result = try sampleResult()
-        result.tally.sent += 1
+        result.metrics.sent += 1
         #expect(TextReport.text(result).contains("THESE DO NOT ADD UP"))
     }
 
     @Test("a run without a single response is reported all the same")
     func nothing() throws {
         var result = try sampleResult()
-        result.tally = Tally()
+        result.metrics = Metrics()
         result.measured = 0
         #expect(TextReport.text(result).contains("0 sent = 0 completed + 0 failed + 0 in flight at stop"))
     }

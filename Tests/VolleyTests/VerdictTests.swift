@@ -6,10 +6,10 @@ import Testing
 @testable import volley
 
 struct VerdictTests {
-    private func status(interrupted: Bool = false, _ happen: (WorkerTally) -> Void) -> Verdict {
-        let tally = WorkerTally(start: 0)
-        happen(tally)
-        return Verdict(tally.value, of: .requests, interrupted: interrupted)
+    private func status(interrupted: Bool = false, _ happen: (WorkerMetrics) -> Void) -> Verdict {
+        let metrics = WorkerMetrics(start: 0)
+        happen(metrics)
+        return Verdict(metrics.value, of: .requests, interrupted: interrupted)
     }
 
     @Test("a run is good when something was completed and nothing went wrong")
@@ -58,20 +58,20 @@ struct VerdictTests {
 
     @Test("what failed is said before that volley was the limit, and that before a limit on its own pace")
     func order() throws {
-        let ended = { (happen: (WorkerTally) -> Void) in
-            let tally = WorkerTally(start: 0)
-            tally.sent(2)
-            tally.completed(status: 200, latency: 1, firstByte: 1)
-            happen(tally)
-            return tally.value
+        let ended = { (happen: (WorkerMetrics) -> Void) in
+            let metrics = WorkerMetrics(start: 0)
+            metrics.sent(2)
+            metrics.completed(status: 200, latency: 1, firstByte: 1)
+            happen(metrics)
+            return metrics.value
         }
-        let verdict = { (tally: Tally, gates: String...) throws in
-            var parsed: [Gate] = []
-            for gate in gates { parsed.append(try Gate(gate)) }
+        let verdict = { (metrics: Metrics, thresholds: String...) throws in
+            var parsed: [Threshold] = []
+            for threshold in thresholds { parsed.append(try Threshold(threshold)) }
             var result = try sampleResult()
-            result.tally = tally
-            let outcome = GateOutcome(parsed, GateFigures(result))
-            return Verdict(tally, of: .requests, interrupted: false, generatorLimited: true, gates: outcome)
+            result.metrics = metrics
+            let outcome = ThresholdOutcome(parsed, result.figures)
+            return Verdict(metrics, of: .requests, interrupted: false, generatorLimited: true, thresholds: outcome)
         }
         let good = ended { $0.completed(status: 200, latency: 1, firstByte: 1) }
         let failed = ended { $0.failed(Failure(.body, .reset), latency: 1, at: 1, example: "x") }

@@ -42,7 +42,7 @@ struct WrkReportTests {
     @Test("a run that completed nothing still has every line")
     func nothing() throws {
         var result = try sampleResult()
-        result.tally = Tally()
+        result.metrics = Metrics()
         let text = WrkReport.text(result)
         #expect(text.contains("    Latency     0.00us    0.00us   0.00us    0.00%\n"))
         #expect(text.contains("  0 requests in 1.00s, 0.00B read\n"))
@@ -52,7 +52,7 @@ struct WrkReportTests {
     func errorClasses() throws {
         var result = try sampleResult(failing: false)
         for phase in Phase.allCases {
-            for kind in FailureClass.allCases { result.tally.failures.add(Failure(phase, kind), at: 1, example: "") }
+            for kind in FailureClass.allCases { result.metrics.failures.add(Failure(phase, kind), at: 1, example: "") }
         }
         let text = WrkReport.text(result)
         let others = FailureClass.allCases.count - 1

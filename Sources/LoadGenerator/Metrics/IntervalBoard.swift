@@ -9,17 +9,17 @@ package struct IntervalPart: Sendable {
     package let next: UInt64
     /// Nanoseconds after the start of the measured part.
     package let end: UInt64
-    package let tally: Tally
+    package let metrics: Metrics
 }
 
-/// Where workers hand over what they counted, an interval at a time, and take an empty tally to go on with: an exchange of
+/// Where workers hand over what they counted, an interval at a time, and take empty metrics to go on with: an exchange of
 /// pointers, so that nothing is added up and nothing allocated on their threads.
 ///
 /// The lock guards `state`.
 package final class IntervalBoard: Sendable {
     private struct State: Sendable {
         var parts: [IntervalPart] = []
-        var spares: [Tally]
+        var spares: [Metrics]
     }
 
     /// Nanoseconds.
@@ -30,19 +30,19 @@ package final class IntervalBoard: Sendable {
     /// Parts a worker that nobody has fetched; beyond it the interval gets longer instead. A part is 2 MB.
     private static let backlog = 8
 
-    private let shape: TallyShape
+    private let shape: MetricsShape
 
-    /// - Parameter shape: what tallies count besides.
-    package init(length: UInt64, workers: Int, shape: TallyShape = TallyShape()) {
+    /// - Parameter shape: what recorders count besides.
+    package init(length: UInt64, workers: Int, shape: MetricsShape = MetricsShape()) {
         (self.length, self.workers, self.shape) = (max(length, 1), workers, shape)
         state = Mutex(State(spares: []))
         state.withLock { $0.spares = (0..<workers).map { _ in makeSpare() } }
     }
 
-    func makeSpare() -> Tally { shape.make() }
+    func makeSpare() -> Metrics { shape.make() }
 
-    /// An empty tally to go on with; nil while whoever fetches parts is behind.
-    func takeSpare() -> Tally? {
+    /// Empty metrics to go on with; nil while whoever fetches parts is behind.
+    func takeSpare() -> Metrics? {
         state.withLock { state in
             if let spare = state.spares.popLast() { return spare }
             return state.parts.count < workers * Self.backlog ? makeSpare() : nil
@@ -51,7 +51,7 @@ package final class IntervalBoard: Sendable {
 
     func put(_ part: IntervalPart) { state.withLock { $0.parts.append(part) } }
 
-    /// All parts so far, the oldest of a worker first; leaves as many empty tallies behind.
+    /// All parts so far, the oldest of a worker first; leaves as many empty recorders behind.
     package func fetch() -> [IntervalPart] {
         let parts = state.withLock { state in
             defer { state.parts = [] }

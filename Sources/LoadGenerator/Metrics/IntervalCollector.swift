@@ -4,7 +4,7 @@ package struct Interval: Sendable {
     package var start: UInt64
     package var end: UInt64
     /// What came to its end in it. `inFlight` is by how much that grew, modulo 2⁶⁴.
-    package var tally: Tally
+    package var metrics: Metrics
 
     package var length: UInt64 { end - start }
 
@@ -15,18 +15,18 @@ package struct Interval: Sendable {
 package struct IntervalCollector {
     private let board: IntervalBoard
     /// What each worker has handed over, as if it had counted on.
-    private var totals: [Tally]
+    private var totals: [Metrics]
     /// Workers whose counts are those of the measured part.
     private var isMeasuring: [Bool]
     /// The first interval each worker may still hand something over for.
     private var reached: [UInt64]
-    private var open: [UInt64: (end: UInt64, tally: Tally)] = [:]
+    private var open: [UInt64: (end: UInt64, metrics: Metrics)] = [:]
     private var lastEnd: UInt64 = 0
-    private let work: Options.Work
+    private let work: LoadKind
 
-    package init(_ board: IntervalBoard, workers: Int, work: Options.Work) {
+    package init(_ board: IntervalBoard, workers: Int, work: LoadKind) {
         (self.board, self.work) = (board, work)
-        totals = (0..<workers).map { _ in Tally() }
+        totals = (0..<workers).map { _ in Metrics() }
         isMeasuring = [Bool](repeating: false, count: workers)
         reached = [UInt64](repeating: 0, count: workers)
     }
@@ -35,13 +35,13 @@ package struct IntervalCollector {
     package mutating func collect() -> [Interval] {
         for part in board.fetch() {
             if part.isWarmUp {
-                totals[part.worker].merge(part.tally)
+                totals[part.worker].merge(part.metrics)
                 continue
             }
             endWarmUp(part.worker)
-            totals[part.worker].merge(part.tally)
-            var sum = open.removeValue(forKey: part.first) ?? (0, Tally())
-            sum.tally.merge(part.tally)
+            totals[part.worker].merge(part.metrics)
+            var sum = open.removeValue(forKey: part.first) ?? (0, Metrics())
+            sum.metrics.merge(part.metrics)
             sum.end = max(sum.end, part.end)
             open[part.first] = sum
             reached[part.worker] = part.next
@@ -54,9 +54,9 @@ package struct IntervalCollector {
         var intervals = collect()
         for index in results.indices {
             endWarmUp(index)
-            open[reached[index], default: (0, Tally())].tally.merge(results[index].tally)
-            totals[index].merge(results[index].tally)
-            results[index].tally = totals[index]
+            open[reached[index], default: (0, Metrics())].metrics.merge(results[index].metrics)
+            totals[index].merge(results[index].metrics)
+            results[index].metrics = totals[index]
         }
         if let last = open.keys.max() { open[last]?.end = measured }
         intervals += emit(before: .max)
@@ -64,7 +64,7 @@ package struct IntervalCollector {
     }
 
     /// The run so far, for the lines and pages that show it.
-    package var total: Tally { totals.reduce(into: Tally()) { $0.merge($1) } }
+    package var total: Metrics { totals.reduce(into: Metrics()) { $0.merge($1) } }
 
     private mutating func endWarmUp(_ worker: Int) {
         guard !isMeasuring[worker] else { return }
@@ -74,9 +74,9 @@ package struct IntervalCollector {
 
     private mutating func emit(before limit: UInt64) -> [Interval] {
         open.keys.filter { $0 < limit }.sorted().compactMap { key in
-            guard let (end, tally) = open.removeValue(forKey: key) else { return nil }
+            guard let (end, metrics) = open.removeValue(forKey: key) else { return nil }
             defer { lastEnd = max(end, lastEnd) }
-            return Interval(start: lastEnd, end: max(end, lastEnd), tally: tally)
+            return Interval(start: lastEnd, end: max(end, lastEnd), metrics: metrics)
         }
     }
 }

@@ -41,19 +41,19 @@ package struct IntervalSeries: Sendable {
 
     package init() {}
 
-    package mutating func add(_ interval: Interval, of work: Options.Work) {
-        let tally = interval.tally
+    package mutating func add(_ interval: Interval, of work: LoadKind) {
+        let metrics = interval.metrics
         let point = Point(
             start: interval.start,
             end: interval.end,
-            completed: tally.done(work),
-            successes: tally.succeeded,
-            httpErrors: tally.httpErrors,
-            failed: tally.failed,
-            connectionsFailed: tally.connectionsFailed,
-            sentAgain: tally.sentAgain,
-            bytesIn: tally.wireBytesIn,
-            latency: HistogramCodec.encode(tally.headline(work))
+            completed: metrics.done(work),
+            successes: metrics.succeeded,
+            httpErrors: metrics.httpErrors,
+            failed: metrics.failed,
+            connectionsFailed: metrics.connectionsFailed,
+            sentAgain: metrics.sentAgain,
+            bytesIn: metrics.wireBytesIn,
+            latency: HistogramCodec.encode(metrics.headline(work))
         )
         if inLast > 0, inLast < factor, let last = points.popLast() {
             points.append(Self.merged(last, point))

@@ -18,11 +18,11 @@ package struct RunSnapshot: Sendable, Equatable {
         (self.p50, self.p99) = (p50, p99)
     }
 
-    package init(_ tally: Tally, of work: Options.Work) {
-        completed = tally.done(work)
-        errors = tally.errors
-        sentAgain = tally.sentAgain
-        let summary = tally.headline(work).summary(percentiles: [50, 99])
+    package init(_ metrics: Metrics, of work: LoadKind) {
+        completed = metrics.done(work)
+        errors = metrics.errors
+        sentAgain = metrics.sentAgain
+        let summary = metrics.headline(work).summary(percentiles: [50, 99])
         (p50, p99) = (summary?[50], summary?[99])
     }
 }

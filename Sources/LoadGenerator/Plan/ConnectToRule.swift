@@ -1,22 +1,20 @@
 package import HTTPEngine
 
-/// `--connect-to HOST1:PORT1:HOST2:PORT2`, as in curl: requests for the first pair go to the second.
-///
-/// An empty HOST1 or PORT1 stands for any, an empty HOST2 or PORT2 for "as in the URL". IPv6 in brackets.
+/// Requests for one host and port connect to another, as with curl's `--connect-to`.
 package struct ConnectToRule: Hashable, Sendable {
+    /// nil: any.
     package let host: URLHost?
     package let port: UInt16?
-    let newHost: URLHost?
-    let newPort: UInt16?
+    /// nil: as in the URL.
+    package let newHost: URLHost?
+    package let newPort: UInt16?
 
-    package init(_ text: String) throws(UsageError) {
-        let parts = try Self.split(text)
-        (host, port) = (try Self.host(parts[0], text), try Self.port(parts[1], text))
-        (newHost, newPort) = (try Self.host(parts[2], text), try Self.port(parts[3], text))
+    package init(host: URLHost?, port: UInt16?, newHost: URLHost?, newPort: UInt16?) {
+        (self.host, self.port, self.newHost, self.newPort) = (host, port, newHost, newPort)
     }
 
     /// Where a connection for this URL really goes, by the first rule that fits.
-    static func destination(of url: TargetURL, by rules: [ConnectToRule]) -> (URLHost, UInt16) {
+    package static func destination(of url: TargetURL, by rules: [ConnectToRule]) -> (URLHost, UInt16) {
         guard let rule = rules.first(where: { $0.fits(url) }) else { return (url.host, url.port) }
         return (rule.newHost ?? url.host, rule.newPort ?? url.port)
     }
@@ -26,40 +24,4 @@ package struct ConnectToRule: Hashable, Sendable {
         return host == nil || host == url.host
     }
 
-    /// Four fields; the colons inside brackets belong to an address.
-    private static func split(_ text: String) throws(UsageError) -> [String] {
-        var parts = [""]
-        var inBrackets = false
-        for character in text {
-            switch character {
-            case "[": inBrackets = true
-            case "]": inBrackets = false
-            default: break
-            }
-            if character == ":" && !inBrackets { parts.append("") } else { parts[parts.count - 1].append(character) }
-        }
-        guard parts.count == 4, !inBrackets else {
-            throw UsageError(
-                "--connect-to \(quoted(text)) is not HOST1:PORT1:HOST2:PORT2: use one such as example.com:80:127.0.0.1:8080"
-            )
-        }
-        return parts
-    }
-
-    private static func host(_ part: String, _ text: String) throws(UsageError) -> URLHost? {
-        guard !part.isEmpty else { return nil }
-        do throws(URLHost.Problem) {
-            return try URLHost(part)
-        } catch {
-            throw error.advice(on: "--connect-to \(quoted(text))")
-        }
-    }
-
-    private static func port(_ part: String, _ text: String) throws(UsageError) -> UInt16? {
-        guard !part.isEmpty else { return nil }
-        guard part.utf8.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }), let port = UInt16(part),
-            port > 0
-        else { throw UsageError("--connect-to \(quoted(text)) has a port out of range: use 1 to 65535") }
-        return port
-    }
 }

@@ -1,4 +1,4 @@
-/// Limits of a connection's life and of a request's parts, each beside the whole's (``Options/timeout``). Times in nanoseconds; nil: none.
+/// Limits of a connection's life and of a request's parts, each beside the whole's (``LoadOptions/timeout``). Times in nanoseconds; nil: none.
 package struct ConnectionLimits: Hashable, Sendable {
     /// For a connect, with its proxy and TLS.
     package var connect: UInt64?

@@ -1,6 +1,6 @@
 package import HTTPEngine
 
-extension Options {
+extension LoadOptions {
     /// Whom connects go to; nil for the embedded server and a unix socket.
     package var firstHop: URLHost? {
         guard unixSocket == nil, case .url(let url) = target else { return nil }

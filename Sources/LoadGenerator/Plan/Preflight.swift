@@ -19,7 +19,7 @@ package struct Preflight: Hashable, Sendable {
     /// TCP's two maximum segment lifetimes, in Linux a constant.
     static let timeWaitSeconds: UInt64 = 60
 
-    package init(_ options: Options, _ limits: SystemLimits) throws(UsageError) {
+    package init(_ options: LoadOptions, _ limits: SystemLimits) throws(LoadTestError) {
         descriptorLimit = try Self.descriptors(options, limits)
         let queue = max(2, limits.acceptQueue) / 2
         connectsInFlight = max(options.threads, Int(min(UInt64(options.connections), queue)))
@@ -28,19 +28,19 @@ package struct Preflight: Hashable, Sendable {
         if options.targetsThisMachine, UInt64(options.connections) > limits.acceptQueue {
             notes.append(
                 "a local server queues at most \(limits.acceptQueue) connects (net.core.somaxconn): volley keeps "
-                    + "\(connectsInFlight) under way; for a server with a shorter queue use --connect-rate"
+                    + "\(connectsInFlight) under way; for a server with a shorter queue use \(options.names[.connectRate])"
             )
         }
         if options.work == .handshakes { noteHandshakes(options) }
         if let room = limits.trackedConnections, room < UInt64(options.connections) {
             notes.append(
-                "connection tracking has room for \(room) more connections, fewer than -c \(options.connections): "
+                "connection tracking has room for \(room) more connections, fewer than \(options.names[.connections]) \(options.connections): "
                     + "raise it with `sysctl -w net.netfilter.nf_conntrack_max=…`"
             )
         }
     }
 
-    private mutating func noteHandshakes(_ options: Options) {
+    private mutating func noteHandshakes(_ options: LoadOptions) {
         if options.connections > connectsInFlight, !options.targetsThisMachine {
             notes.append(
                 "at most \(connectsInFlight) connects and handshakes are under way at once, half of net.core.somaxconn: "
@@ -50,53 +50,56 @@ package struct Preflight: Hashable, Sendable {
         let configuration = options.security.target?.configuration
         if options.reuse == .rst, configuration?.resumes == true, configuration?.maximumVersion == .v1_3 {
             notes.append(
-                "--close=rst ends connections before TLS 1.3's tickets come, so that nothing can be resumed: use --close=fin "
+                "\(options.names[.connectionClose])=rst ends connections before TLS 1.3's tickets come, so that nothing can be resumed: use "
+                    + "\(options.names[.connectionClose])=fin "
                     + "to measure resumption"
             )
         }
     }
 
     /// With the embedded server both ends of each connection lie in this process, and so do its threads.
-    private static func descriptors(_ options: Options, _ limits: SystemLimits) throws(UsageError) -> UInt64? {
+    private static func descriptors(_ options: LoadOptions, _ limits: SystemLimits) throws(LoadTestError) -> UInt64? {
         let ends: UInt64 = options.target == .embedded ? 2 : 1
         let fixed = spareDescriptors + UInt64(options.threads) * descriptorsPerThread * ends
         let need = UInt64(options.connections) * ends + fixed
         guard need > limits.softDescriptors else { return nil }
         guard need <= limits.hardDescriptors else {
             let most = limits.hardDescriptors > fixed ? (limits.hardDescriptors - fixed) / ends : 0
-            throw UsageError(
-                "-c \(options.connections) needs \(need) descriptors and this process may open "
-                    + "\(limits.hardDescriptors): run `ulimit -Hn \(need) && ulimit -Sn \(need)` as root first, "
-                    + "or use -c \(most)"
+            throw .descriptors(
+                connections: options.connections,
+                needed: need,
+                allowed: limits.hardDescriptors,
+                most: most
             )
         }
         return need
     }
 
-    private mutating func checkPorts(_ options: Options, _ limits: SystemLimits) throws(UsageError) {
+    private mutating func checkPorts(_ options: LoadOptions, _ limits: SystemLimits) throws(LoadTestError) {
         guard options.unixSocket == nil else { return }
         let sources = UInt64(max(1, options.sources.count))
         let ports = limits.ports * sources
         guard UInt64(options.connections) <= ports else {
             let wanted = (UInt64(options.connections) + limits.ports - 1) / max(1, limits.ports)
-            throw UsageError(
-                "-c \(options.connections) needs as many local ports and there are \(ports) for \(sources) source "
-                    + "address\(sources == 1 ? "" : "es"): give \(wanted) with --source-address, or run "
-                    + "`sysctl -w net.ipv4.ip_local_port_range='1024 65535'`"
+            throw .ports(
+                connections: options.connections,
+                available: ports,
+                sources: sources,
+                sourcesNeeded: wanted
             )
         }
         let portsComeBack = limits.timeWaitReuse == 1 || limits.timeWaitReuse == 2 && options.targetsThisMachine
         guard options.reuse == .fin, !portsComeBack, options.requests ?? .max > ports else { return }
         let rate = ports / Self.timeWaitSeconds
         notes.append(
-            "--close=fin leaves each local port in TIME_WAIT for \(Self.timeWaitSeconds) s and there are \(ports): "
-                + "beyond \(rate) connections a second connects will fail; use --close=rst, more addresses with "
-                + "--source-address, or `sysctl -w net.ipv4.tcp_tw_reuse=1`"
+            "\(options.names[.connectionClose])=fin leaves each local port in TIME_WAIT for \(Self.timeWaitSeconds) s and there are \(ports): "
+                + "beyond \(rate) connections a second connects will fail; use \(options.names[.connectionClose])=rst, more addresses with "
+                + "\(options.names[.sourceAddresses]), or `sysctl -w net.ipv4.tcp_tw_reuse=1`"
         )
     }
 }
 
-extension Options {
+extension LoadOptions {
     /// As far as the command line tells: a name or address of loopback, a unix socket, the embedded server.
     package var targetsThisMachine: Bool {
         switch target {

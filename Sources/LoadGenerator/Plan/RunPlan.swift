@@ -27,7 +27,7 @@ package struct RunPlan: Sendable {
     package let origin: Origin?
     /// The destination is the origin's own host and port.
     let leadsToOrigin: Bool
-    package let work: Options.Work
+    package let work: LoadKind
     package let proxy: Proxy?
     package let security: SecurityOptions
     package let request: RequestDescription
@@ -41,7 +41,7 @@ package struct RunPlan: Sendable {
     package let timeout: UInt64
     package let limits: ConnectionLimits
     package let pipeline: Int
-    package let reuse: Options.Reuse
+    package let reuse: ConnectionReuse
     package let retries: Bool
     /// New connections a second over all threads.
     package let connectRate: UInt64?
@@ -49,7 +49,7 @@ package struct RunPlan: Sendable {
     package let sources: [SocketAddress]
     /// Open loop: when the requests of all threads are due, in the measured part.
     package let profile: LoadProfile?
-    package let arrivals: Options.Arrival
+    package let arrivals: ArrivalPattern
     package let crowd: CrowdProfile?
     package let think: Pause?
     /// After the measured part, for the answers to what was sent, and for what was due and is not sent yet.
@@ -66,12 +66,14 @@ package struct RunPlan: Sendable {
     package let users: UserOptions
     /// The part of a run of several processes that this one is; its connections and requests are shared out already.
     package let shard: Shard
-    package let gates: [Gate]
+    package let thresholds: [Threshold]
     package let search: SearchTarget?
     /// Somebody else decides how many connections are busy, while the run goes on.
     package let isSwarm: Bool
     /// `--latency`: the reports for people spell the distribution out.
     package let showsDistribution: Bool
+    /// What notes call settings.
+    package let names: SettingNames
     /// What the reports say besides the figures.
     package let notes: [String]
 
@@ -84,7 +86,7 @@ package struct RunPlan: Sendable {
         }
     }
 
-    package init(_ options: Options, _ preflight: Preflight) {
+    package init(_ options: LoadOptions, _ preflight: Preflight) {
         switch options.target {
         case .embedded:
             (url, destination, origin) = ("the embedded server", .embedded, nil)
@@ -113,10 +115,11 @@ package struct RunPlan: Sendable {
         (arrivals, crowd) = (options.arrivals, options.crowd)
         (spin, maxLag, seed) = (options.spin, options.maxLag, options.seed)
         (shard, isSwarm) = (options.shard, options.isSwarm)
-        (gates, search) = (options.gates, options.search)
+        (thresholds, search) = (options.thresholds, options.search)
         connectTo = options.connectTo
         (inputs, order, users) = (options.inputs.drafts, options.order, options.users)
         requestNames = RequestNames(inputs)
+        names = options.names
         showsDistribution = options.showsDistribution
         notes = preflight.notes + options.inputs.notes
     }
@@ -127,7 +130,7 @@ package struct RunPlan: Sendable {
     package static let swarmDuration: UInt64 = 31 * 86_400 * 1_000_000_000
 
     /// Names that this machine looks up: of whom it connects to, and the target's if the proxy is to be told its address.
-    package var names: [String] {
+    package var hostNames: [String] {
         let target: URLHost? = if case .tcp(let host, _) = destination { host } else { nil }
         let hosts =
             switch proxy?.kind {
@@ -139,15 +142,15 @@ package struct RunPlan: Sendable {
     }
 
     /// Requests are sent by virtual users, one a connection: what has more to decide than to send the same again.
-    var usesLanes: Bool {
+    var usesVirtualUsers: Bool {
         work == .requests && (profile != nil || think != nil || !inputs.isEmpty || !users.isPlain)
     }
 
-    package var tallyShape: TallyShape { TallyShape(isScheduled: profile != nil, names: requestNames.all.count) }
+    package var metricsShape: MetricsShape { MetricsShape(isScheduled: profile != nil, names: requestNames.all.count) }
 
     /// A thread's part of so many connections of all threads and parts.
     package func part(ofCrowd count: UInt64, _ share: Share) -> Int {
-        Int(clamping: Self.part(shard.part(of: count), UInt64(share.index), of: UInt64(threads)))
+        Int(clamping: Shard.part(shard.part(of: count), UInt64(share.index), of: UInt64(threads)))
     }
 
     /// https.
@@ -173,19 +176,16 @@ package struct RunPlan: Sendable {
     }
 
     /// Whole shares, the remainders to the first threads: wrk's `-t3 -c10` opens 9 connections, this 10.
-    private static func shares(_ options: Options, connectsInFlight: Int) -> [Share] {
+    private static func shares(_ options: LoadOptions, connectsInFlight: Int) -> [Share] {
         let threads = options.threads
         return (0..<threads).map { index in
             Share(
                 index: index,
-                connections: part(options.connections, index, of: threads),
-                requests: options.requests.map { part($0, UInt64(index), of: UInt64(threads)) },
-                connectsInFlight: part(connectsInFlight, index, of: threads)
+                connections: Shard.part(options.connections, index, of: threads),
+                requests: options.requests.map { Shard.part($0, UInt64(index), of: UInt64(threads)) },
+                connectsInFlight: Shard.part(connectsInFlight, index, of: threads)
             )
         }
     }
 
-    package static func part<Number: BinaryInteger>(_ whole: Number, _ index: Number, of parts: Number) -> Number {
-        whole / parts + (index < whole % parts ? 1 : 0)
-    }
 }

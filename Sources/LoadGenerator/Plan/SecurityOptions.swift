@@ -8,28 +8,24 @@ package struct SecurityOptions: Sendable {
     package let proxy: TLSContext?
     /// To be sent and verified instead of the URL's host.
     package let serverName: String?
-    /// What the user wrote to name other authorities than the system's.
-    private let rootFlags: String?
+    /// What was given to name other authorities than the system's, for messages.
+    private let givenRoots: String?
 
     package init(
         target: TLSContext? = nil,
         proxy: TLSContext? = nil,
         serverName: String? = nil,
-        rootFlags: String? = nil
+        givenRoots: String? = nil
     ) {
-        (self.target, self.proxy, self.serverName, self.rootFlags) = (target, proxy, serverName, rootFlags)
+        (self.target, self.proxy, self.serverName, self.givenRoots) = (target, proxy, serverName, givenRoots)
     }
 
     /// Reads the authorities, which blocks: to be done before the clock starts.
-    package func loadRoots() throws(UsageError) {
+    package func loadRoots() throws(LoadTestError) {
         for context in [target, proxy] {
             guard let context, context.configuration.verification == .full else { continue }
             guard case .failure(let error) = context.trust.load() else { continue }
-            let text = oneLine("\(error)", limit: 400)
-            throw UsageError(
-                rootFlags.map { "\($0): \(text): name a readable file or directory of certificates in PEM" }
-                    ?? "\(text): name authorities with --cacert FILE, or use --insecure"
-            )
+            throw .authorities(reason: oneLine("\(error)", limit: 400), given: givenRoots)
         }
     }
 }

@@ -23,7 +23,7 @@ package struct RequestDescription: Hashable, Sendable {
         headers: [String],
         body: [UInt8]?,
         defaults: [String] = []
-    ) throws(UsageError) {
+    ) throws(LoadTestError) {
         self.method = try Self.validated(method: method ?? (body == nil ? "GET" : "POST"))
         var given: [Field] = []
         for header in headers { given.append(try Self.field(header)) }
@@ -34,7 +34,7 @@ package struct RequestDescription: Hashable, Sendable {
             if !own.contains(field.name.lowercased()) { given.append(field) }
         }
         let hosts = given.filter { $0.name.lowercased() == "host" }
-        guard hosts.count <= 1 else { throw UsageError("-H sets Host twice: a request has exactly one") }
+        guard hosts.count <= 1 else { throw .header("Host", .secondHost) }
         host = hosts.first?.value ?? hostField
         fields = given.filter { $0.name.lowercased() != "host" }
         self.target = target
@@ -52,36 +52,34 @@ package struct RequestDescription: Hashable, Sendable {
     }
 
     /// RFC 9110 §9.1: method = token.
-    private static func validated(method: String) throws(UsageError) -> String {
+    private static func validated(method: String) throws(LoadTestError) -> String {
         guard !method.isEmpty, method.utf8.allSatisfy(isToken) else {
-            throw UsageError("--method \(quoted(method)) is not a method: use a token such as GET or POST")
+            throw .method(method)
         }
         guard method != "CONNECT" else {
-            throw UsageError("--method CONNECT opens a tunnel and has no response to measure: use another method")
+            throw .connectMethod
         }
         return method
     }
 
     /// `Name: value`; RFC 9110 §5.1, §5.5.
-    private static func field(_ text: String) throws(UsageError) -> Field {
+    private static func field(_ text: String) throws(LoadTestError) -> Field {
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else {
-            throw UsageError("-H \(quoted(text)) has no colon: write 'Name: value'")
+            throw .header(text, .noColon)
         }
         let name = String(text[..<colon])
         guard !name.isEmpty, name.utf8.allSatisfy(isToken) else {
-            throw UsageError(
-                "-H \(quoted(text)) has no usable name: letters, digits and !#$%&'*+-.^_`|~, then the colon"
-            )
+            throw .header(text, .name)
         }
         let raw = text.utf8[text.utf8.index(after: colon)...]
         guard raw.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
-            throw UsageError("-H \(quoted(text)) has a control character in its value: leave it out")
+            throw .header(text, .controlCharacter)
         }
         let blanks: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
         let value = Array(raw.drop(while: blanks).reversed().drop(while: blanks).reversed())
         switch name.lowercased() {
         case "content-length", "transfer-encoding":
-            throw UsageError("-H \(quoted(name)) is volley's own: the framing follows from --body or --body-file")
+            throw .header(name, .framing)
         default: return Field(name: name, value: String(decoding: value, as: UTF8.self))
         }
     }

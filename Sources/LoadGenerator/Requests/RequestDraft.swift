@@ -43,9 +43,9 @@ package struct InputPlace: Hashable, Sendable, CustomStringConvertible {
         (self.file, self.line, self.unit) = (file, line, unit)
     }
 
-    package func problem(_ text: String) -> UsageError { UsageError("\(quoted(file)), \(unit) \(line): \(text)") }
-
     package var description: String { "\(file), \(unit) \(line)" }
+    /// The same for a message about what stands there.
+    package var inMessages: String { "\(quoted(file)), \(unit) \(line)" }
 }
 
 /// What a file of requests came to.
@@ -56,15 +56,8 @@ package struct RequestInput: Sendable {
 
     /// A request is a kilobyte of memory; longer files want to be cut, or sharded.
     package static let limit = 1_000_000
-    private let limit: Int
+    /// The most requests that this input takes.
+    package let limit: Int
 
     package init(limit: Int = RequestInput.limit) { self.limit = limit }
-
-    /// Refused while the file is still being read: lines of two bytes would be a hundred times as much memory.
-    package mutating func add(_ draft: RequestDraft) throws(UsageError) {
-        guard drafts.count < limit else {
-            throw draft.place.problem("more than \(limit) requests: use a part of the file")
-        }
-        drafts.append(draft)
-    }
 }

@@ -15,17 +15,15 @@ package struct TemplateSlots: Hashable, Sendable {
 
     package init() {}
 
-    package mutating func protect(_ text: String) throws(UsageError) -> String {
+    package mutating func protect(_ text: String) throws(TemplateProblem) -> String {
         String(decoding: try protect(Array(text.utf8)), as: UTF8.self)
     }
 
-    package mutating func protect(_ bytes: [UInt8]) throws(UsageError) -> [UInt8] {
+    package mutating func protect(_ bytes: [UInt8]) throws(TemplateProblem) -> [UInt8] {
         var out: [UInt8] = []
         var position = 0
         guard bytes[...].firstIndex(of: Self.mark) == nil else {
-            throw UsageError(
-                "--template: \(String(decoding: Self.mark, as: UTF8.self)) may not stand in a text: volley marks places with it"
-            )
+            throw .mark(String(decoding: Self.mark, as: UTF8.self))
         }
         while let open = bytes[position...].firstPair(UInt8(ascii: "{")) {
             guard let close = bytes[open...].firstPair(UInt8(ascii: "}")) else { break }
@@ -39,7 +37,7 @@ package struct TemplateSlots: Hashable, Sendable {
         return position == 0 ? bytes : out + bytes[position...]
     }
 
-    private mutating func index(of name: String) throws(UsageError) -> Int {
+    private mutating func index(of name: String) throws(TemplateProblem) -> Int {
         if let index = known[name] { return index }
         values.append(try TemplateValue(name))
         known[name] = values.count - 1

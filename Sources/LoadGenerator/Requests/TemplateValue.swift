@@ -30,7 +30,7 @@ package enum TemplateValue: Hashable, Sendable {
     package static let names =
         "counter, counter:FROM, random:LOW-HIGH, hex:N, text:N, uuid, line:FILE, random-line:FILE, thread, user, time"
 
-    package init(_ text: String) throws(UsageError) {
+    package init(_ text: String) throws(TemplateProblem) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map { $0.trimmed }
         let argument = parts.count == 2 ? parts[1] : nil
         switch (parts[0], argument) {
@@ -38,9 +38,9 @@ package enum TemplateValue: Hashable, Sendable {
         case ("counter", let from?): self = .counter(from: try Self.number(from, text))
         case ("random", let range?):
             let ends = range.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
-            guard ends.count == 2 else { throw Self.problem(text) }
+            guard ends.count == 2 else { throw .unknown(text) }
             let (low, high) = (try Self.number(ends[0], text), try Self.number(ends[1], text))
-            guard low <= high else { throw Self.problem(text) }
+            guard low <= high else { throw .unknown(text) }
             self = .random(low, high)
         case ("hex", let count?): self = .hex(try Self.length(count, text))
         case ("text", let count?): self = .text(try Self.length(count, text))
@@ -50,23 +50,20 @@ package enum TemplateValue: Hashable, Sendable {
         case ("thread", nil): self = .thread
         case ("user", nil): self = .user
         case ("time", nil): self = .time
-        default: throw Self.problem(text)
+        default: throw .unknown(text)
         }
     }
 
-    private static func number(_ text: String, _ all: String) throws(UsageError) -> UInt64 {
-        guard let number = UInt64(text) else { throw problem(all) }
+    private static func number(_ text: String, _ all: String) throws(TemplateProblem) -> UInt64 {
+        guard let number = UInt64(text) else { throw .unknown(all) }
         return number
     }
 
-    private static func length(_ text: String, _ all: String) throws(UsageError) -> Int {
-        guard let number = UInt64(text), (1...longest).contains(number) else { throw problem(all) }
+    private static func length(_ text: String, _ all: String) throws(TemplateProblem) -> Int {
+        guard let number = UInt64(text), (1...longest).contains(number) else { throw .unknown(all) }
         return Int(number)
     }
 
-    private static func problem(_ text: String) -> UsageError {
-        UsageError("--template: {{\(oneLine(text))}} is unknown: use \(names)")
-    }
 }
 
 /// A file's lines, read once and shared by all threads.
@@ -74,11 +71,12 @@ package struct TemplateLines: Hashable, Sendable {
     package let path: String
     package let lines: [String]
 
-    package init(_ path: String) throws(UsageError) {
+    package init(_ path: String) throws(TemplateProblem) {
         self.path = path
-        let bytes = try Files.read(path, for: "--template")
+        let bytes: [UInt8]
+        do throws(FileProblem) { bytes = try Files.read(path) } catch { throw .file(error) }
         lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).map(String.init)
-        guard !lines.isEmpty else { throw UsageError("--template: \(quoted(path)) has no line in it") }
+        guard !lines.isEmpty else { throw .empty(path) }
     }
 
     package static func == (left: TemplateLines, right: TemplateLines) -> Bool { left.path == right.path }

@@ -6,7 +6,7 @@ package enum GeneratorLimits {
 
     /// Nothing in a closed loop, which asks for all there is.
     package static func reasons(_ result: RunResult) -> [String] {
-        guard let schedule = result.tally.schedule else { return [] }
+        guard let schedule = result.metrics.schedule else { return [] }
         var reasons: [String] = []
         if let reason = lateness(schedule, result.plan) { reasons.append(reason) }
         // Who polls is always busy.
@@ -15,8 +15,8 @@ package enum GeneratorLimits {
     }
 
     /// The percentile that volley's lateness has moved most, where it has by more than a tenth and than is tolerated.
-    private static func lateness(_ schedule: ScheduleTally, _ plan: RunPlan) -> String? {
-        let percentiles = told.union(plan.gates.compactMap(\.metric.correctedPercentile)).union(
+    private static func lateness(_ schedule: ScheduleMetrics, _ plan: RunPlan) -> String? {
+        let percentiles = told.union(plan.thresholds.compactMap(\.metric.correctedPercentile)).union(
             plan.search?.goal.percentiles ?? []
         ).sorted()
         guard let corrected = schedule.corrected.summary(percentiles: percentiles),
@@ -29,19 +29,19 @@ package enum GeneratorLimits {
         guard let (mine, theirs) = moved.last else { return nil }
         return
             "its own lateness made the p\(mine.name) \(Units.time(mine.value)), which would have been \(Units.time(theirs.value)): use "
-            + "more threads (-t), an idle machine or a lower rate"
+            + "more threads\(plan.names.flag(.threads)), an idle machine or a lower rate"
     }
 
     /// What a closed loop says instead, where it is no verdict.
     package static func notes(_ result: RunResult) -> [String] {
         var notes: [String] = []
-        if result.tally.schedule == nil, result.plan.work == .requests, let text = busiest(result) {
+        if result.metrics.schedule == nil, result.plan.work == .requests, let text = busiest(result) {
             notes.append("\(text), so that volley may be the limit and not the server")
         }
-        if let schedule = result.tally.schedule, schedule.due > 0, schedule.delayed > schedule.due / 100 {
+        if let schedule = result.metrics.schedule, schedule.due > 0, schedule.delayed > schedule.due / 100 {
             notes.append(
                 "all connections were busy for \(fixed(Double(schedule.delayed) / Double(schedule.due) * 100, 1)) % of the "
-                    + "requests when they were due: with more than -c \(result.plan.connections) they need not wait here"
+                    + "requests when they were due: with more than \(result.plan.names[.connections]) \(result.plan.connections) they need not wait here"
             )
         }
         return notes
@@ -56,7 +56,7 @@ package enum GeneratorLimits {
         guard let index = shares.indices.max(by: { shares[$0] < shares[$1] }), shares[index] > busy else { return nil }
         let used = fixed(share(result.threads[index].cpuNanoseconds) * 100, 0)
         guard share(result.threads[index].queuedNanoseconds) > 1 - busy else {
-            return "thread \(index) used \(used) % of a core: use more threads (-t)"
+            return "thread \(index) used \(used) % of a core: use more threads\(result.plan.names.flag(.threads))"
         }
         let wanted = fixed(min(shares[index], 1) * 100, 0)
         return "thread \(index) had work for \(wanted) % of the time, and a core for \(used) %: use an idle machine"

@@ -7,13 +7,13 @@ package struct RunFigures: Sendable, Equatable {
     package var p99: UInt64?
 
     package init(_ result: RunResult) {
-        let tally = result.tally
-        perSecond = result.connectionsPerSecond ?? result.perSecond(tally.succeeded &- tally.drainedSuccesses)
-        let summary = tally.headline(result.plan.work).summary(percentiles: [50, 99])
+        let metrics = result.metrics
+        perSecond = result.connectionsPerSecond ?? result.perSecond(metrics.succeeded &- metrics.drainedSuccesses)
+        let summary = metrics.headline(result.plan.work).summary(percentiles: [50, 99])
         (p50, p99) = (summary?[50], summary?[99])
     }
 
-    package func text(_ work: Options.Work) -> String {
+    package func text(_ work: LoadKind) -> String {
         let unit =
             switch work {
             case .requests: "successes/s"

@@ -17,7 +17,7 @@ package struct RunResult: Sendable {
     /// Length of the measured part as it turned out, in nanoseconds.
     package var measured: UInt64
     package var threads: [Thread]
-    package var tally: Tally
+    package var metrics: Metrics
     /// The measured part in intervals; empty where nobody asked for them.
     package var course = IntervalSeries()
     /// Each run's figures, where ``append(_:)`` put several together.
@@ -32,20 +32,21 @@ package struct RunResult: Sendable {
         threads = workers.map {
             Thread(
                 connections: $0.connections,
-                completed: $0.tally.done(plan.work),
+                completed: $0.metrics.done(plan.work),
                 cpuNanoseconds: $0.core.used,
                 queuedNanoseconds: $0.core.queued
             )
         }
-        tally = workers.reduce(into: Tally()) { $0.merge($1.tally) }
+        metrics = workers.reduce(into: Metrics()) { $0.merge($1.metrics) }
         measured = Self.measured(workers)
         notes = plan.notes
-        if tally.done(plan.work) == 0, tally.failed == 0, tally.connectionsFailed == 0, !interrupted {
+        if metrics.done(plan.work) == 0, metrics.failed == 0, metrics.connectionsFailed == 0, !interrupted {
             // Without this a silent server leaves a report of zeros and no word why.
-            let what = tally.connectionsOpened == 0 ? plan.isSecure ? "connect or TLS handshake" : "connect" : "request"
+            let what =
+                metrics.connectionsOpened == 0 ? plan.isSecure ? "connect or TLS handshake" : "connect" : "request"
             notes.append(
                 "no \(what) was answered in \(Units.time(measured)), and each may take \(Units.time(plan.timeout)): use a "
-                    + "longer -d, or a shorter -T to see why"
+                    + "longer \(plan.names[.duration]), or a shorter \(plan.names[.timeout]) to see why"
             )
         }
         notes += GeneratorLimits.notes(self)
@@ -55,7 +56,7 @@ package struct RunResult: Sendable {
     /// Adds another run of the same plan, as if both had been one of their common length.
     package mutating func append(_ other: RunResult) {
         measured &+= other.measured
-        tally.merge(other.tally)
+        metrics.merge(other.metrics)
         for (index, thread) in other.threads.enumerated() where threads.indices.contains(index) {
             threads[index].completed &+= thread.completed
             threads[index].cpuNanoseconds &+= thread.cpuNanoseconds
@@ -75,17 +76,22 @@ package struct RunResult: Sendable {
 
     package var verdict: Verdict {
         Verdict(
-            tally,
+            metrics,
             of: plan.work,
             interrupted: interrupted,
             generatorLimited: !generatorLimits.isEmpty,
-            gates: gates,
+            thresholds: thresholds,
             search: plan.search
         )
     }
 
     /// What became of `--fail-if`, and of a search's goal.
-    package var gates: GateOutcome { GateOutcome(plan.gates, GateFigures(self), plan.search) }
+    package var thresholds: ThresholdOutcome { ThresholdOutcome(plan.thresholds, figures, plan.search) }
+
+    /// Where conditions find this run's figures.
+    package var figures: ThresholdFigures {
+        ThresholdFigures(metrics, of: plan.work, measured: measured, names: plan.requestNames.all)
+    }
 
     /// Why volley, and not the server, may have set the figures of a run with a schedule; empty: it kept up.
     package var generatorLimits: [String] { GeneratorLimits.reasons(self) }
@@ -94,7 +100,7 @@ package struct RunResult: Sendable {
     package var connectionsPerSecond: Double? {
         switch plan.work {
         case .requests: nil
-        case .handshakes: perSecond(tally.connectionsOpened)
+        case .handshakes: perSecond(metrics.connectionsOpened)
         }
     }
 

@@ -5,39 +5,39 @@ package import TestServer
 /// What every kind of run does before its first connect: the command line's, a library's, a search's, a master's test.
 extension RunPlan {
     /// Without a URL: a server in this process, with as many threads as the load has.
-    package mutating func startEmbeddedServer() throws(UsageError) -> TestServer? {
+    package mutating func startEmbeddedServer() throws(LoadTestError) -> TestServer? {
         guard case .embedded = destination else { return nil }
         do throws(Errno) {
             let server = try TestServer.start(loops: threads)
             url = server.url(request.target)
             return server
         } catch {
-            throw UsageError("the embedded server cannot be started: \(error): name a URL to test instead")
+            throw .embeddedServer(reason: "\(error)")
         }
     }
 
     /// A loop a thread.
-    package func startLoops() throws(UsageError) -> EventLoopGroup {
+    package func startLoops() throws(LoadTestError) -> EventLoopGroup {
         do throws(Errno) {
             return try EventLoopGroup(count: threads, name: "volley")
         } catch {
-            throw UsageError("-t \(threads) threads cannot be started: \(error): use a smaller -t")
+            throw .threads(threads, reason: "\(error)")
         }
     }
 }
 
 extension Preflight {
     /// Makes room for as many descriptors as were found to be needed.
-    package func raiseDescriptors(_ limits: SystemLimits) throws(UsageError) {
+    package func raiseDescriptors(_ limits: SystemLimits) throws(LoadTestError) {
         guard let wanted = descriptorLimit, !SystemLimits.raiseDescriptors(to: wanted, hard: limits.hardDescriptors)
         else { return }
-        throw UsageError("the limit of descriptors cannot be raised: run `ulimit -Sn \(wanted)` first")
+        throw .descriptorLimit(needed: wanted)
     }
 }
 
 extension RemoteWorker {
     /// A worker on each loop, made and ready to start.
-    package static func crew(_ job: Job, on group: EventLoopGroup) -> [RemoteWorker] {
+    package static func makeAll(_ job: WorkerSetup, on group: EventLoopGroup) -> [RemoteWorker] {
         let made = Monitor(0)
         let workers = zip(job.plan.shares, group.loops).map { share, loop in
             RemoteWorker(job, share, on: loop, made: made)

@@ -50,7 +50,7 @@ struct ArrivalCursor: Sendable {
 
     /// The arrivals from the present one to `end`, in a thousand parts of about as many where they are many: when each part's middle is due.
     mutating func parts(until end: UInt64, _ body: (_ due: Instant, _ count: UInt64) -> Void) {
-        let length = end - index < Arrivals.crowd ? 1 : (end - index) / 1_000
+        let length = end - index < ArrivalSchedule.crowd ? 1 : (end - index) / 1_000
         while index < end {
             let count = min(length, end - index)
             skip(count / 2)

@@ -24,17 +24,18 @@ package struct Rate: Hashable, Sendable, Comparable, CustomStringConvertible {
         self.units = units < 1 ? 1 : units >= Double(Self.highest.units) ? Self.highest.units : UInt64(units)
     }
 
+    /// Why a text is no rate.
+    package enum Problem: Error, Hashable, Sendable {
+        case notARate, zero
+        /// Above ``highest``.
+        case tooHigh
+    }
+
     /// `1000`, `2.5k`, `1e3`, `0.2/s`, `90/m`, `100/h`.
-    package init(_ text: String, for flag: String, allowingZero: Bool = false) throws(UsageError) {
-        guard let units = Self.units(text) else {
-            throw UsageError(
-                "\(flag) \(quoted(text)) is no rate: use requests a second such as 1000, 2.5k or 0.2, or 90/m or 100/h"
-            )
-        }
-        guard units > 0 || allowingZero else { throw UsageError("\(flag) must be more than 0") }
-        guard units <= Self.highest.units else {
-            throw UsageError("\(flag) \(quoted(text)) is too high: at most 1G/s")
-        }
+    package init(_ text: String, allowingZero: Bool = false) throws(Problem) {
+        guard let units = Self.units(text) else { throw .notARate }
+        guard units > 0 || allowingZero else { throw .zero }
+        guard units <= Self.highest.units else { throw .tooHigh }
         self.units = units
     }
 
@@ -48,7 +49,7 @@ package struct Rate: Hashable, Sendable, Comparable, CustomStringConvertible {
         default: return nil
         }
         guard let (number, unit) = DecimalNumber.first(of: parts[0]),
-            let scale = Quantity.scale(ofCount: unit.lowercased())
+            let scale = DecimalNumber.scale(ofUnit: unit.lowercased())
         else { return nil }
         switch number.times(unitsPerRequest * scale, over: span) {
         case .exact(let units): return units

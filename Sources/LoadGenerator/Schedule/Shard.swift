@@ -4,34 +4,8 @@ package struct Shard: Hashable, Sendable {
     package let count: Int
 
     package static let whole = Shard(index: 0, count: 1)
-    /// More processes than a scheduler starts at once.
-    private static let limit = 100_000
 
     package init(index: Int, count: Int) { (self.index, self.count) = (index, count) }
-
-    /// `2/8`; or `/8`, where the index is what a Kubernetes Indexed Job gives its pods.
-    ///
-    /// - Parameter completionIndex: `JOB_COMPLETION_INDEX`.
-    package init(_ text: String, completionIndex: String?) throws(UsageError) {
-        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 2, let count = Int(parts[1]), (1...Self.limit).contains(count) else {
-            throw UsageError(
-                "--shard \(quoted(text)) is no part of a whole: use I/N such as 0/4, or /N in an Indexed Job"
-            )
-        }
-        let number = parts[0].isEmpty ? completionIndex ?? "" : String(parts[0])
-        guard let index = Int(number), index >= 0 else {
-            throw UsageError(
-                parts[0].isEmpty
-                    ? "--shard \(quoted(text)) names no part and JOB_COMPLETION_INDEX is not set: use I/\(count)"
-                    : "--shard \(quoted(text)) is no part of a whole: use I/N such as 0/\(count)"
-            )
-        }
-        guard index < count else {
-            throw UsageError("--shard \(quoted(text)) is beyond the last part: parts count from 0 to \(count - 1)")
-        }
-        self.init(index: index, count: count)
-    }
 
     /// A request's number among those of all parts: part p of n has the numbers p, p + n, p + 2n …
     ///
@@ -45,6 +19,11 @@ package struct Shard: Hashable, Sendable {
     }
 
     /// This part of `whole`, the remainders to the first parts.
-    package func part(of whole: Int) -> Int { RunPlan.part(whole, index, of: count) }
-    package func part(of whole: UInt64) -> UInt64 { RunPlan.part(whole, UInt64(index), of: UInt64(count)) }
+    package func part(of whole: Int) -> Int { Self.part(whole, index, of: count) }
+    package func part(of whole: UInt64) -> UInt64 { Self.part(whole, UInt64(index), of: UInt64(count)) }
+
+    /// One of `parts` parts of a whole: the remainder goes to the first parts, one each.
+    package static func part<Number: BinaryInteger>(_ whole: Number, _ index: Number, of parts: Number) -> Number {
+        whole / parts + (index < whole % parts ? 1 : 0)
+    }
 }

@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 package import Reactor
 
-/// Files by descriptor: the few calls that volley needs, each with the errors said in words.
+/// Files by descriptor: the few calls that a load test needs.
 package enum Files {
     /// A request's body is held in memory once; a body beyond this belongs in an upload test of another kind.
     package static let bodyLimit = 256 << 20
@@ -11,12 +11,10 @@ package enum Files {
     package static let standard = "-"
 
     /// The whole of a file, or of standard input.
-    package static func read(_ path: String, for flag: String, limit: Int = bodyLimit) throws(UsageError) -> [UInt8] {
+    package static func read(_ path: String, limit: Int = bodyLimit) throws(FileProblem) -> [UInt8] {
         let descriptor = path == standard ? dup(STDIN_FILENO) : unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
-            throw UsageError(
-                "\(flag) \(quoted(path)) cannot be read: \(Errno(code: uncurl_errno())): name a readable file"
-            )
+            throw .unreadable(path, Errno(code: uncurl_errno()))
         }
         defer { close(descriptor) }
         var bytes: [UInt8] = []
@@ -27,36 +25,41 @@ package enum Files {
             if count < 0 {
                 let code = uncurl_errno()
                 if code == EINTR { continue }
-                throw UsageError("\(flag) \(quoted(path)) cannot be read: \(Errno(code: code)): name a readable file")
+                throw .unreadable(path, Errno(code: code))
             }
             bytes += chunk[..<count]
             guard bytes.count <= limit else {
-                throw UsageError("\(flag) \(quoted(path)) is larger than \(limit >> 20) MiB: use a smaller file")
+                throw .tooLarge(path, limit: limit)
             }
         }
-    }
-
-    /// A file to write a report to, opened before the run so that a bad path costs nobody ten minutes. Its old
-    /// contents stay until ``replaceContents(of:with:)``.
-    package static func openForWriting(_ path: String, for flag: String) throws(UsageError) -> CInt {
-        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else {
-            throw UsageError(
-                "\(flag) \(quoted(path)) cannot be written: \(Errno(code: uncurl_errno())): name a writable file"
-            )
-        }
-        return descriptor
-    }
-
-    /// Devices and pipes refuse to be cut, and need not be.
-    package static func replaceContents(of descriptor: CInt, with text: String) throws(Errno) {
-        _ = ftruncate(descriptor, 0)
-        try BlockingOutput.writeAll(text, to: descriptor)
     }
 
     /// The whole numbers in a file of `/proc`; empty where it cannot be read.
     package static func numbers(in path: String) -> [UInt64] {
-        guard let bytes = try? read(path, for: "", limit: 1 << 16) else { return [] }
+        guard let bytes = try? read(path, limit: 1 << 16) else { return [] }
         return String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace).compactMap { UInt64($0) }
+    }
+}
+
+/// Why a file's contents are not there.
+package enum FileProblem: Error, Hashable, Sendable, CustomStringConvertible {
+    case unreadable(String, Errno)
+    /// It is larger than so many bytes.
+    case tooLarge(String, limit: Int)
+
+    /// What is wrong, with the file's name.
+    package var description: String {
+        switch self {
+        case .unreadable(let path, let error): "\(quoted(path)) cannot be read: \(error)"
+        case .tooLarge(let path, let limit): "\(quoted(path)) is larger than \(limit >> 20) MiB"
+        }
+    }
+
+    /// What would be right.
+    package var advice: String {
+        switch self {
+        case .unreadable: "name a readable file"
+        case .tooLarge: "use a smaller file"
+        }
     }
 }

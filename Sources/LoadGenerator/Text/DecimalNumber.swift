@@ -1,10 +1,10 @@
 /// A decimal number as it is written, with neither sign nor rounding: `12`, `1.5`, `2e6`, `1.5e-3`.
-struct DecimalNumber: Hashable, Sendable {
+package struct DecimalNumber: Hashable, Sendable {
     /// The number is `digits` · 10^`exponent`.
     private let digits: UInt64
     private let exponent: Int
 
-    enum Product: Hashable, Sendable {
+    package enum Product: Hashable, Sendable {
         case exact(UInt64)
         /// A part of one is left over.
         case fraction
@@ -12,7 +12,7 @@ struct DecimalNumber: Hashable, Sendable {
     }
 
     /// The number that `text` begins with, and what follows it; nil if it begins with none, or with one of more digits than 64 bits hold.
-    static func first(of text: Substring) -> (DecimalNumber, rest: Substring)? {
+    package static func first(of text: Substring) -> (DecimalNumber, rest: Substring)? {
         let whole = text.prefix(while: isDigit)
         guard !whole.isEmpty else { return nil }
         var rest = text.dropFirst(whole.count)
@@ -41,12 +41,12 @@ struct DecimalNumber: Hashable, Sendable {
     private static func isDigit(_ character: Character) -> Bool { character.isASCII && character.isNumber }
 
     /// As near as a floating-point number comes.
-    var value: Double { Double("\(digits)e\(exponent)") ?? .infinity }
+    package var value: Double { Double("\(digits)e\(exponent)") ?? .infinity }
 
     /// `scale` times the number.
     ///
     /// - Parameter divisor: divided by this.
-    func times(_ scale: UInt64, over divisor: UInt64 = 1) -> Product {
+    package func times(_ scale: UInt64, over divisor: UInt64 = 1) -> Product {
         guard digits > 0, scale > 0 else { return .exact(0) }
         var product = UInt128(digits) * UInt128(scale)
         var divisor = UInt128(divisor)
@@ -58,5 +58,16 @@ struct DecimalNumber: Hashable, Sendable {
         let (quotient, rest) = product.quotientAndRemainder(dividingBy: divisor)
         guard rest == 0 else { return .fraction }
         return UInt64(exactly: quotient).map { .exact($0) } ?? .tooLarge
+    }
+
+    /// What a unit of counts stands for: nothing, k, M or G in lower case; nil for another.
+    package static func scale(ofUnit unit: String) -> UInt64? {
+        switch unit {
+        case "": 1
+        case "k": 1_000
+        case "m": 1_000_000
+        case "g": 1_000_000_000
+        default: nil
+        }
     }
 }

@@ -20,29 +20,31 @@ package enum Verdict: Int32, Sendable {
     ///
     /// - Parameter search: the goal of a trial of `--search-max`, which has its own word on errors and on what volley was late for.
     package init(
-        _ tally: Tally,
-        of work: Options.Work,
+        _ metrics: Metrics,
+        of work: LoadKind,
         interrupted: Bool,
         generatorLimited: Bool = false,
-        gates: GateOutcome? = nil,
+        thresholds: ThresholdOutcome? = nil,
         search: SearchTarget? = nil
     ) {
-        var tolerated = gates?.tolerated ?? ToleratedErrors()
+        var tolerated = thresholds?.tolerated ?? ToleratedErrors()
         if search != nil { tolerated.formUnion(ToleratedErrors(failed: true, httpErrors: true)) }
         if interrupted {
             self = .interrupted
-        } else if gates?.gates.contains(where: { !$0.isKept && ($0.countsErrors || !generatorLimited) }) == true {
+        } else if thresholds?.thresholds.contains(where: { !$0.isKept && ($0.countsErrors || !generatorLimited) })
+            == true
+        {
             self = .threshold
-        } else if tally.done(work) == 0 || !tally.isBalanced
-            || tally.failed &+ tally.connectionsFailed &+ tally.connectionsStray > 0
-                && !tolerated.covers(tally.failures)
-            || tally.schedule?.unsent ?? 0 > 0 && !tolerated.unsent
+        } else if metrics.done(work) == 0 || !metrics.isBalanced
+            || metrics.failed &+ metrics.connectionsFailed &+ metrics.connectionsStray > 0
+                && !tolerated.covers(metrics.failures)
+            || metrics.schedule?.unsent ?? 0 > 0 && !tolerated.unsent
         {
             self = .failures
-        } else if tally.httpErrors > 0, !tolerated.httpErrors {
+        } else if metrics.httpErrors > 0, !tolerated.httpErrors {
             self = .httpErrors
         } else if let search {
-            self = search.verdict(of: tally, generatorLimited: generatorLimited)
+            self = search.verdict(of: metrics, generatorLimited: generatorLimited)
         } else {
             self = generatorLimited ? .generatorLimited : .good
         }

@@ -5,22 +5,22 @@ package import Reactor
 /// A plan's request as the engine sends it, made once and shared by all threads.
 package struct EngineRequests: Sendable {
     /// As many copies in one go as the plan pipelines; the same as ``single`` without pipelining.
-    let burst: EngineRequest
+    let pipelined: EngineRequest
     let single: EngineRequest
     /// What virtual users send; nil where nobody needs one.
     let list: RequestList?
     let factory: RequestFactory
 
     /// - Parameter embedded: where the embedded server listens, for a plan without a URL.
-    package init(_ plan: RunPlan, embedded: SocketAddress?) throws(UsageError) {
+    package init(_ plan: RunPlan, embedded: SocketAddress?) throws(LoadTestError) {
         do throws(EngineError) {
             factory = try RequestFactory(plan, embedded: embedded)
             single = try Self.make(plan.request, 1, by: factory)
-            burst = plan.pipeline == 1 ? single : try Self.make(plan.request, plan.pipeline, by: factory)
+            pipelined = plan.pipeline == 1 ? single : try Self.make(plan.request, plan.pipeline, by: factory)
         } catch {
-            throw UsageError("the request cannot be sent: \(error): change the URL, -H or --method")
+            throw .unsendable(error)
         }
-        list = plan.usesLanes ? try factory.list(plan) : nil
+        list = plan.usesVirtualUsers ? try factory.list(plan) : nil
     }
 
     private static func make(

@@ -8,7 +8,7 @@ package final class RemoteWorker: Sendable {
     private let worker = Mutex<LoopBound<Worker>?>(nil)
 
     /// Has the worker made on its loop, which counts it in `made` when it is ready to go.
-    init(_ job: Job, _ share: RunPlan.Share, on loop: EventLoop, made: Monitor<Int>) {
+    init(_ job: WorkerSetup, _ share: RunPlan.Share, on loop: EventLoop, made: Monitor<Int>) {
         self.loop = loop
         loop.post { [self] in
             worker.withLock { $0 = LoopBound(Worker(job, share, on: loop), on: loop) }

@@ -48,7 +48,7 @@ struct RequestFactory: Sendable {
     }
 
     /// All requests of a run with virtual users.
-    func list(_ plan: RunPlan) throws(UsageError) -> RequestList {
+    func list(_ plan: RunPlan) throws(LoadTestError) -> RequestList {
         guard !plan.inputs.isEmpty else {
             return RequestList([try own(plan.request)], weights: [1], order: .inOrder)
         }
@@ -62,30 +62,28 @@ struct RequestFactory: Sendable {
                 requests.append(request)
                 continue
             }
-            do throws(UsageError) {
+            do throws(LoadTestError) {
                 let request = try self.request(draft)
                 known[key] = request
                 requests.append(request)
             } catch {
-                throw draft.place.problem(error.description)
+                throw .at(draft.place.inMessages, error)
             }
         }
         return RequestList(requests, weights: plan.inputs.map(\.weight), order: plan.order)
     }
 
-    private func own(_ description: RequestDescription) throws(UsageError) -> PlannedRequest {
+    private func own(_ description: RequestDescription) throws(LoadTestError) -> PlannedRequest {
         try planned(description, origin, options(forOwn: host))
     }
 
     /// A request to the run's own host, or to the one its URL names.
-    func request(_ draft: RequestDraft) throws(UsageError) -> PlannedRequest {
+    func request(_ draft: RequestDraft) throws(LoadTestError) -> PlannedRequest {
         let isOwn = draft.url.hasPrefix("/")
         let text = isOwn ? "\(origin.scheme.rawValue)://\(origin.authority)\(draft.url)" : draft.url
         let url = try TargetURL(text)
         guard !url.isSecure || security.target != nil else {
-            throw UsageError(
-                "\(quoted(draft.url)) wants TLS, and nothing before it did: give an https URL on the command line"
-            )
+            throw .notReadyForTLS(url: draft.url)
         }
         let description = try RequestDescription(
             method: draft.method,
@@ -105,11 +103,11 @@ struct RequestFactory: Sendable {
         _ origin: Origin,
         _ options: EngineRequest.Options,
         name: Int? = nil
-    ) throws(UsageError) -> PlannedRequest {
+    ) throws(LoadTestError) -> PlannedRequest {
         do throws(EngineError) {
             return try PlannedRequest(description, origin: origin, options: options, slots: slots, name: name)
         } catch {
-            throw UsageError("the request cannot be sent: \(error)")
+            throw .unsendable(error)
         }
     }
 

@@ -10,7 +10,7 @@ import Reactor
 ///   ready ──start──▶ warmingUp ──▶ measuring ──stop──▶ stopped ──engine drained──▶ (reported)
 ///                                     └──time is up──▶ draining ──▶┘
 /// ```
-/// With a schedule, or more to decide than to send the same again, ``LaneDriver`` decides what is sent when.
+/// With a schedule, or more to decide than to send the same again, ``VirtualUserDriver`` decides what is sent when.
 final class Worker: TimerHandler {
     private enum Phase {
         case ready
@@ -26,14 +26,14 @@ final class Worker: TimerHandler {
     let requests: EngineRequests
     let loop: EventLoop
     let engine: Engine
-    private let crew: CrewBoard
+    private let workerBoard: WorkerBoard
     let sequence: RequestSequence
     /// What the next request is, and when; nil where the outcome of one starts the next, the same.
-    private(set) var driver: LaneDriver?
+    private(set) var driver: VirtualUserDriver?
 
     private var phase = Phase.ready
     private var begun = Instant.never
-    let tally: WorkerTally
+    let metrics: WorkerMetrics
     var pacer: ConnectPacer
     /// Requests still to start in the measured part; nil: until time is up.
     var budget: UInt64?
@@ -41,7 +41,7 @@ final class Worker: TimerHandler {
     var wanted = Int.max
     /// Exchanges without their last outcome, or connections being opened or closed.
     var running = 0
-    /// Exchanges of one request where the plan has bursts of several: what a budget smaller than a burst is spent on.
+    /// Exchanges of one request where the plan pipelines several: what is left of a budget that no whole pipeline fits in.
     var singles: Set<ExchangeID> = []
     let limits: AnswerLimits
     /// Connections that had strayed before the measured part.
@@ -60,19 +60,19 @@ final class Worker: TimerHandler {
     /// What is noted of single requests is with the main thread within half a second, however few there are.
     private static let logTicks = 5
 
-    init(_ job: Job, _ share: RunPlan.Share, on loop: EventLoop) {
-        (plan, requests, crew, sequence) = (job.plan, job.requests, job.crew, job.sequence)
-        log = job.crew.log.map { RequestLog($0, worker: share.index) }
+    init(_ job: WorkerSetup, _ share: RunPlan.Share, on loop: EventLoop) {
+        (plan, requests, workerBoard, sequence) = (job.plan, job.requests, job.workerBoard, job.sequence)
+        log = job.workerBoard.log.map { RequestLog($0, worker: share.index) }
         (self.share, self.loop) = (share, loop)
         limits = AnswerLimits(job.plan)
         engine = Engine(on: loop, configuration: Self.configuration(plan, share), resolver: job.resolver)
         pacer = ConnectPacer(plan, share)
-        tally = WorkerTally(start: 0, shape: job.plan.tallyShape)
+        metrics = WorkerMetrics(start: 0, shape: job.plan.metricsShape)
         if plan.isSwarm || plan.crowd != nil {
             wanted = 0
             pacer.want(0)
         }
-        if plan.usesLanes { driver = LaneDriver(self, share) }
+        if plan.usesVirtualUsers { driver = VirtualUserDriver(self, share) }
     }
 
     private static func configuration(_ plan: RunPlan, _ share: RunPlan.Share) -> EngineConfiguration {
@@ -114,7 +114,7 @@ final class Worker: TimerHandler {
     /// Begins; `begun` is the instant common to all threads.
     func start(at begun: Instant) {
         self.begun = begun
-        tally.begin(at: UInt64(clamping: begun.nanoseconds))
+        metrics.begin(at: UInt64(clamping: begun.nanoseconds))
         // The letter that brought us here may be older than the run.
         loop.stamp()
         let warmup = begun.advanced(byNanoseconds: Int64(clamping: plan.warmup))
@@ -182,20 +182,20 @@ final class Worker: TimerHandler {
 
     private func finish(from start: Instant, to end: Instant, _ core: CoreTime) {
         phase = .stopped
-        if plan.work == .handshakes { tally.unfinished(connections: running) }
+        if plan.work == .handshakes { metrics.unfinished(connections: running) }
         for timer in [tick, pacing, drainEnd] { if let timer { loop.cancel(timer) } }
         (tick, pacing, drainEnd) = (nil, nil, nil)
         driver?.end()
         let strayed = UInt64(max(0, engine.strayConnections - strayedBefore))
-        tally.strayed(strayed, at: sinceBegin(loop.now), example: "\(plan.url): bytes behind a whole answer")
+        metrics.strayed(strayed, at: sinceBegin(loop.now), example: "\(plan.url): bytes behind a whole answer")
         log?.flush()
         engine.shutdown { [self] in
             driver = nil
             log?.flush()
-            crew.finished(
+            workerBoard.finished(
                 share.index,
                 WorkerResult(
-                    tally: tally.value,
+                    metrics: metrics.value,
                     connections: share.connections,
                     start: start,
                     end: end,
@@ -235,7 +235,7 @@ final class Worker: TimerHandler {
                 if log != nil, drain() { tick = loop.arm(at: loop.now.advanced(byNanoseconds: Self.tickSpan), self) }
                 return timeIsUp()
             }
-            tally.markRate(at: UInt64(clamping: loop.now.nanoseconds))
+            metrics.markRate(at: UInt64(clamping: loop.now.nanoseconds))
             endInterval()
             followCrowd()
             tick = loop.arm(at: nextTick(), self)
@@ -253,7 +253,7 @@ final class Worker: TimerHandler {
         case .ready, .draining, .stopped: return usual
         case .warmingUp(let end): return min(usual, end)
         case .measuring(let since, _, let until):
-            guard let length = crew.intervals?.length else { return min(usual, until) }
+            guard let length = workerBoard.intervals?.length else { return min(usual, until) }
             let (next, overflow) = (interval + 1).multipliedReportingOverflow(by: length)
             return min(usual, until, overflow ? .never : since.advanced(byNanoseconds: Int64(clamping: next)))
         }
@@ -268,18 +268,18 @@ final class Worker: TimerHandler {
     /// What was counted so far is the warm-up's.
     private func leaveWarmUp() {
         let now = UInt64(clamping: loop.now.nanoseconds)
-        if let intervals = crew.intervals {
+        if let intervals = workerBoard.intervals {
             let fresh = intervals.takeSpare() ?? intervals.makeSpare()
             handOver(to: intervals, fresh: fresh, isWarmUp: true, next: 0, end: 0)
-            tally.begin(at: now)
+            metrics.begin(at: now)
         } else {
-            tally.beginMeasurement(at: now, of: plan.work)
+            metrics.beginMeasurement(at: now, of: plan.work)
         }
     }
 
     /// Hands over what was counted, if an interval has ended; a warm-up's are about a second long.
     private func endInterval() {
-        guard let intervals = crew.intervals else { return }
+        guard let intervals = workerBoard.intervals else { return }
         switch phase {
         case .ready, .draining, .stopped: break
         case .warmingUp:
@@ -294,7 +294,7 @@ final class Worker: TimerHandler {
         }
     }
 
-    private func handOver(to intervals: IntervalBoard, fresh: Tally, isWarmUp: Bool, next: UInt64, end: UInt64) {
+    private func handOver(to intervals: IntervalBoard, fresh: Metrics, isWarmUp: Bool, next: UInt64, end: UInt64) {
         intervals.put(
             IntervalPart(
                 worker: share.index,
@@ -302,7 +302,7 @@ final class Worker: TimerHandler {
                 first: interval,
                 next: next,
                 end: end,
-                tally: tally.exchange(for: fresh)
+                metrics: metrics.exchange(for: fresh)
             )
         )
     }
@@ -336,7 +336,7 @@ final class Worker: TimerHandler {
         let isWhole = budget ?? .max >= UInt64(plan.pipeline)
         budget? -= isWhole ? UInt64(plan.pipeline) : 1
         running += 1
-        let id = engine.start(isWhole ? requests.burst : requests.single, delegate: self)
+        let id = engine.start(isWhole ? requests.pipelined : requests.single, delegate: self)
         if !isWhole { singles.insert(id) }
     }
 

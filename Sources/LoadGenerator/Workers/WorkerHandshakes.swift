@@ -17,13 +17,13 @@ extension Worker {
         switch outcome {
         case .success(let record):
             if let failure = limits.failure(record) {
-                tally.connectionFailed(failure, at: sinceBegin(loop.now), example: "\(plan.url): open too late")
+                metrics.connectionFailed(failure, at: sinceBegin(loop.now), example: "\(plan.url): open too late")
             } else {
                 note(record)
             }
         case .failure(let error):
             let now = sinceBegin(loop.now)
-            tally.connectionFailed(Failure(error, nil), at: now, example: "\(plan.url): \(error)")
+            metrics.connectionFailed(Failure(error, nil), at: now, example: "\(plan.url): \(error)")
             pacer.failed(at: now)
         }
         sendNext(connectionGone: true)

@@ -3,12 +3,18 @@ import Reactor
 
 /// The log of single requests, where one is kept.
 extension Worker {
-    /// - Parameter lane: whose request it was; nil where all send the same.
-    func logAnswer(_ report: ExchangeReport, _ lane: Lane? = nil, sent: Instant, latency: UInt64, firstByte: UInt64) {
+    /// - Parameter user: whose request it was; nil where all send the same.
+    func logAnswer(
+        _ report: ExchangeReport,
+        _ user: VirtualUser? = nil,
+        sent: Instant,
+        latency: UInt64,
+        firstByte: UInt64
+    ) {
         guard let log else { return }
         log.add(
             RequestRecord(
-                due: due(lane),
+                due: due(user),
                 start: sinceBegin(sent),
                 latency: latency,
                 firstByte: firstByte,
@@ -16,7 +22,7 @@ extension Worker {
                 bytesIn: report.bytesReceived,
                 isNewConnection: !report.reusedConnection,
                 isSentAgain: report.retried,
-                name: lane?.name
+                name: user?.name
             )
         )
     }
@@ -25,29 +31,29 @@ extension Worker {
     func logFailure(
         _ failure: Failure,
         _ report: ExchangeReport,
-        _ lane: Lane? = nil,
+        _ user: VirtualUser? = nil,
         sent: Instant?,
         latency: UInt64
     ) {
         guard let log else { return }
         log.add(
             RequestRecord(
-                due: due(lane),
+                due: due(user),
                 start: sinceBegin(sent ?? report.timings.start),
                 latency: latency,
                 status: 0,
                 bytesIn: report.bytesReceived,
                 isNewConnection: !report.reusedConnection,
                 isSentAgain: report.retried,
-                name: lane?.name,
+                name: user?.name,
                 failure: failure
             )
         )
     }
 
     /// When the schedule wanted it.
-    private func due(_ lane: Lane?) -> UInt64? {
-        guard plan.profile != nil, let lane else { return nil }
-        return sinceBegin(lane.due)
+    private func due(_ user: VirtualUser?) -> UInt64? {
+        guard plan.profile != nil, let user else { return nil }
+        return sinceBegin(user.due)
     }
 }

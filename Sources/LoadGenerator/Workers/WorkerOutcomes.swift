@@ -12,7 +12,7 @@ extension Worker: ExchangeDelegate {
         guard hasTime() else { return finishLate(id, outcome, report) }
         switch outcome {
         case .completed:
-            count(report, isFirst: report.remaining == burst(id) - 1)
+            count(report, isFirst: report.remaining == pipelineDepth(id) - 1)
             guard report.remaining == 0 else { return }
             forget(id)
             running -= 1
@@ -26,13 +26,13 @@ extension Worker: ExchangeDelegate {
     /// Time is up: while the run drains, what comes still counts, and nothing follows it.
     private func finishLate(_ id: ExchangeID, _ outcome: Outcome, _ report: ExchangeReport) {
         guard drain() else {
-            // Before `stop`, which may hand the tally over from within.
+            // Before `stop`, which may hand the metrics over from within.
             noteUnfinished(id, outcome, report)
             return stop()
         }
         switch outcome {
         case .completed:
-            count(report, isFirst: report.remaining == burst(id) - 1)
+            count(report, isFirst: report.remaining == pipelineDepth(id) - 1)
             noteDrained(report)
             guard report.remaining == 0 else { return }
             forget(id)
@@ -51,24 +51,24 @@ extension Worker: ExchangeDelegate {
         let sent = report.retried ? timings.start : timings.requestStart ?? timings.start
         let end = timings.responseEnd ?? loop.now
         if isFirst { noteConnection(report) }
-        tally.sent()
+        metrics.sent()
         noteBytes(report)
         if let failure = limits.failure(report, until: end) { return refuse(report, failure, sent: sent, until: end) }
         let latency = nanoseconds(from: sent, to: end)
         let firstByte = nanoseconds(from: sent, to: timings.responseStart ?? end)
-        tally.completed(status: report.status ?? 0, latency: latency, firstByte: firstByte)
+        metrics.completed(status: report.status ?? 0, latency: latency, firstByte: firstByte)
         logAnswer(report, sent: sent, latency: latency, firstByte: firstByte)
     }
 
     private func noteDrained(_ report: ExchangeReport) {
         guard limits.failure(report, until: report.timings.responseEnd ?? loop.now) == nil else { return }
-        tally.drained(isSuccess: Tally.isSuccess(status: report.status ?? 0))
+        metrics.drained(isSuccess: Metrics.isSuccess(status: report.status ?? 0))
     }
 
     /// A whole answer that came too late, or with bytes behind it.
     private func refuse(_ report: ExchangeReport, _ failure: Failure, sent: Instant, until end: Instant) {
         let latency = nanoseconds(from: failure.kind == .timeout ? report.timings.start : sent, to: end)
-        tally.failed(
+        metrics.failed(
             failure,
             latency: latency,
             at: sinceBegin(loop.now),
@@ -85,23 +85,23 @@ extension Worker: ExchangeDelegate {
         guard let sent = report.timings.requestStart else {
             // No connection, so nothing was sent. A run by count must end even so: the attempt uses one request up.
             budget? += lost - 1
-            tally.connectionFailed(failure, at: now, example: "\(plan.url): \(error)")
+            metrics.connectionFailed(failure, at: now, example: "\(plan.url): \(error)")
             logFailure(failure, report, sent: nil, latency: nanoseconds(from: report.timings.start, to: loop.now))
             pacer.failed(at: now)
             return
         }
         if report.remaining == 0 { noteConnection(report) }
         noteBytes(report)
-        tally.sent(lost)
+        metrics.sent(lost)
         if isSentAgain(error, report) {
-            tally.withdrew(lost)
+            metrics.withdrew(lost)
             budget? += lost
         } else {
             // The limit runs from the start, and what ran into it took no less.
             let isWhole = report.retried || failure.kind == .timeout
             let latency = nanoseconds(from: isWhole ? report.timings.start : sent, to: loop.now)
             for _ in 0..<lost {
-                tally.failed(failure, latency: latency, at: now, example: "\(plan.url): \(error)")
+                metrics.failed(failure, latency: latency, at: now, example: "\(plan.url): \(error)")
                 logFailure(failure, report, sent: sent, latency: latency)
             }
         }
@@ -114,28 +114,28 @@ extension Worker: ExchangeDelegate {
         return report.closeAnnounced || plan.retries
     }
 
-    /// Time is up: a request that was sent is in flight, any other never began. The outcome of a burst's response
+    /// Time is up: a request that was sent is in flight, any other never began. The outcome of a pipeline's response
     /// is followed by that of the rest.
     private func noteUnfinished(_ id: ExchangeID, _ outcome: Outcome, _ report: ExchangeReport) {
         guard report.timings.requestStart != nil else { return }
         noteBytes(report)
         switch outcome {
         case .completed:
-            if report.remaining == burst(id) - 1 { noteConnection(report) }
-            tally.sent()
+            if report.remaining == pipelineDepth(id) - 1 { noteConnection(report) }
+            metrics.sent()
         case .failed:
             if report.remaining == 0 { noteConnection(report) }
-            tally.sent(lostRequests(id, report))
+            metrics.sent(lostRequests(id, report))
         }
     }
 
     /// What an exchange that ends has not got answers for; the engine counts them once the first has come.
     private func lostRequests(_ id: ExchangeID, _ report: ExchangeReport) -> UInt64 {
         defer { forget(id) }
-        return UInt64(report.remaining > 0 ? report.remaining : burst(id))
+        return UInt64(report.remaining > 0 ? report.remaining : pipelineDepth(id))
     }
 
-    private func burst(_ id: ExchangeID) -> Int {
+    private func pipelineDepth(_ id: ExchangeID) -> Int {
         plan.pipeline > 1 && singles.contains(id) ? 1 : plan.pipeline
     }
 
@@ -145,22 +145,22 @@ extension Worker: ExchangeDelegate {
 
     /// To be called with an exchange's first outcome: a connection is counted with the first on it.
     func noteConnection(_ report: ExchangeReport) {
-        if report.retried { tally.repeated() }
+        if report.retried { metrics.repeated() }
         guard !report.reusedConnection, let record = report.connection else { return }
         note(record)
     }
 
     func note(_ record: ConnectionRecord) {
-        tally.connected(after: nanoseconds(from: record.timings.connectStart, to: record.timings.connectEnd))
+        metrics.connected(after: nanoseconds(from: record.timings.connectStart, to: record.timings.connectEnd))
         guard let info = record.security, let start = record.handshake.start, let end = record.handshake.end else {
             return
         }
-        tally.secured(info, after: nanoseconds(from: start, to: end))
+        metrics.secured(info, after: nanoseconds(from: start, to: end))
     }
 
     func noteBytes(_ report: ExchangeReport) {
-        tally.wrote(wireBytes: report.bytesSent, bodyBytes: report.contentSent)
-        tally.read(wireBytes: report.bytesReceived)
-        tally.read(bodyBytes: report.contentReceived)
+        metrics.wrote(wireBytes: report.bytesSent, bodyBytes: report.contentSent)
+        metrics.read(wireBytes: report.bytesReceived)
+        metrics.read(bodyBytes: report.contentReceived)
     }
 }

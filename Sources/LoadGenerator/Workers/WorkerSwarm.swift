@@ -25,7 +25,7 @@ extension Worker {
     }
 }
 
-extension LaneDriver {
+extension VirtualUserDriver {
     /// What is due already is sent first, as far as connections are free.
     func change(to rate: Rate) {
         dropBacklog()

@@ -14,7 +14,7 @@ package struct Comparison: Sendable {
 
     package struct Row: Sendable {
         package var name: String
-        package var kind: GateMetric.Kind
+        package var kind: ThresholdMetric.Kind
         var isCost: Bool
         package var old: Double
         package var new: Double
@@ -44,9 +44,9 @@ package struct Comparison: Sendable {
     private static let percentiles: [Double] = [50, 90, 99, 99.9]
 
     /// - Parameter tolerance: a change smaller than this share is none, however sure.
-    package init(_ old: SavedReport, _ new: SavedReport, tolerance: Double) throws(UsageError) {
+    package init(_ old: SavedReport, _ new: SavedReport, tolerance: Double) throws(ReportError) {
         for name in ["work", "mode"] where old.document["run"]?[name]?.string != new.document["run"]?[name]?.string {
-            throw UsageError("\(quoted(old.path)) and \(quoted(new.path)) are of two kinds of run: \(name) differs")
+            throw .twoKinds(old.path, new.path, member: name)
         }
         remarks = old.differences(to: new) + old.remarks("before") + new.remarks("after")
         isLimited = old.isLimited || new.isLimited
@@ -109,26 +109,28 @@ package struct Comparison: Sendable {
             addTime(name, .percentile(percentile), old, new, RankTest.probability(samples.0, samples.1))
         }
         let means = { (intervals: [SavedReport.Interval]) in
-            intervals.compactMap { GateFigures.time($0.times, .mean) }
+            intervals.compactMap { ThresholdFigures.time($0.times, .mean) }
         }
         addTime("mean", .mean, old, new, RankTest.probability(means(before), means(after)))
     }
 
     private mutating func addTime(
         _ name: String,
-        _ statistic: GateMetric.Statistic,
+        _ statistic: ThresholdMetric.Statistic,
         _ old: LatencyHistogram,
         _ new: LatencyHistogram,
         _ probability: Double?
     ) {
-        guard let left = GateFigures.time(old, statistic), let right = GateFigures.time(new, statistic) else { return }
+        guard let left = ThresholdFigures.time(old, statistic), let right = ThresholdFigures.time(new, statistic) else {
+            return
+        }
         rows.append(Row(name: name, kind: .time, isCost: true, old: left, new: right, probability: probability))
     }
 
     private static func samples(_ intervals: [SavedReport.Interval], _ percentile: Double) -> [Double] {
         let needed = UInt64(2 / max(1 - percentile / 100, 1e-9))
         return intervals.compactMap {
-            $0.times.count < needed ? nil : GateFigures.time($0.times, .percentile(percentile))
+            $0.times.count < needed ? nil : ThresholdFigures.time($0.times, .percentile(percentile))
         }
     }
 
@@ -178,7 +180,7 @@ package struct Comparison: Sendable {
     package var hasMoreErrors: Bool { rows.contains { $0.finding == .worse && $0.countsErrors } }
 
     /// The change of a figure that a condition names; nil where the reports do not have it.
-    package func change(_ metric: GateMetric) throws(UsageError) -> Double? {
+    package func change(_ metric: ThresholdMetric) throws(ReportError) -> Double? {
         if let name = metric.requestName {
             guard let (old, new) = names[name], let left = try SavedReport.value(metric, old),
                 let right = try SavedReport.value(metric, new)

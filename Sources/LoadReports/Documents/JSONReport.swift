@@ -8,33 +8,33 @@ package enum JSONReport {
     package static func text(_ result: RunResult) -> String { document(result).text }
 
     package static func document(_ result: RunResult) -> JSONValue {
-        let tally = result.tally
+        let metrics = result.metrics
         return .object([
             ("schema", .integer(SavedReport.schema)),
             ("volley", .string(VolleyVersion.text)),
             ("run", run(result)),
-            ("requests", requests(tally)),
+            ("requests", requests(metrics)),
             ("rate", rate(result)),
-            ("statuses", statuses(tally)),
-            ("bytes", bytes(tally)),
-            ("connections", connections(tally)),
-            ("tls", handshakes(tally.handshakes)),
+            ("statuses", statuses(metrics)),
+            ("bytes", bytes(metrics)),
+            ("connections", connections(metrics)),
+            ("tls", handshakes(metrics.handshakes)),
             (
                 "latency",
                 .object([
-                    ("raw", histogram(tally.success)), ("http_error", histogram(tally.httpError)),
-                    ("failed", histogram(tally.failure)), ("first_byte", histogram(tally.firstByte)),
-                    ("connect", histogram(tally.connect)), ("tls", histogram(tally.tls)),
+                    ("raw", histogram(metrics.success)), ("http_error", histogram(metrics.httpError)),
+                    ("failed", histogram(metrics.failure)), ("first_byte", histogram(metrics.firstByte)),
+                    ("connect", histogram(metrics.connect)), ("tls", histogram(metrics.tls)),
                 ])
             ),
             ("schedule", SchedulePart.json(result)),
             ("names", NamedReport.json(result)),
-            ("errors", .array(tally.failures.sorted.map(failure))),
+            ("errors", .array(metrics.failures.sorted.map(failure))),
             ("threads", .array(result.threads.map { thread($0, result) })),
             ("intervals", .array(result.course.points.map(interval))),
             ("runs", .array(result.runs.map(\.json))),
-            ("limits", result.gates.json),
-            ("failed_limits", .array(result.gates.failures.map { .string($0) })),
+            ("limits", result.thresholds.json),
+            ("failed_limits", .array(result.thresholds.failures.map { .string($0) })),
             ("notes", .array(result.notes.map { .string($0) })),
             ("exit_status", .integer(UInt64(result.verdict.rawValue))),
         ])
@@ -78,53 +78,58 @@ package enum JSONReport {
         ])
     }
 
-    private static func requests(_ tally: Tally) -> JSONValue {
+    private static func requests(_ metrics: Metrics) -> JSONValue {
         .object([
-            ("sent", .integer(tally.sent)),
-            ("completed", .integer(tally.completed)),
-            ("failed", .integer(tally.failed)),
-            ("in_flight_at_stop", .integer(tally.inFlight)),
-            ("balanced", .bool(tally.isBalanced)),
-            ("succeeded", .integer(tally.succeeded)),
-            ("http_errors", .integer(tally.httpErrors)),
-            ("sent_again", .integer(tally.sentAgain)),
-            ("redirects", .integer(tally.redirects)),
-            ("drained", .integer(tally.drained)),
-            ("drained_succeeded", .integer(tally.drainedSuccesses)),
+            ("sent", .integer(metrics.sent)),
+            ("completed", .integer(metrics.completed)),
+            ("failed", .integer(metrics.failed)),
+            ("in_flight_at_stop", .integer(metrics.inFlight)),
+            ("balanced", .bool(metrics.isBalanced)),
+            ("succeeded", .integer(metrics.succeeded)),
+            ("http_errors", .integer(metrics.httpErrors)),
+            ("sent_again", .integer(metrics.sentAgain)),
+            ("redirects", .integer(metrics.redirects)),
+            ("drained", .integer(metrics.drained)),
+            ("drained_succeeded", .integer(metrics.drainedSuccesses)),
         ])
     }
 
     private static func rate(_ result: RunResult) -> JSONValue {
         .object([
-            ("successes_per_second", .number(result.perSecond(result.tally.succeeded - result.tally.drainedSuccesses))),
-            ("completed_per_second", .number(result.perSecond(result.tally.completed - result.tally.drained))),
+            (
+                "successes_per_second",
+                .number(result.perSecond(result.metrics.succeeded - result.metrics.drainedSuccesses))
+            ),
+            ("completed_per_second", .number(result.perSecond(result.metrics.completed - result.metrics.drained))),
             ("connections_per_second", result.connectionsPerSecond.map { .number($0) } ?? .null),
-            ("bytes_in_per_second", .number(result.perSecond(result.tally.wireBytesIn))),
-            ("bytes_out_per_second", .number(result.perSecond(result.tally.wireBytesOut))),
+            ("bytes_in_per_second", .number(result.perSecond(result.metrics.wireBytesIn))),
+            ("bytes_out_per_second", .number(result.perSecond(result.metrics.wireBytesOut))),
         ])
     }
 
-    private static func statuses(_ tally: Tally) -> JSONValue {
+    private static func statuses(_ metrics: Metrics) -> JSONValue {
         .object(
-            tally.statuses.indices.filter { tally.statuses[$0] > 0 }.map { ("\($0)", .integer(tally.statuses[$0])) }
+            metrics.statuses.indices.filter { metrics.statuses[$0] > 0 }.map {
+                ("\($0)", .integer(metrics.statuses[$0]))
+            }
         )
     }
 
-    private static func bytes(_ tally: Tally) -> JSONValue {
+    private static func bytes(_ metrics: Metrics) -> JSONValue {
         .object([
-            ("in", .integer(tally.wireBytesIn)),
-            ("in_content", .integer(tally.bodyBytesIn)),
-            ("out", .integer(tally.wireBytesOut)),
-            ("out_content", .integer(tally.bodyBytesOut)),
+            ("in", .integer(metrics.wireBytesIn)),
+            ("in_content", .integer(metrics.bodyBytesIn)),
+            ("out", .integer(metrics.wireBytesOut)),
+            ("out_content", .integer(metrics.bodyBytesOut)),
         ])
     }
 
-    private static func connections(_ tally: Tally) -> JSONValue {
+    private static func connections(_ metrics: Metrics) -> JSONValue {
         .object([
-            ("opened", .integer(tally.connectionsOpened)),
-            ("failed", .integer(tally.connectionsFailed)),
-            ("in_flight_at_stop", .integer(tally.connectionsUnfinished)),
-            ("stray", .integer(tally.connectionsStray)),
+            ("opened", .integer(metrics.connectionsOpened)),
+            ("failed", .integer(metrics.connectionsFailed)),
+            ("in_flight_at_stop", .integer(metrics.connectionsUnfinished)),
+            ("stray", .integer(metrics.connectionsStray)),
         ])
     }
 

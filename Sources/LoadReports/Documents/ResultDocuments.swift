@@ -6,7 +6,7 @@ extension RunFigures {
     }
 }
 
-extension GateOutcome {
+extension ThresholdOutcome {
     var json: JSONValue {
         .array(
             all.map {

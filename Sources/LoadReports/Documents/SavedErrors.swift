@@ -58,13 +58,13 @@ extension SavedReport {
     }
 
     /// A figure of one name's row.
-    package static func value(_ metric: GateMetric, _ row: JSONValue) throws(UsageError) -> Double? {
+    package static func value(_ metric: ThresholdMetric, _ row: JSONValue) throws(ReportError) -> Double? {
         let count = { (name: String) in row[name]?.number ?? 0 }
         let ended = count("completed") + count("failed")
         switch metric.figure {
         case .time(_, let statistic):
-            let times = try row["latency"].flatMap { value throws(UsageError) in try histogram(value, "the report") }
-            return times.flatMap { GateFigures.time($0, statistic) }
+            let times = try row["latency"].flatMap { value throws(ReportError) in try histogram(value, "the report") }
+            return times.flatMap { ThresholdFigures.time($0, statistic) }
         case .errors: return ended == 0 ? nil : (count("failed") + count("http_errors")) / ended
         case .completed: return count("completed")
         case .failed: return count("failed")

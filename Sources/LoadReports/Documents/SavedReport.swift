@@ -11,26 +11,28 @@ package struct SavedReport: Sendable {
     /// Intervals of an hour with their histograms are some megabytes.
     private static let sizeLimit = 512 << 20
 
-    package init(path: String) throws(UsageError) {
-        let bytes = try Files.read(path, for: "the report", limit: Self.sizeLimit)
+    package init(path: String) throws(ReportError) {
+        let bytes: [UInt8]
+        do throws(FileProblem) {
+            bytes = try Files.read(path, limit: Self.sizeLimit)
+        } catch {
+            throw .file(error)
+        }
         let document: JSONValue
         do throws(JSONReader.Problem) {
             document = try JSONReader.read(bytes)
         } catch {
-            throw UsageError("\(quoted(path)) is no JSON report: at byte \(error.offset) \(error)")
+            throw .notJSON(path, error)
         }
         try self.init(document, path: path)
     }
 
-    package init(_ document: JSONValue, path: String) throws(UsageError) {
+    package init(_ document: JSONValue, path: String) throws(ReportError) {
         guard document["volley"]?.string != nil, let schema = document["schema"] else {
-            throw UsageError("\(quoted(path)) is JSON, but no report of volley's: make one with --format json")
+            throw .foreign(path)
         }
         guard let number = schema.integer, (1...Self.schema).contains(number) else {
-            throw UsageError(
-                "\(quoted(path)) has the schema \(schema.number.map { "\($0)" } ?? "?") and this volley reads up to \(Self.schema): use "
-                    + "the volley that wrote it"
-            )
+            throw .schema(path, found: schema.number.map { "\($0)" } ?? "?", newest: Self.schema)
         }
         (self.path, self.document) = (path, number == 1 ? Self.renamed(document) : document)
     }
@@ -45,22 +47,22 @@ package struct SavedReport: Sendable {
     }
 
     /// The histogram at a place such as `latency`, `raw`; nil where nothing was counted.
-    func histogram(_ section: String, _ name: String) throws(UsageError) -> LatencyHistogram? {
+    func histogram(_ section: String, _ name: String) throws(ReportError) -> LatencyHistogram? {
         guard let value = document[section]?[name] else { return nil }
         return try Self.histogram(value, path)
     }
 
     /// Counters, with the exact figures beside them.
-    static func histogram(_ value: JSONValue, _ path: String) throws(UsageError) -> LatencyHistogram? {
+    static func histogram(_ value: JSONValue, _ path: String) throws(ReportError) -> LatencyHistogram? {
         if case .null = value { return nil }
         guard let text = value["hdr"]?.string else {
-            throw UsageError("\(quoted(path)) holds no histograms: it was written by an older volley")
+            throw .noHistograms(path)
         }
         let counters: LatencyHistogram
         do throws(HistogramError) {
             counters = try HistogramCodec.decode(text: text)
         } catch {
-            throw UsageError("\(quoted(path)) holds a histogram that cannot be read: \(error)")
+            throw .histogram(path, error)
         }
         guard let minimum = value["min"]?.integer, let maximum = value["max"]?.integer, let sum = value["sum"]?.integer
         else {
@@ -78,7 +80,7 @@ package struct SavedReport: Sendable {
     var isHandshakes: Bool { document["run"]?["work"]?.string == "handshakes" }
 
     /// The times that the run was about.
-    package func headline() throws(UsageError) -> LatencyHistogram? {
+    package func headline() throws(ReportError) -> LatencyHistogram? {
         if isHandshakes { return try histogram("latency", "tls") }
         if let corrected = try histogram("schedule", "corrected") { return corrected }
         return try histogram("latency", "raw")
@@ -89,13 +91,13 @@ package struct SavedReport: Sendable {
         document["rate"]?[isHandshakes ? "connections_per_second" : "successes_per_second"]?.number ?? 0
     }
 
-    package func intervals() throws(UsageError) -> [Interval] {
+    package func intervals() throws(ReportError) -> [Interval] {
         var found: [Interval] = []
         for point in document["intervals"]?.items ?? [] {
             guard let start = point["start_ns"]?.number, let end = point["end_ns"]?.number, end > start,
                 let count = point["completed"]?.number
-            else { throw UsageError("\(quoted(path)) has an interval that cannot be read") }
-            let times = try point["latency"].flatMap { value throws(UsageError) in try Self.histogram(value, path) }
+            else { throw .interval(path) }
+            let times = try point["latency"].flatMap { value throws(ReportError) in try Self.histogram(value, path) }
             let perSecond = count * 1e9 / (end - start)
             found.append(Interval(perSecond: perSecond, times: times ?? LatencyHistogram(), shares: Self.shares(point)))
         }

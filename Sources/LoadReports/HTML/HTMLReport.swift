@@ -2,10 +2,12 @@ package import LoadGenerator
 
 /// One page that needs nothing else: tables that are there without a script, and plots that an inline one draws.
 package enum HTMLReport {
-    package static func text(_ result: RunResult) throws(UsageError) -> String { try page(JSONReport.document(result)) }
+    package static func text(_ result: RunResult) throws(ReportError) -> String {
+        try page(JSONReport.document(result))
+    }
 
     /// - Parameter document: a report as ``ReportSchema`` has it, of one run or of several put together.
-    package static func page(_ document: JSONValue) throws(UsageError) -> String {
+    package static func page(_ document: JSONValue) throws(ReportError) -> String {
         let report = try SavedReport(document, path: "the report")
         let run = document["run"]
         let url = run?["url"]?.string ?? ""
@@ -94,7 +96,7 @@ package enum HTMLReport {
         return "<p class=\"verdict \(name)\">\(escaped(text))</p>"
     }
 
-    private static func tiles(_ report: SavedReport) throws(UsageError) -> String {
+    private static func tiles(_ report: SavedReport) throws(ReportError) -> String {
         let document = report.document
         let headline = try report.headline()?.summary(percentiles: [50, 99, 99.9])
         let requests = document["requests"]
@@ -124,7 +126,7 @@ package enum HTMLReport {
         ("latency", "tls", "TLS"), ("schedule", "wait", "wait"), ("schedule", "lag", "send lag"),
     ]
 
-    private static func latencies(_ report: SavedReport) throws(UsageError) -> String {
+    private static func latencies(_ report: SavedReport) throws(ReportError) -> String {
         let percentiles: [Double] = [50, 90, 99, 99.9, 99.99]
         var rows: [String] = []
         for (section, name, title) in series {
@@ -142,13 +144,13 @@ package enum HTMLReport {
             "<div class=\"scroll\"><table class=\"numbers\"><tr><th></th>\(heads)</tr>\n\(rows.joined(separator: "\n"))</table></div>"
     }
 
-    private static func names(_ report: SavedReport) throws(UsageError) -> String {
+    private static func names(_ report: SavedReport) throws(ReportError) -> String {
         let rows = report.document["names"]?.items ?? []
         guard !rows.isEmpty else { return "" }
         var lines: [String] = []
         for row in rows {
             let count = { (name: String) in row[name]?.integer ?? 0 }
-            let times = try row["latency"].flatMap { value throws(UsageError) in
+            let times = try row["latency"].flatMap { value throws(ReportError) in
                 try SavedReport.histogram(value, report.path)
             }?.summary(percentiles: [50, 90, 99, 99.9])
             let cells =
@@ -251,7 +253,7 @@ package enum HTMLReport {
     // MARK: For the script
 
     /// What the plots are made of. Times in milliseconds; `<` is escaped, so that no text ends the element it is in.
-    private static func data(_ report: SavedReport) throws(UsageError) -> String {
+    private static func data(_ report: SavedReport) throws(ReportError) -> String {
         var curves: [JSONValue] = []
         for (section, name, title) in series.prefix(4) {
             guard let histogram = try report.histogram(section, name), !histogram.isEmpty else { continue }
@@ -262,7 +264,7 @@ package enum HTMLReport {
         }
         var course: [JSONValue] = []
         for point in report.document["intervals"]?.items ?? [] {
-            let summary = try point["latency"].flatMap { value throws(UsageError) in
+            let summary = try point["latency"].flatMap { value throws(ReportError) in
                 try SavedReport.histogram(value, "the report")
             }?.summary(percentiles: [50, 90, 99])
             let start = point["start_ns"]?.number ?? 0

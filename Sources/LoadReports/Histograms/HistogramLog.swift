@@ -50,7 +50,7 @@ package enum HistogramLog {
         package var lines: [Line]
     }
 
-    package static func read(_ text: String, path: String) throws(UsageError) -> Contents {
+    package static func read(_ text: String, path: String) throws(ReportError) -> Contents {
         var contents = Contents(startedAt: nil, lines: [])
         for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
             let line = line.hasSuffix("\r") ? line.dropLast() : line
@@ -62,13 +62,13 @@ package enum HistogramLog {
             do throws(HistogramError) {
                 contents.lines.append(try parse(line))
             } catch {
-                throw UsageError("\(quoted(path)), line \(number + 1), is no line of a histogram log: \(error)")
+                throw .logLine(path, number: number + 1, error)
             }
             guard contents.lines.count <= lineLimit else {
-                throw UsageError("\(quoted(path)) has more than \(lineLimit) lines: use longer intervals")
+                throw .logTooLong(path, limit: lineLimit)
             }
         }
-        guard !contents.lines.isEmpty else { throw UsageError("\(quoted(path)) has no histogram in it") }
+        guard !contents.lines.isEmpty else { throw .emptyLog(path) }
         return contents
     }
 
@@ -89,11 +89,11 @@ package enum HistogramLog {
 extension HistogramLog {
     /// An interval's lines. The series that a run is about has one even where it is empty, as have names.
     package static func lines(_ interval: Interval, of plan: RunPlan) -> String {
-        let (tally, work) = (interval.tally, plan.work)
-        let series = tally.series(work).filter { $0.isMain || !$0.histogram.isEmpty }
-        let about = tally.schedule == nil ? "raw" : "corrected"
-        let named = zip(plan.requestNames.all, tally.names).map { name, tally in
-            Tally.Series(tag: NamedReport.tag(about, name), histogram: tally.latency)
+        let (metrics, work) = (interval.metrics, plan.work)
+        let series = metrics.series(work).filter { $0.isMain || !$0.histogram.isEmpty }
+        let about = metrics.schedule == nil ? "raw" : "corrected"
+        let named = zip(plan.requestNames.all, metrics.names).map { name, metrics in
+            Metrics.Series(tag: NamedReport.tag(about, name), histogram: metrics.latency)
         }
         return (series + named).reduce(into: "") { text, series in
             text += line(tag: series.tag, start: interval.start, length: interval.length, series.histogram)

@@ -8,25 +8,25 @@ package enum IntervalCSV {
 
     /// A line for all requests, and one for each name that is told apart: what is counted of it alone has a place there, the rest is empty.
     package static func lines(_ interval: Interval, of plan: RunPlan) -> String {
-        let names = zip(plan.requestNames.all, interval.tally.names).map { line(interval, name: $0, $1) }
+        let names = zip(plan.requestNames.all, interval.metrics.names).map { line(interval, name: $0, $1) }
         return line(interval, of: plan.work) + names.joined()
     }
 
-    package static func line(_ interval: Interval, of work: Options.Work) -> String {
-        let tally = interval.tally
+    package static func line(_ interval: Interval, of work: LoadKind) -> String {
+        let metrics = interval.metrics
         let counts: [UInt64] = [
-            tally.done(work), tally.succeeded, tally.httpErrors, tally.failed, tally.connectionsFailed,
-            tally.sentAgain,
+            metrics.done(work), metrics.succeeded, metrics.httpErrors, metrics.failed, metrics.connectionsFailed,
+            metrics.sentAgain,
         ]
-        let bytes = [tally.wireBytesIn, tally.wireBytesOut, tally.connectionsOpened].map { String($0) }
-        let rate = fixed(interval.perSecond(tally.done(work)), 2)
-        return line(interval, counts.map { String($0) } + [rate] + bytes, tally.headline(work), name: "")
+        let bytes = [metrics.wireBytesIn, metrics.wireBytesOut, metrics.connectionsOpened].map { String($0) }
+        let rate = fixed(interval.perSecond(metrics.done(work)), 2)
+        return line(interval, counts.map { String($0) } + [rate] + bytes, metrics.headline(work), name: "")
     }
 
-    private static func line(_ interval: Interval, name: String, _ tally: NamedTally) -> String {
-        let counts = [tally.completed, tally.succeeded, tally.httpErrors, tally.failed].map { String($0) }
-        let rate = fixed(interval.perSecond(tally.completed), 2)
-        return line(interval, counts + ["", "", rate, "", "", ""], tally.latency, name: NamedReport.cell(name))
+    private static func line(_ interval: Interval, name: String, _ metrics: NamedMetrics) -> String {
+        let counts = [metrics.completed, metrics.succeeded, metrics.httpErrors, metrics.failed].map { String($0) }
+        let rate = fixed(interval.perSecond(metrics.completed), 2)
+        return line(interval, counts + ["", "", rate, "", "", ""], metrics.latency, name: NamedReport.cell(name))
     }
 
     private static func line(

@@ -8,7 +8,7 @@ package struct LogMerge {
     private var intervals: [(start: Double, length: Double, histograms: [String: LatencyHistogram])] = []
     package private(set) var totals: [String: LatencyHistogram] = [:]
 
-    package init(_ logs: [(path: String, contents: HistogramLog.Contents)]) throws(UsageError) {
+    package init(_ logs: [(path: String, contents: HistogramLog.Contents)]) throws(ReportError) {
         startedAt = logs.compactMap { $0.contents.startedAt }.min() ?? 0
         for log in logs {
             var place = -1
@@ -20,15 +20,13 @@ package struct LogMerge {
         }
     }
 
-    private mutating func add(_ line: HistogramLog.Line, _ place: Int, _ path: String) throws(UsageError) {
+    private mutating func add(_ line: HistogramLog.Line, _ place: Int, _ path: String) throws(ReportError) {
         let tag = line.tag ?? "untagged"
         if totals[tag] == nil { tags.append(tag) }
         var total = totals.removeValue(forKey: tag) ?? LatencyHistogram()
         total.merge(line.histogram)
         guard total.count <= HistogramCodec.countLimit else {
-            throw UsageError(
-                "\(quoted(path)) and what was before it count more values than any run: they are no logs of runs"
-            )
+            throw .tooManyValues(path, isLog: true)
         }
         totals[tag] = total
         if place == intervals.count { intervals.append((line.start, line.length, [:])) }

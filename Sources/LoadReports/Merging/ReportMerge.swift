@@ -1,15 +1,13 @@
-package import LoadGenerator
+import LoadGenerator
 
 /// Makes one report of those of a run's parts: counts are added, histograms merged counter for counter, percentiles computed again.
 package enum ReportMerge {
-    package static func merge(_ reports: [SavedReport]) throws(UsageError) -> SavedReport {
-        guard let first = reports.first else { throw UsageError("merge has nothing to merge: name reports") }
+    package static func merge(_ reports: [SavedReport]) throws(ReportError) -> SavedReport {
+        guard let first = reports.first else { throw .nothingToMerge }
         for report in reports.dropFirst() {
             for name in ["mode", "work"]
             where report.document["run"]?[name]?.string != first.document["run"]?[name]?.string {
-                throw UsageError(
-                    "\(quoted(report.path)) is of another kind of run than \(quoted(first.path)): \(name) differs"
-                )
+                throw .otherKind(report.path, than: first.path, member: name)
             }
         }
         var document = reports.count > 1 ? first.withOwnLimits : first.document
@@ -28,7 +26,7 @@ package enum ReportMerge {
         _ right: JSONValue,
         name: String,
         _ path: String
-    ) throws(UsageError) -> JSONValue {
+    ) throws(ReportError) -> JSONValue {
         if same.contains(name) { return left }
         switch (left, right) {
         case (.null, let other), (let other, .null): return other
@@ -50,7 +48,7 @@ package enum ReportMerge {
             return .object(members)
         case (.array(let mine), .array(let theirs)): return .array(try lists(mine, theirs, name: name, path))
         case (.integer, _), (.number, _), (.bool, _), (.string, _), (.object, _), (.array, _):
-            throw UsageError("\(quoted(path)) holds another kind of \(quoted(name)) than the reports before it")
+            throw .otherValue(path, member: name)
         }
     }
 
@@ -77,13 +75,11 @@ package enum ReportMerge {
         _ left: JSONValue,
         _ right: JSONValue,
         _ path: String
-    ) throws(UsageError) -> JSONValue {
+    ) throws(ReportError) -> JSONValue {
         var sum = try SavedReport.histogram(left, path) ?? LatencyHistogram()
         if let other = try SavedReport.histogram(right, path) { sum.merge(other) }
         guard sum.count <= HistogramCodec.countLimit else {
-            throw UsageError(
-                "\(quoted(path)) and what was before it count more values than any run: they are no reports of runs"
-            )
+            throw .tooManyValues(path, isLog: false)
         }
         return JSONReport.histogram(sum)
     }
@@ -94,7 +90,7 @@ package enum ReportMerge {
         _ theirs: [JSONValue],
         name: String,
         _ path: String
-    ) throws(UsageError) -> [JSONValue] {
+    ) throws(ReportError) -> [JSONValue] {
         let key: ((JSONValue, Int) -> String)? =
             switch name {
             case "errors":

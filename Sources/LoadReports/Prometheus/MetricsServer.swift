@@ -1,5 +1,5 @@
 package import LoadGenerator
-import Reactor
+package import Reactor
 internal import Synchronization
 
 /// Answers GET /metrics while a run goes on, on a loop of its own: a scrape costs the workers nothing.
@@ -10,41 +10,37 @@ package final class MetricsServer: Sendable {
     private let page: MetricsPage
 
     /// - Parameter port: on all of this machine's addresses, of either family; 0 for any that is free.
-    package init(port: UInt16, of plan: RunPlan) throws(UsageError) {
-        do throws(Errno) {
-            let group = try EventLoopGroup(count: 1, name: "metrics")
-            let loop = group.loops[0]
-            let page = MetricsPage(MetricsText.text(plan.tallyShape.make(), of: plan))
-            let answer = Monitor<Result<LoopBound<Listener>, Errno>?>(nil)
-            loop.post {
-                let made: Result<LoopBound<Listener>, Errno>
-                do throws(Errno) {
-                    let listener = try Self.listen(port, on: loop) { MetricsConnection.begin($0, on: loop, page) }
-                    made = .success(LoopBound(listener, on: loop))
-                } catch {
-                    made = .failure(error)
-                }
-                answer.update { $0 = made }
-            }
-            guard let result = answer.wait(atMost: .seconds(30), until: { $0 }) else { throw .timedOut }
+    package init(port: UInt16, of plan: RunPlan) throws(Errno) {
+        let group = try EventLoopGroup(count: 1, name: "metrics")
+        let loop = group.loops[0]
+        let page = MetricsPage(MetricsText.text(plan.metricsShape.make(), of: plan))
+        let answer = Monitor<Result<LoopBound<Listener>, Errno>?>(nil)
+        loop.post {
+            let made: Result<LoopBound<Listener>, Errno>
             do throws(Errno) {
-                listener = try result.get()
+                let listener = try Self.listen(port, on: loop) { MetricsConnection.begin($0, on: loop, page) }
+                made = .success(LoopBound(listener, on: loop))
             } catch {
-                group.shutdown()
-                throw error
+                made = .failure(error)
             }
-            (self.group, self.page) = (group, page)
-            let known = Monitor<UInt16?>(nil)
-            let listener = listener
-            loop.post { known.update { $0 = listener.value.address.port ?? port } }
-            self.port = known.wait(atMost: .seconds(30), until: { $0 }) ?? port
-        } catch {
-            throw UsageError("--prometheus \(port) cannot be listened on: \(error): use another port")
+            answer.update { $0 = made }
         }
+        guard let result = answer.wait(atMost: .seconds(30), until: { $0 }) else { throw .timedOut }
+        do throws(Errno) {
+            listener = try result.get()
+        } catch {
+            group.shutdown()
+            throw error
+        }
+        (self.group, self.page) = (group, page)
+        let known = Monitor<UInt16?>(nil)
+        let listener = listener
+        loop.post { known.update { $0 = listener.value.address.port ?? port } }
+        self.port = known.wait(atMost: .seconds(30), until: { $0 }) ?? port
     }
 
-    package func publish(_ tally: Tally, of plan: RunPlan) {
-        page.set(MetricsText.text(tally, of: plan))
+    package func publish(_ metrics: Metrics, of plan: RunPlan) {
+        page.set(MetricsText.text(metrics, of: plan))
     }
 
     /// Without IPv6 in the kernel, by IPv4 alone.

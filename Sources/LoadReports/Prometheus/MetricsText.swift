@@ -10,19 +10,19 @@ enum MetricsText {
         250_000_000, 500_000_000, 1_000_000_000, 2_500_000_000, 5_000_000_000, 10_000_000_000,
     ]
 
-    static func text(_ tally: Tally, of plan: RunPlan) -> String {
-        text(tally, of: plan.work, url: plan.url, names: plan.requestNames.all)
+    static func text(_ metrics: Metrics, of plan: RunPlan) -> String {
+        text(metrics, of: plan.work, url: plan.url, names: plan.requestNames.all)
     }
 
-    static func text(_ tally: Tally, of work: Options.Work, url: String, names: [String] = []) -> String {
+    static func text(_ metrics: Metrics, of work: LoadKind, url: String, names: [String] = []) -> String {
         var text = ""
         metric(
             "volley_requests_total",
             "counter",
             "Requests by what became of them: success is 2xx and 3xx.",
             [
-                (label("outcome", "success"), tally.succeeded), (label("outcome", "http_error"), tally.httpErrors),
-                (label("outcome", "failed"), tally.failed),
+                (label("outcome", "success"), metrics.succeeded), (label("outcome", "http_error"), metrics.httpErrors),
+                (label("outcome", "failed"), metrics.failed),
             ],
             to: &text
         )
@@ -30,15 +30,15 @@ enum MetricsText {
             "volley_sent_again_total",
             "counter",
             "Requests sent a second time, each counted once in volley_requests_total.",
-            [("", tally.sentAgain)],
+            [("", metrics.sentAgain)],
             to: &text
         )
         metric(
             "volley_responses_total",
             "counter",
             "Responses by status.",
-            tally.statuses.indices.filter { tally.statuses[$0] > 0 }.map {
-                (label("code", "\($0)"), tally.statuses[$0])
+            metrics.statuses.indices.filter { metrics.statuses[$0] > 0 }.map {
+                (label("code", "\($0)"), metrics.statuses[$0])
             },
             to: &text
         )
@@ -46,7 +46,7 @@ enum MetricsText {
             "volley_errors_total",
             "counter",
             "What failed, by phase and class.",
-            errors(tally.failures),
+            errors(metrics.failures),
             to: &text
         )
         metric(
@@ -54,8 +54,8 @@ enum MetricsText {
             "counter",
             "Connections by what became of them.",
             [
-                (label("outcome", "opened"), tally.connectionsOpened),
-                (label("outcome", "failed"), tally.connectionsFailed),
+                (label("outcome", "opened"), metrics.connectionsOpened),
+                (label("outcome", "failed"), metrics.connectionsFailed),
             ],
             to: &text
         )
@@ -63,7 +63,7 @@ enum MetricsText {
             "volley_bytes_total",
             "counter",
             "Bytes through the sockets.",
-            [(label("direction", "in"), tally.wireBytesIn), (label("direction", "out"), tally.wireBytesOut)],
+            [(label("direction", "in"), metrics.wireBytesIn), (label("direction", "out"), metrics.wireBytesOut)],
             to: &text
         )
         switch work {
@@ -71,25 +71,25 @@ enum MetricsText {
             histogram(
                 "volley_request_duration_seconds",
                 "Time of successful requests.",
-                tally.headline(work),
+                metrics.headline(work),
                 to: &text
             )
         case .handshakes:
-            histogram("volley_handshake_duration_seconds", "Time of TLS handshakes.", tally.headline(work), to: &text)
+            histogram("volley_handshake_duration_seconds", "Time of TLS handshakes.", metrics.headline(work), to: &text)
         }
-        named(Array(zip(names, tally.names)), to: &text)
+        named(Array(zip(names, metrics.names)), to: &text)
         metric("volley_run_info", "gauge", "What is being tested.", [(label("url", url), 1)], to: &text)
         return text
     }
 
-    private static func named(_ rows: [(name: String, tally: NamedTally)], to text: inout String) {
+    private static func named(_ rows: [(name: String, metrics: NamedMetrics)], to text: inout String) {
         guard !rows.isEmpty else { return }
         metric(
             "volley_named_requests_total",
             "counter",
             "Requests by name and by what became of them.",
-            rows.flatMap { name, tally in
-                [("success", tally.succeeded), ("http_error", tally.httpErrors), ("failed", tally.failed)].map {
+            rows.flatMap { name, metrics in
+                [("success", metrics.succeeded), ("http_error", metrics.httpErrors), ("failed", metrics.failed)].map {
                     (label("name", name) + "," + label("outcome", $0.0), $0.1)
                 }
             },
@@ -97,7 +97,7 @@ enum MetricsText {
         )
         let metric = "volley_named_request_duration_seconds"
         text += "# HELP \(metric) Time of requests by name.\n# TYPE \(metric) histogram\n"
-        for (name, tally) in rows { samples(metric, label("name", name), tally.latency, to: &text) }
+        for (name, metrics) in rows { samples(metric, label("name", name), metrics.latency, to: &text) }
     }
 
     /// Kinds that differ in no label are one line: a name with the same labels twice is an error.

@@ -1,8 +1,8 @@
-package import LoadGenerator
+import LoadGenerator
 
 /// A merged report for people: what its document says.
 package enum SavedReportText {
-    package static func text(_ report: SavedReport) throws(UsageError) -> String {
+    package static func text(_ report: SavedReport) throws(ReportError) -> String {
         let document = report.document
         let run = document["run"]
         let parts = run?["merged_from"]?.integer ?? 1
@@ -40,7 +40,7 @@ package enum SavedReportText {
             lines.append(TextReport.row("Status", text))
         }
         lines += try latencies(report)
-        let names = try NamedReport.table(document["names"]?.items ?? [], report.path)
+        let names = try NameTable.lines(document["names"]?.items ?? [], report.path)
         if !names.isEmpty { lines += [""] + names }
         lines += errors(document["errors"]?.items ?? [])
         let failed = (document["failed_limits"]?.items ?? []).compactMap(\.string)
@@ -50,7 +50,7 @@ package enum SavedReportText {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    private static func latencies(_ report: SavedReport) throws(UsageError) -> [String] {
+    private static func latencies(_ report: SavedReport) throws(ReportError) -> [String] {
         var rows: [String] = []
         for (section, name, title) in [
             ("schedule", "corrected", "corrected"), ("latency", "raw", "raw"),

@@ -9,18 +9,18 @@ package enum TextReport {
         case .requests:
             sections += [counts(result), latencies(result)]
             // What was just encoded can be read.
-            sections.append((try? NamedReport.table(NamedReport.json(result).items, "")) ?? [])
-            if result.plan.showsDistribution { sections.append(distribution(of: "successes", result.tally.success)) }
+            sections.append((try? NameTable.lines(NamedReport.json(result).items, "")) ?? [])
+            if result.plan.showsDistribution { sections.append(distribution(of: "successes", result.metrics.success)) }
             sections.append(connections(result))
         case .handshakes:
             sections += [handshakes(result), latencies(result)]
-            if result.plan.showsDistribution { sections.append(distribution(of: "TLS handshakes", result.tally.tls)) }
+            if result.plan.showsDistribution { sections.append(distribution(of: "TLS handshakes", result.metrics.tls)) }
         }
-        sections.append(security(result.tally.handshakes))
-        if !result.tally.failures.isEmpty { sections.append(failures(result.tally.failures)) }
+        sections.append(security(result.metrics.handshakes))
+        if !result.metrics.failures.isEmpty { sections.append(failures(result.metrics.failures)) }
         if result.plan.threads > 1 { sections.append(threads(result)) }
         sections.append(RunFigures.table(result.runs))
-        sections.append(result.gates.lines)
+        sections.append(result.thresholds.lines)
         if !result.notes.isEmpty { sections.append(result.notes.map { "note: \($0)" }) }
         return sections.filter { !$0.isEmpty }.map { $0.joined(separator: "\n") }.joined(separator: "\n\n") + "\n"
     }
@@ -54,39 +54,41 @@ package enum TextReport {
         ]
         if let proxy = plan.proxy { lines.append("  by the proxy \(proxy)") }
         lines += security(plan)
-        lines += SchedulePart.title(plan)
+        lines += ScheduleText.title(plan)
         if plan.warmup > 0 { lines.append("  warm-up of \(Units.time(plan.warmup)) left out") }
         if result.interrupted { lines.append("  interrupted: the figures cover what there was") }
         return lines
     }
 
     private static func counts(_ result: RunResult) -> [String] {
-        let tally = result.tally
+        let metrics = result.metrics
         let sum =
-            "\(grouped(tally.sent)) sent = \(grouped(tally.completed)) completed + \(grouped(tally.failed)) failed"
-            + " + \(grouped(tally.inFlight)) in flight at stop"
+            "\(grouped(metrics.sent)) sent = \(grouped(metrics.completed)) completed + \(grouped(metrics.failed)) failed"
+            + " + \(grouped(metrics.inFlight)) in flight at stop"
         var lines = [
             row("Measured", Units.time(result.measured)),
-            row("Requests", tally.isBalanced ? sum : sum + "  (THESE DO NOT ADD UP: a bug in volley)"),
-            row("Rate", "\(fixed(result.perSecond(tally.succeeded - tally.drainedSuccesses), 2)) successes/s"),
+            row("Requests", metrics.isBalanced ? sum : sum + "  (THESE DO NOT ADD UP: a bug in volley)"),
+            row("Rate", "\(fixed(result.perSecond(metrics.succeeded - metrics.drainedSuccesses), 2)) successes/s"),
         ]
-        if tally.httpErrors > 0 {
-            lines.append(row("", "\(fixed(result.perSecond(tally.httpErrors), 2)) HTTP errors/s"))
+        if metrics.httpErrors > 0 {
+            lines.append(row("", "\(fixed(result.perSecond(metrics.httpErrors), 2)) HTTP errors/s"))
         }
-        if let schedule = tally.schedule { lines += SchedulePart.counts(schedule, result) }
-        if tally.drained > 0 {
-            lines.append(row("", "\(grouped(tally.drained)) more were answered while the run drained: in no rate"))
+        if let schedule = metrics.schedule { lines += ScheduleText.counts(schedule, result) }
+        if metrics.drained > 0 {
+            lines.append(row("", "\(grouped(metrics.drained)) more were answered while the run drained: in no rate"))
         }
-        if tally.redirects > 0 { lines.append(row("Redirects", "\(grouped(tally.redirects)) followed")) }
-        let codes = tally.statuses.indices.filter { tally.statuses[$0] > 0 }
+        if metrics.redirects > 0 { lines.append(row("Redirects", "\(grouped(metrics.redirects)) followed")) }
+        let codes = metrics.statuses.indices.filter { metrics.statuses[$0] > 0 }
         if !codes.isEmpty {
-            lines.append(row("Status", codes.map { "\($0) × \(grouped(tally.statuses[$0]))" }.joined(separator: ", ")))
+            lines.append(
+                row("Status", codes.map { "\($0) × \(grouped(metrics.statuses[$0]))" }.joined(separator: ", "))
+            )
         }
-        if tally.sentAgain > 0 || result.plan.retries {
-            lines.append(row("Sent again", "\(grouped(tally.sentAgain)), each of them one of those sent"))
+        if metrics.sentAgain > 0 || result.plan.retries {
+            lines.append(row("Sent again", "\(grouped(metrics.sentAgain)), each of them one of those sent"))
         }
-        lines.append(row("Bytes in", bytes(tally.wireBytesIn, tally.bodyBytesIn, result)))
-        lines.append(row("Bytes out", bytes(tally.wireBytesOut, tally.bodyBytesOut, result)))
+        lines.append(row("Bytes in", bytes(metrics.wireBytesIn, metrics.bodyBytesIn, result)))
+        lines.append(row("Bytes out", bytes(metrics.wireBytesOut, metrics.bodyBytesOut, result)))
         return lines
     }
 
@@ -98,23 +100,23 @@ package enum TextReport {
     private static let columns: [Double] = [50, 90, 99, 99.9, 99.99]
 
     private static func latencies(_ result: RunResult) -> [String] {
-        let tally = result.tally
+        let metrics = result.metrics
         let rows = [
-            ("corrected", tally.schedule?.corrected ?? LatencyHistogram()),
-            ("raw", tally.success), ("HTTP error", tally.httpError),
-            ("failed", tally.failure),
-            ("first byte", tally.firstByte), ("connect", tally.connect), ("TLS", tally.tls),
+            ("corrected", metrics.schedule?.corrected ?? LatencyHistogram()),
+            ("raw", metrics.success), ("HTTP error", metrics.httpError),
+            ("failed", metrics.failure),
+            ("first byte", metrics.firstByte), ("connect", metrics.connect), ("TLS", metrics.tls),
         ].compactMap { name, values in histogramRow(name, values) }
         guard !rows.isEmpty else { return [] }
         var lines = [left("Latency", 12) + columnHeads] + rows
         switch result.plan.work {
-        case .requests where tally.schedule != nil: lines += SchedulePart.explanation
+        case .requests where metrics.schedule != nil: lines += ScheduleText.explanation
         case .requests:
             lines.append("  closed loop: percentiles exclude requests not sent during stalls; use --rate")
         case .handshakes:
             lines.append("  closed loop: percentiles exclude connections not opened during stalls")
         }
-        let clamped = [tally.schedule?.corrected, tally.success, tally.httpError, tally.failure].reduce(0) {
+        let clamped = [metrics.schedule?.corrected, metrics.success, metrics.httpError, metrics.failure].reduce(0) {
             sum,
             times in
             sum + (times?.clamped ?? 0)
@@ -143,11 +145,11 @@ package enum TextReport {
     }
 
     private static func connections(_ result: RunResult) -> [String] {
-        let tally = result.tally
-        var parts = ["\(grouped(tally.connectionsOpened)) opened"]
-        if tally.connectionsFailed > 0 { parts.append("\(grouped(tally.connectionsFailed)) failed") }
-        if tally.connectionsStray > 0 {
-            parts.append("\(grouped(tally.connectionsStray)) closed at rest for bytes that no request had asked for")
+        let metrics = result.metrics
+        var parts = ["\(grouped(metrics.connectionsOpened)) opened"]
+        if metrics.connectionsFailed > 0 { parts.append("\(grouped(metrics.connectionsFailed)) failed") }
+        if metrics.connectionsStray > 0 {
+            parts.append("\(grouped(metrics.connectionsStray)) closed at rest for bytes that no request had asked for")
         }
         return [row("Connections", parts.joined(separator: ", "))]
     }

@@ -16,15 +16,15 @@ extension TextReport {
 
     /// In place of the requests' counts, where there are none.
     package static func handshakes(_ result: RunResult) -> [String] {
-        let tally = result.tally
+        let metrics = result.metrics
         return [
             row("Measured", Units.time(result.measured)),
             row(
                 "Connections",
-                "\(grouped(tally.connectionsOpened)) opened, \(grouped(tally.connectionsFailed)) failed, "
-                    + "\(grouped(tally.connectionsUnfinished)) in flight at stop"
+                "\(grouped(metrics.connectionsOpened)) opened, \(grouped(metrics.connectionsFailed)) failed, "
+                    + "\(grouped(metrics.connectionsUnfinished)) in flight at stop"
             ),
-            row("Rate", "\(fixed(result.perSecond(tally.connectionsOpened), 2)) connections/s"),
+            row("Rate", "\(fixed(result.perSecond(metrics.connectionsOpened), 2)) connections/s"),
         ]
     }
 

@@ -8,22 +8,22 @@ package import LoadGenerator
 package enum WrkReport {
     package static func text(_ result: RunResult) -> String {
         let plan = result.plan
-        let tally = result.tally
+        let metrics = result.metrics
         var lines = [headline(plan)]
         lines.append("  \(plan.threads) threads and \(plan.connections) connections")
         lines.append("  Thread Stats   Avg      Stdev     Max   +/- Stdev")
-        var latency = tally.success
-        latency.merge(tally.httpError)
+        var latency = metrics.success
+        latency.merge(metrics.httpError)
         lines.append(row("Latency", latency) { WrkUnits.microseconds($0 / 1_000) })
-        lines.append(row("Req/Sec", tally.rates, WrkUnits.metric))
+        lines.append(row("Req/Sec", metrics.rates, WrkUnits.metric))
         if plan.showsDistribution { lines += distribution(latency) }
         let runtime = WrkUnits.microseconds(Double(result.measured) / 1_000)
-        let read = WrkUnits.binary(Double(tally.wireBytesIn))
-        lines.append("  \(tally.completed) requests in \(runtime), \(read)B read")
-        if let errors = socketErrors(tally) { lines.append(errors) }
-        if tally.httpErrors > 0 { lines.append("  Non-2xx or 3xx responses: \(tally.httpErrors)") }
-        lines.append("Requests/sec: " + right(fixed(result.perSecond(tally.completed), 2), 9))
-        lines.append("Transfer/sec: " + right(WrkUnits.binary(result.perSecond(tally.wireBytesIn)), 10) + "B")
+        let read = WrkUnits.binary(Double(metrics.wireBytesIn))
+        lines.append("  \(metrics.completed) requests in \(runtime), \(read)B read")
+        if let errors = socketErrors(metrics) { lines.append(errors) }
+        if metrics.httpErrors > 0 { lines.append("  Non-2xx or 3xx responses: \(metrics.httpErrors)") }
+        lines.append("Requests/sec: " + right(fixed(result.perSecond(metrics.completed), 2), 9))
+        lines.append("Transfer/sec: " + right(WrkUnits.binary(result.perSecond(metrics.wireBytesIn)), 10) + "B")
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -55,11 +55,11 @@ package enum WrkReport {
     }
 
     /// wrk knows four places where a socket fails; a timeout is one of them wherever it struck.
-    private static func socketErrors(_ tally: Tally) -> String? {
-        guard !tally.failures.isEmpty else { return nil }
-        let timeouts = tally.failures.count { $0.kind == .timeout }
+    private static func socketErrors(_ metrics: Metrics) -> String? {
+        guard !metrics.failures.isEmpty else { return nil }
+        let timeouts = metrics.failures.count { $0.kind == .timeout }
         let others = { (phases: Set<Phase>) in
-            tally.failures.count { $0.kind != .timeout && phases.contains($0.phase) }
+            metrics.failures.count { $0.kind != .timeout && phases.contains($0.phase) }
         }
         return "  Socket errors: connect \(others([.resolve, .connect, .proxy, .tls])), "
             + "read \(others([.firstByte, .head, .body])), write \(others([.write])), timeout \(timeouts)"

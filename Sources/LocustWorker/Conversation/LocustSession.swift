@@ -11,7 +11,7 @@ struct LocustSession {
     enum Effect: Hashable, Sendable {
         case send([UInt8])
         /// Run with so many users, or go on with them.
-        case run(LocustOrder)
+        case run(LocustSpawn)
         /// Stop, and call ``stopped(_:at:)`` once all requests have their outcome.
         case stop
         /// The master ends us; it takes reports for half a second more.
@@ -24,8 +24,8 @@ struct LocustSession {
         case handshake
         case introduced
         case ready
-        case running(LocustOrder)
-        case stopping(LocustOrder)
+        case running(LocustSpawn)
+        case stopping(LocustSpawn)
     }
 
     let identity: String
@@ -58,7 +58,7 @@ struct LocustSession {
     private(set) var isIntroduced = false
 
     /// Users that the master has asked for and not taken back.
-    var order: LocustOrder? {
+    var order: LocustSpawn? {
         switch state {
         case .running(let order): order
         case .handshake, .introduced, .ready, .stopping: nil
@@ -125,7 +125,7 @@ struct LocustSession {
         case "ack":
             if case .introduced = state { state = .ready }
             return []
-        case "spawn": return try spawn(LocustOrder(message.data))
+        case "spawn": return try spawn(LocustSpawn(message.data))
         case "stop":
             switch state {
             case .running(let order):
@@ -143,7 +143,7 @@ struct LocustSession {
     }
 
     /// Masters repeat themselves; an order that was overtaken is not carried out.
-    private mutating func spawn(_ order: LocustOrder) -> [Effect] {
+    private mutating func spawn(_ order: LocustSpawn) -> [Effect] {
         guard order.timestamp > newest else { return [] }
         newest = order.timestamp
         switch state {

@@ -8,8 +8,8 @@ struct LocustStats: Sendable {
     var grain: LocustGrain
     /// The names that requests are told apart by, if any: each has an entry of its own then.
     var names: [String] = []
-    /// The tally of each whole second since 1970.
-    private(set) var seconds: [(unix: UInt64, tally: Tally)] = []
+    /// The metrics of each whole second since 1970.
+    private(set) var seconds: [(unix: UInt64, metrics: Metrics)] = []
 
     init(name: String, method: String, grain: LocustGrain, names: [String] = []) {
         (self.name, self.method, self.grain, self.names) = (name, method, grain, names)
@@ -17,17 +17,17 @@ struct LocustStats: Sendable {
 
     var isEmpty: Bool { seconds.isEmpty }
 
-    mutating func add(_ tally: Tally, unix: UInt64) { seconds.append((unix, tally)) }
+    mutating func add(_ metrics: Metrics, unix: UInt64) { seconds.append((unix, metrics)) }
 
     /// - Parameter users: those this worker has at the moment.
-    func data(of order: LocustOrder, users: Int) -> MessagePack {
-        let tally = seconds.reduce(into: Tally()) { $0.merge($1.tally) }
-        let all = Figures(tally)
+    func data(of order: LocustSpawn, users: Int) -> MessagePack {
+        let metrics = seconds.reduce(into: Metrics()) { $0.merge($1.metrics) }
+        let all = Figures(metrics)
         let own = all.requests == 0 ? [] : [entry(all, name: name, method: method) { Figures($0) }]
         return .map([
-            MessagePack.Pair("stats", .array(names.isEmpty ? own : named(tally))),
+            MessagePack.Pair("stats", .array(names.isEmpty ? own : named(metrics))),
             MessagePack.Pair("stats_total", entry(all, name: "Aggregated", method: "") { Figures($0) }),
-            MessagePack.Pair("errors", .map(errors(tally))),
+            MessagePack.Pair("errors", .map(errors(metrics))),
             MessagePack.Pair("user_classes_count", users == 0 ? .map([]) : order.classCounts),
             MessagePack.Pair("user_count", .integer(Int64(users))),
         ])
@@ -42,42 +42,42 @@ struct LocustStats: Sendable {
         var content: UInt64 = 0
         var times: LatencyHistogram
 
-        init(_ tally: Tally) {
-            requests = tally.completed &+ tally.failed &+ tally.connectionsFailed
-            failures = tally.failed &+ tally.connectionsFailed &+ tally.httpErrors
-            (timeless, content) = (tally.connectionsFailed, tally.bodyBytesIn)
-            times = tally.success
-            times.merge(tally.httpError)
-            times.merge(tally.failure)
+        init(_ metrics: Metrics) {
+            requests = metrics.completed &+ metrics.failed &+ metrics.connectionsFailed
+            failures = metrics.failed &+ metrics.connectionsFailed &+ metrics.httpErrors
+            (timeless, content) = (metrics.connectionsFailed, metrics.bodyBytesIn)
+            times = metrics.success
+            times.merge(metrics.httpError)
+            times.merge(metrics.failure)
         }
 
         /// Of one name only the successes are timed.
-        init(_ tally: NamedTally) {
-            (requests, failures, times) = (tally.ended, tally.errors, tally.latency)
+        init(_ metrics: NamedMetrics) {
+            (requests, failures, times) = (metrics.ended, metrics.errors, metrics.latency)
             timeless = requests &- min(requests, times.count)
         }
     }
 
     /// An entry each name that something was heard of.
-    private func named(_ tally: Tally) -> [MessagePack] {
-        zip(names, tally.names).enumerated().compactMap { place, pair in
+    private func named(_ metrics: Metrics) -> [MessagePack] {
+        zip(names, metrics.names).enumerated().compactMap { place, pair in
             guard pair.1.ended > 0 else { return nil }
             return entry(Figures(pair.1), name: pair.0, method: "") {
-                Figures($0.names.indices.contains(place) ? $0.names[place] : NamedTally())
+                Figures($0.names.indices.contains(place) ? $0.names[place] : NamedMetrics())
             }
         }
     }
 
-    /// - Parameter part: the same of a second's tally.
+    /// - Parameter part: the same of a second's metrics.
     private func entry(
         _ figures: Figures,
         name: String,
         method: String,
-        _ part: (Tally) -> Figures
+        _ part: (Metrics) -> Figures
     ) -> MessagePack {
         let latest = seconds.last.map { Double($0.unix) }
         let earliest = seconds.first.map { Double($0.unix) }
-        let parts = seconds.map { (unix: $0.unix, figures: part($0.tally)) }
+        let parts = seconds.map { (unix: $0.unix, figures: part($0.metrics)) }
         return .map([
             MessagePack.Pair("name", .string(name)),
             MessagePack.Pair("method", .string(method)),
@@ -114,14 +114,15 @@ struct LocustStats: Sendable {
     }
 
     /// One row a kind of failure, as on Locust's page.
-    private func errors(_ tally: Tally) -> [MessagePack.Pair] {
-        var rows = tally.failures.sorted.map { failure, record in
+    private func errors(_ metrics: Metrics) -> [MessagePack.Pair] {
+        var rows = metrics.failures.sorted.map { failure, record in
             var text = "\(failure.phase.rawValue): \(failure.kind.rawValue)"
             if !failure.detail.isEmpty { text += ": \(failure.detail)" }
             return (text, record.count)
         }
-        for status in tally.statuses.indices where !Tally.isSuccess(status: status) && tally.statuses[status] > 0 {
-            rows.append(("HTTP status \(status)", tally.statuses[status]))
+        for status in metrics.statuses.indices where !Metrics.isSuccess(status: status) && metrics.statuses[status] > 0
+        {
+            rows.append(("HTTP status \(status)", metrics.statuses[status]))
         }
         return rows.map { text, count in
             let error = MessagePack.map([

@@ -1,6 +1,6 @@
 import CLinux
 internal import Glibc
-import HTTPEngine
+package import HTTPEngine
 package import LoadGenerator
 import Reactor
 
@@ -16,33 +16,17 @@ package struct LocustClient {
     /// The swarm was told to stop: when it is ended by force.
     private var deadline: Double?
     private var meter = ProcessMeter()
-    private var totals = Tally()
+    private var totals = Metrics()
     private var patience: LocustPatience
 
     /// Between attempts to reach a master, in seconds.
     private static let retrySpan = 1.0
 
-    /// - Parameter master: `HOST`, `HOST:PORT`; Locust's port is 5557.
-    package init(master: String, _ target: LocustTarget, isQuiet: Bool) throws(UsageError) {
-        (host, port) = try Self.parse(master)
-        self.target = target
-        self.isQuiet = isQuiet
-        guard target.options.work == .requests else {
-            throw UsageError("--handshake-only and worker exclude each other: a master counts requests")
-        }
-        guard target.options.think == nil else {
-            throw UsageError("--think and worker exclude each other: use target_rate in the locustfile's arguments")
-        }
+    /// - Parameter port: Locust's is 5557.
+    package init(master host: URLHost, port: UInt16, _ target: LocustTarget, isQuiet: Bool) {
+        (self.host, self.port, self.target, self.isQuiet) = (host, port, target, isQuiet)
         identity = Self.makeIdentity()
         patience = LocustPatience(since: Self.now)
-    }
-
-    private static func parse(_ text: String) throws(UsageError) -> (URLHost, UInt16) {
-        guard let url = try? TargetURL("http://" + text), url.target == "/", !text.hasSuffix("/") else {
-            throw UsageError("--master \(quoted(text)) is no address: use HOST or HOST:PORT such as 10.0.0.7:5557")
-        }
-        // Without a port HTTP's own is meant there; Locust's is another.
-        return (url.host, text.hasSuffix(":\(url.port)") ? url.port : 5_557)
     }
 
     /// Locust's own workers are called so too: the machine, and something that no other has.
@@ -54,7 +38,7 @@ package struct LocustClient {
     }
 
     /// Works for the master until it says quit, the user interrupts, or the master stays away for a minute.
-    package mutating func perform() throws(UsageError) -> Verdict {
+    package mutating func perform() throws(LocustProblem) -> Verdict {
         let address = try find()
         while true {
             let ending: Ending
@@ -66,7 +50,7 @@ package struct LocustClient {
                 guard !patience.isOver(at: Self.now) else {
                     dropSwarm()
                     sayTotals()
-                    throw UsageError("\(error): start a master there first")
+                    throw .master(error)
                 }
                 if case .unreachable = error {} else { say("\(error); connecting again") }
                 ending = pause()
@@ -87,25 +71,29 @@ package struct LocustClient {
 
     private enum Ending { case reconnect, quit, interrupted }
 
-    private mutating func find() throws(UsageError) -> SocketAddress {
+    private mutating func find() throws(LocustProblem) -> SocketAddress {
         switch host {
         case .v4(let address): return .v4(address, port: port)
         case .v6(let address): return .v6(address, port: port)
         case .name(let name):
             let group = try Self.loop()
             defer { group.shutdown() }
-            guard let first = try Names.addresses(of: name, on: group.loops[0], &signals).first else {
-                throw UsageError("the master \(quoted(name)) has no address")
+            let found: [IPAddress]
+            do throws(LoadTestError) {
+                found = try NameLookup.addresses(of: name, on: group.loops[0], &signals)
+            } catch {
+                throw .load(error)
             }
+            guard let first = found.first else { throw .noAddress(name) }
             return SocketAddress(first, port: port)
         }
     }
 
-    private static func loop() throws(UsageError) -> EventLoopGroup {
+    private static func loop() throws(LocustProblem) -> EventLoopGroup {
         do throws(Errno) {
             return try EventLoopGroup(count: 1, name: "names")
         } catch {
-            throw UsageError("no thread can be started to look the master up: \(error)")
+            throw .thread(reason: "\(error)")
         }
     }
 
@@ -152,11 +140,11 @@ package struct LocustClient {
     }
 
     private mutating func run(
-        _ order: LocustOrder,
+        _ order: LocustSpawn,
         _ session: inout LocustSession,
         _ link: inout LocustLink
     ) throws(LocustError) {
-        do throws(UsageError) {
+        do throws(LocustProblem) {
             if let swarm {
                 try swarm.follow(order)
             } else {
@@ -166,8 +154,9 @@ package struct LocustClient {
             }
         } catch {
             // The test goes on without us; the master's page says why.
-            say("\(error)")
-            try send(session.exception("volley: \(error)"), &link)
+            let words = error.text(target.options.names)
+            say(words)
+            try send(session.exception("volley: \(words)"), &link)
         }
     }
 

@@ -3,26 +3,25 @@ package import LoadGenerator
 /// What a worker requests in a master's test: its own command line, and what the locustfile's arguments say instead.
 package struct LocustTarget: Sendable {
     /// The command line's.
-    package let options: Options
+    package let options: LoadOptions
     /// The command line has a URL.
     let hasURL: Bool
     let grain: LocustGrain
 
-    package init(_ options: Options, isCoarse: Bool) {
+    package init(_ options: LoadOptions, isCoarse: Bool) {
         self.options = options
         hasURL = options.target != .embedded
         grain = isCoarse ? .coarse : .fine
     }
 
     /// The options of a test that begins with this order.
-    package func options(_ order: LocustOrder) throws(UsageError) -> Options {
+    package func options(_ order: LocustSpawn) throws(LocustProblem) -> LoadOptions {
         var options = options
         if let url = try url(order) {
-            let target = try TargetURL(url)
+            let target: TargetURL
+            do throws(LoadTestError) { target = try TargetURL(url) } catch { throw .load(error) }
             guard !target.isSecure || options.security.target != nil else {
-                throw UsageError(
-                    "\(quoted(url)) is https and this worker was started without it: give it an https URL too"
-                )
+                throw .notReadyForTLS(url: url)
             }
             let known = if case .url(let old) = options.target { old.hostField } else { "localhost" }
             options.request = options.request.retargeted(to: target, unlessOtherThan: known)
@@ -30,9 +29,7 @@ package struct LocustTarget: Sendable {
             if !target.isSecure { options.security = SecurityOptions() }
         }
         guard options.target != .embedded else {
-            throw UsageError(
-                "nobody says what to test: give the worker a URL, the locustfile a target_url or the master --host"
-            )
+            throw .noTarget
         }
         options.isSwarm = true
         (options.duration, options.requests, options.warmup) = (nil, nil, 0)
@@ -40,13 +37,13 @@ package struct LocustTarget: Sendable {
         options.connections = max(users, options.threads)
         options.profile = try rate(order).map { LoadProfile(rate: $0, duration: RunPlan.swarmDuration) }
         guard options.profile == nil || options.pipeline == 1 else {
-            throw UsageError("--pipeline is for a closed loop, and the master says target_rate: leave one of them out")
+            throw .pipelinedRate
         }
         return options
     }
 
     /// `target_url`; else the command line's; else the locustfile's host.
-    private func url(_ order: LocustOrder) throws(UsageError) -> String? {
+    private func url(_ order: LocustSpawn) throws(LocustProblem) -> String? {
         if let url = order.option("target_url") { return url }
         if hasURL { return nil }
         guard let host = order.host, !host.isEmpty else { return nil }
@@ -54,13 +51,12 @@ package struct LocustTarget: Sendable {
     }
 
     /// This worker's part of `target_rate`, by its users; nil where no rate was asked for.
-    package func rate(_ order: LocustOrder) throws(UsageError) -> Rate? {
+    package func rate(_ order: LocustSpawn) throws(LocustProblem) -> Rate? {
         guard let text = order.option("target_rate"), text != "0" else { return nil }
-        let whole = try Rate(text, for: "target_rate")
+        let whole: Rate
+        do throws(Rate.Problem) { whole = try Rate(text) } catch { throw .rate(text, error) }
         guard let all = order.allUsers, all > 0 else {
-            throw UsageError(
-                "target_rate is shared out by users, and the master does not say how many: start it with -u"
-            )
+            throw .unknownUsers
         }
         guard order.users > 0 else { return .zero }
         return Rate(nearest: whole.perSecond * Double(order.users) / Double(all))
@@ -70,7 +66,7 @@ package struct LocustTarget: Sendable {
     package func name(_ plan: RunPlan) -> String { plan.request.target }
 }
 
-extension LocustOrder {
+extension LocustSpawn {
     /// Users of all workers together, once all are there.
     var allUsers: Int? {
         for name in ["num_users", "users"] {

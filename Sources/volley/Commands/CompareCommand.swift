@@ -36,6 +36,6 @@ struct CompareCommand: SubCommand {
     var after: String
 
     func perform() throws(UsageError) -> Verdict {
-        try CompareJob(before, after, tolerance: tolerance, gates: failIf).perform()
+        try CompareJob(before, after, tolerance: tolerance, thresholds: failIf).perform()
     }
 }

@@ -7,46 +7,48 @@ struct CompareJob {
     private let old: String
     private let new: String
     private let tolerance: Double
-    private let gates: [Gate]
+    private let thresholds: [Threshold]
 
     /// - Parameter tolerance: `3%`.
-    init(_ old: String, _ new: String, tolerance: String, gates: [String]) throws(UsageError) {
+    init(_ old: String, _ new: String, tolerance: String, thresholds: [String]) throws(UsageError) {
         (self.old, self.new) = (old, new)
-        guard let share = GateMetric.Kind.share.value(tolerance), (0..<10).contains(share) else {
+        guard let share = ThresholdMetric.Kind.share.value(tolerance), (0..<10).contains(share) else {
             throw UsageError("--tolerance \(quoted(tolerance)) is no share: use one such as 3% or 0")
         }
         self.tolerance = share
-        var parsed: [Gate] = []
-        for text in gates {
-            let gate = try Gate(text, comparing: true)
-            guard gate.isRelative else {
+        var parsed: [Threshold] = []
+        for text in thresholds {
+            let threshold = try Threshold(text, comparing: true)
+            guard threshold.isRelative else {
                 throw UsageError(
                     "--fail-if \(quoted(text)) is no change: compare's limits are such as p99>+10% or rps<-5%"
                 )
             }
-            parsed.append(gate)
+            parsed.append(threshold)
         }
-        self.gates = parsed
+        self.thresholds = parsed
     }
 
     /// With conditions these alone decide; without, any figure that is worse beyond chance and tolerance. Where volley was the limit, its
     /// figures prove nothing but errors.
     func perform() throws(UsageError) -> Verdict {
-        let comparison = try Comparison(SavedReport(path: old), SavedReport(path: new), tolerance: tolerance)
+        let comparison = try orUsage(
+            report: try Comparison(SavedReport(path: old), SavedReport(path: new), tolerance: tolerance)
+        )
         var text = comparison.text
-        var isWorse = gates.isEmpty && comparison.isWorse
-        var hasMoreErrors = gates.isEmpty && comparison.hasMoreErrors
-        for gate in gates {
-            guard let change = try comparison.change(gate.metric) else {
+        var isWorse = thresholds.isEmpty && comparison.isWorse
+        var hasMoreErrors = thresholds.isEmpty && comparison.hasMoreErrors
+        for threshold in thresholds {
+            guard let change = try orUsage(report: try comparison.change(threshold.metric)) else {
                 throw UsageError(
-                    "--fail-if \(quoted(gate.text)): compare has \(comparison.rows.map(\.name).joined(separator: ", "))"
+                    "--fail-if \(quoted(threshold.text)): compare has \(comparison.rows.map(\.name).joined(separator: ", "))"
                 )
             }
-            guard gate.comparison.holds(change, gate.limit) else { continue }
+            guard threshold.comparison.holds(change, threshold.limit) else { continue }
             isWorse = true
-            hasMoreErrors = hasMoreErrors || !gate.metric.counted.isEmpty
+            hasMoreErrors = hasMoreErrors || !threshold.metric.counted.isEmpty
             text +=
-                "FAILED: \(gate.text): \(gate.metric.name) changed \(change.isFinite ? "by " + fixed(change * 100, 1) + " %" : "from nothing to some")\n"
+                "FAILED: \(threshold.text): \(threshold.metric.name) changed \(change.isFinite ? "by " + fixed(change * 100, 1) + " %" : "from nothing to some")\n"
         }
         do throws(Errno) {
             try BlockingOutput.writeAll(text, to: BlockingOutput.standard)

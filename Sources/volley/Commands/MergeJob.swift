@@ -30,18 +30,18 @@ struct MergeJob {
 
     private func mergeReports() throws(UsageError) -> Verdict {
         var reports: [SavedReport] = []
-        for path in paths { reports.append(try SavedReport(path: path)) }
+        for path in paths { reports.append(try orUsage(report: try SavedReport(path: path))) }
         if sinks.contains(where: { $0.format == .hlog }) {
             throw UsageError("merge makes a log of logs alone: name .hlog files")
         }
         let files = try ReportFile.open(sinks)
-        let whole = try ReportMerge.merge(reports)
+        let whole = try orUsage(report: try ReportMerge.merge(reports))
         try ReportFile.write(files) { format throws(UsageError) in
             switch format {
             case .json: whole.document.text
-            case .html: try HTMLReport.page(whole.document)
-            case .hgrm: PercentileText.text(try whole.headline() ?? LatencyHistogram())
-            case .text: try SavedReportText.text(whole)
+            case .html: try orUsage(report: try HTMLReport.page(whole.document))
+            case .hgrm: PercentileText.text(try orUsage(report: try whole.headline()) ?? LatencyHistogram())
+            case .text: try orUsage(report: try SavedReportText.text(whole))
             case .hlog, .csv, .requests, .wrk: ""
             }
         }
@@ -53,13 +53,14 @@ struct MergeJob {
         var logs: [(path: String, contents: HistogramLog.Contents)] = []
         for path in paths {
             let bytes = try Files.read(path, for: "the log", limit: 1 << 30)
-            logs.append((path, try HistogramLog.read(String(decoding: bytes, as: UTF8.self), path: path)))
+            let text = String(decoding: bytes, as: UTF8.self)
+            logs.append((path, try orUsage(report: try HistogramLog.read(text, path: path))))
         }
         if let other = sinks.first(where: { [.json, .html].contains($0.format) })?.format {
             throw UsageError("logs hold times alone: merge JSON reports for \(other.rawValue)")
         }
         let files = try ReportFile.open(sinks)
-        let whole = try LogMerge(logs)
+        let whole = try orUsage(report: try LogMerge(logs))
         // A log of logs is a stream that comes all at once.
         for file in files where file.format == .hlog { try file.replace(with: whole.text) }
         try ReportFile.write(files) { format throws(UsageError) in

@@ -1,4 +1,5 @@
 import ArgumentParser
+import HTTPEngine
 import LoadGenerator
 import LocustWorker
 
@@ -37,12 +38,25 @@ struct WorkerCommand: SubCommand {
         // Only to have as many as threads: the master says how many users there are.
         if load.threads != nil { load.connections = load.threads }
         let invocation = try Invocation(load)
-        var worker = try LocustClient(
-            master: master,
+        let (host, port) = try Self.address(of: master)
+        var worker = LocustClient(
+            master: host,
+            port: port,
             LocustTarget(invocation.load, isCoarse: locustCoarse),
             isQuiet: invocation.chatter == .quiet
         )
-        return try worker.perform()
+        do throws(LocustProblem) { return try worker.perform() } catch { throw UsageError(error) }
+    }
+}
+
+extension WorkerCommand {
+    /// `HOST` or `HOST:PORT`.
+    private static func address(of text: String) throws(UsageError) -> (URLHost, UInt16) {
+        guard let url = try? TargetURL("http://" + text), url.target == "/", !text.hasSuffix("/") else {
+            throw UsageError("--master \(quoted(text)) is no address: use HOST or HOST:PORT such as 10.0.0.7:5557")
+        }
+        // Without a port HTTP's own is meant there; Locust's is another.
+        return (url.host, text.hasSuffix(":\(url.port)") ? url.port : 5_557)
     }
 }
 

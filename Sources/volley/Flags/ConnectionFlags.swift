@@ -49,7 +49,7 @@ struct ConnectionFlags: ParsableArguments {
     var retry = false
 }
 
-extension Options {
+extension LoadOptions {
     /// Reads the flags; ``timeout``, ``pipeline``, ``work`` and ``connectRate`` are known.
     mutating func setConnections(_ flags: ConnectionFlags) throws(UsageError) {
         retries = flags.retry

@@ -69,7 +69,7 @@ struct InputFlags: ParsableArguments {
     static let redirectLimit: UInt64 = 100
 }
 
-extension Options {
+extension LoadOptions {
     /// Reads the flags but for what concerns the request itself.
     mutating func setInputs(_ flags: InputFlags, _ command: LoadCommand, slots: TemplateSlots) throws(UsageError) {
         users.slots = slots
@@ -117,11 +117,13 @@ extension Options {
     private mutating func protectInputs() throws(UsageError) {
         for index in inputs.drafts.indices {
             var draft = inputs.drafts[index]
-            draft.url = try users.slots.protect(draft.url)
+            draft.url = try orUsage(template: try users.slots.protect(draft.url))
             for header in draft.headers.indices {
-                draft.headers[header] = try users.slots.protect(draft.headers[header])
+                draft.headers[header] = try orUsage(
+                    template: try users.slots.protect(draft.headers[header])
+                )
             }
-            if let body = draft.body { draft.body = try users.slots.protect(body) }
+            if let body = draft.body { draft.body = try orUsage(template: try users.slots.protect(body)) }
             inputs.drafts[index] = draft
         }
     }

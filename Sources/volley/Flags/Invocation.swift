@@ -12,7 +12,7 @@ struct Invocation: Sendable {
         case quiet
     }
 
-    var load: Options
+    var load: LoadOptions
     var reports: [ReportSink] = [.text]
     var chatter = Chatter.quiet
     /// Milliseconds since 1970 at which to start; nil: at once.
@@ -27,7 +27,7 @@ struct Invocation: Sendable {
     var linger: UInt64 = 0
 
     init(_ command: LoadCommand) throws(UsageError) {
-        load = try Options(command)
+        load = try LoadOptions(command)
         reports = try ReportSink.parse(command.format, outputs: command.output)
         chatter = command.quiet ? .quiet : command.noProgress ? .notes : command.live ? .live : .progress
         interval = try Self.interval(command.interval)
@@ -36,7 +36,7 @@ struct Invocation: Sendable {
             guard metricsPort != nil else { throw UsageError("--linger is about scrapes: use it with --prometheus") }
             linger = try Quantity.time(text, for: "--linger", allowingZero: true)
         }
-        repeats = try Options.count(command.repeats, for: "--repeat", limit: 1_000)
+        repeats = try LoadOptions.count(command.repeats, for: "--repeat", limit: 1_000)
         startAt = try command.startAt.map { text throws(UsageError) in try Self.instant(text) }
         guard load.work == .requests || !reports.contains(where: { $0.format == .wrk }) else {
             throw UsageError("--format wrk has no words for --handshake-only: use text or json")

@@ -3,13 +3,14 @@ import LoadGenerator
 import Reactor
 
 /// What a command line says of the load.
-extension Options {
+extension LoadOptions {
     init(_ command: LoadCommand) throws(UsageError) {
         var slots = TemplateSlots()
         let input = try InputFormat.read(command.what.input)
         let target = try Self.target(command, input, &slots)
         self.init(target, try Self.request(command, target, &slots))
         inputs = input
+        names = .flags
         let isSecure = if case .url(let url) = target { url.isSecure } else { false }
         work = command.security.handshakeOnly ? .handshakes : .requests
         proxy = try Self.proxy(command.proxy, target)
@@ -30,15 +31,15 @@ extension Options {
         connectRate = try Self.connectRate(command.connectRate)
         reuse = try Self.reuse(command.close, pipeline: pipeline, work)
         try setConnections(command.limits)
-        sources = try SourceAddresses.parse(command.sourceAddress)
+        sources = try SourceAddressList.parse(command.sourceAddress)
         unixSocket = try Self.unixName(command.unixSocket)
         connectTo = []
         for rule in command.connectTo { connectTo.append(try ConnectToRule(rule)) }
         showsDistribution = command.latency
-        for condition in command.failIf { gates.append(try Gate(condition)) }
+        for condition in command.failIf { thresholds.append(try Threshold(condition)) }
         try setPace(command.pace, isTimed: command.duration != nil, isScheduled: command.isScheduled)
         try setInputs(command.what, command, slots: slots)
-        try Gate.check(gates, inputs)
+        try Threshold.check(thresholds, inputs)
         try checkCombinations(method: request.method)
         if work == .handshakes { try checkHandshakes(command) }
         if let text = command.shard {
@@ -101,7 +102,7 @@ extension Options {
         return rate
     }
 
-    private static func reuse(_ text: String?, pipeline: Int, _ work: Work) throws(UsageError) -> Reuse {
+    private static func reuse(_ text: String?, pipeline: Int, _ work: LoadKind) throws(UsageError) -> ConnectionReuse {
         switch text {
         case nil: return work == .requests ? .keepAlive : .fin
         case "fin" where pipeline == 1: return .fin
@@ -136,8 +137,8 @@ extension Options {
         let absolute = input.drafts.lazy.filter { !$0.url.hasPrefix("/") }
         let first = absolute.first { $0.url.lowercased().hasPrefix("https:") } ?? absolute.first
         guard let url = command.url ?? first?.url else { return .embedded }
-        let text = command.what.template ? try slots.protect(url) : url
-        let target = try TargetURL(text, typed: url)
+        let text = command.what.template ? try orUsage(template: try slots.protect(url)) : url
+        let target = try orUsage(try TargetURL(text, typed: url))
         guard !slots.appears(in: target.hostField) else {
             throw UsageError("--template fills in what is requested, not of whom: use it behind the host")
         }
@@ -159,7 +160,7 @@ extension Options {
                 Array(text.utf8)
             } else if let path = command.bodyFile { try Files.read(path, for: "--body-file") } else { nil }
         if !command.what.form.isEmpty {
-            let form = try MultipartForm.body(command.what.form)
+            let form = try FormBody.body(command.what.form)
             body = form.bytes
             guard !headers.contains(where: { $0.lowercased().hasPrefix("content-type:") }) else {
                 throw UsageError("-H sets Content-Type, and --form has one of its own: leave it out")
@@ -167,20 +168,22 @@ extension Options {
             headers.append("Content-Type: \(form.type)")
         }
         if command.what.template {
-            for index in headers.indices { headers[index] = try slots.protect(headers[index]) }
-            if let plain = body { body = try slots.protect(plain) }
+            for index in headers.indices { headers[index] = try orUsage(template: try slots.protect(headers[index])) }
+            if let plain = body { body = try orUsage(template: try slots.protect(plain)) }
         }
         let (path, hostField) =
             switch target {
             case .embedded: (RunPlan.embeddedTarget(command.method, hasBody: body != nil), "localhost")
             case .url(let url): (url.target, url.hostField)
             }
-        return try RequestDescription(
-            method: command.method,
-            target: path,
-            hostField: hostField,
-            headers: headers,
-            body: body
+        return try orUsage(
+            try RequestDescription(
+                method: command.method,
+                target: path,
+                hostField: hostField,
+                headers: headers,
+                body: body
+            )
         )
     }
 

@@ -94,7 +94,7 @@ struct PaceFlags: ParsableArguments {
     }
 }
 
-extension Options {
+extension LoadOptions {
     /// Reads the flags; `duration` is `-d` as given, or wrk's ten seconds.
     mutating func setPace(_ flags: PaceFlags, isTimed: Bool, isScheduled: Bool) throws(UsageError) {
         guard flags.rate == nil || flags.stage.isEmpty else {

@@ -1,7 +1,7 @@
 import HTTPEngine
 import LoadGenerator
 
-extension Options {
+extension LoadOptions {
     /// `--proxy`, as curl reads it; the environment's proxies count for nothing, since a load test must say what it loads.
     static func proxy(_ text: String?, _ target: Target) throws(UsageError) -> Proxy? {
         guard let text else { return nil }

@@ -20,7 +20,7 @@ extension SecurityOptions {
         let proxy = hasProxy ? try Self.context(base, flags) : nil
         let serverName = try flags.sni.map { name throws(UsageError) in try Self.serverName(name) }
         guard isSecure else {
-            self.init(proxy: proxy, serverName: serverName, rootFlags: rootFlags)
+            self.init(proxy: proxy, serverName: serverName, givenRoots: rootFlags)
             return
         }
         base.resumes = !flags.noResume
@@ -32,7 +32,7 @@ extension SecurityOptions {
             target: try Self.context(base, flags),
             proxy: proxy,
             serverName: serverName,
-            rootFlags: rootFlags
+            givenRoots: rootFlags
         )
     }
 

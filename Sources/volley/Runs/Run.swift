@@ -9,7 +9,7 @@ struct Run {
 
     init(_ invocation: Invocation, limits: SystemLimits = .read()) throws(UsageError) {
         (self.invocation, self.limits) = (invocation, limits)
-        preflight = try Preflight(invocation.load, limits)
+        preflight = try orUsage(try Preflight(invocation.load, limits))
     }
 
     /// Everything that can be refused is refused before the first connect.
@@ -43,12 +43,12 @@ struct Run {
     /// The run, where others may have been before it; what is written while it goes on is, in place of theirs.
     func measure(on stage: inout RunStage, _ files: [ReportFile]) throws(UsageError) -> Measured {
         var plan = RunPlan(invocation.load, preflight)
-        let server = try plan.startEmbeddedServer()
+        let server = try orUsage(try plan.startEmbeddedServer())
         defer { server?.stop() }
-        let requests = try EngineRequests(plan, embedded: server?.address)
+        let requests = try orUsage(try EngineRequests(plan, embedded: server?.address))
         for note in plan.notes { stage.say(note) }
         let queues = ListenQueues()
-        var watch = RunWatch(invocation, plan, files: files, metrics: stage.metrics)
+        var watch = RunWatch(invocation, plan, files: files, metricsServer: stage.metricsServer)
         var result = try stage.run(plan, requests, &watch, startAt: invocation.startAt)
         for number in 1..<max(invocation.repeats, 1) where !result.interrupted {
             stage.say("run \(number) of \(invocation.repeats): \(result.runs.last?.text(plan.work) ?? "")")

@@ -4,10 +4,10 @@ import LoadGenerator
 import LoadReports
 import Reactor
 
-/// Where the runs of one command take place, one after the other: the main thread, the signals that end them, and the page of metrics
+/// Where the runs of one command take place, one after the other: the main thread, the signals that end them, and the page of metricsServer
 /// that lasts from the first to the last.
 struct RunStage {
-    let metrics: MetricsServer?
+    let metricsServer: MetricsServer?
     private let chatter: Invocation.Chatter
     private let linger: UInt64
     private var signals = SignalWait()
@@ -15,16 +15,22 @@ struct RunStage {
     /// Everything about this machine that can be refused is refused here, before the first connect.
     init(_ invocation: Invocation, _ preflight: Preflight, _ limits: SystemLimits) throws(UsageError) {
         (chatter, linger) = (invocation.chatter, invocation.linger)
-        try preflight.raiseDescriptors(limits)
-        try SourceAddresses.check(invocation.load.sources)
-        try invocation.load.security.loadRoots()
+        try orUsage(try preflight.raiseDescriptors(limits))
+        try orUsage(try SourceAddresses.check(invocation.load.sources))
+        try orUsage(try invocation.load.security.loadRoots())
         let plan = RunPlan(invocation.load, preflight)
-        metrics = try invocation.metricsPort.map { port throws(UsageError) in try MetricsServer(port: port, of: plan) }
-        if let metrics { say("the metrics are at http://127.0.0.1:\(metrics.port)/metrics") }
+        metricsServer = try invocation.metricsPort.map { port throws(UsageError) in
+            do throws(Errno) {
+                return try MetricsServer(port: port, of: plan)
+            } catch {
+                throw UsageError("--prometheus \(port) cannot be listened on: \(error): use another port")
+            }
+        }
+        if let metricsServer { say("the metrics are at http://127.0.0.1:\(metricsServer.port)/metrics") }
     }
 
     /// The last run is over, and its reports are written.
-    func close() { metrics?.stop(after: linger) }
+    func close() { metricsServer?.stop(after: linger) }
 
     /// Reports are about to be written: a first signal does not keep them from that.
     mutating func finishRuns() { signals.finish() }
@@ -43,12 +49,21 @@ struct RunStage {
         _ watch: inout RunWatch,
         startAt: UInt64? = nil
     ) throws(UsageError) -> RunResult {
-        let group = try plan.startLoops()
+        let group = try orUsage(try plan.startLoops())
         defer { group.shutdown() }
-        let resolver = try Names.resolver(for: plan.names, on: group.nextLoop(), &signals)
+        let resolver = try orUsage(
+            try NameLookup.resolver(for: plan.hostNames, on: group.nextLoop(), &signals)
+        )
         defer { resolver.shutdown() }
-        let crew = CrewBoard(workers: plan.threads, intervals: watch.intervals, log: watch.log) { SignalWait.wake() }
-        return load(Job(plan: plan, requests: requests, resolver: resolver, crew: crew), group, &watch, startAt)
+        let workerBoard = WorkerBoard(workers: plan.threads, intervals: watch.intervals, log: watch.log) {
+            SignalWait.wake()
+        }
+        return load(
+            WorkerSetup(plan: plan, requests: requests, resolver: resolver, workerBoard: workerBoard),
+            group,
+            &watch,
+            startAt
+        )
     }
 
     /// Until the time of `--start-at`; true if the user did not wait for it.
@@ -70,19 +85,19 @@ struct RunStage {
 
     /// Starts the workers together, watches them, and waits for the last.
     private mutating func load(
-        _ job: Job,
+        _ job: WorkerSetup,
         _ group: EventLoopGroup,
         _ watch: inout RunWatch,
         _ startAt: UInt64?
     ) -> RunResult {
-        let workers = RemoteWorker.crew(job, on: group)
+        let workers = RemoteWorker.makeAll(job, on: group)
         var interrupted = wait(for: startAt)
         let startedAt = uncurl_clock_ns(CLOCK_REALTIME)
         let begun = Instant.current()
         // Whoever did not wait for the start gets a report of nothing, not of the first requests.
         for worker in workers { if interrupted { worker.stop() } else { worker.start(at: begun) } }
         watch.begin(startedAt: UInt64(clamping: startedAt / 1_000_000))
-        while job.crew.finished == nil {
+        while job.workerBoard.finished == nil {
             switch signals.wait(nanoseconds: watch.span) {
             case .interrupted:
                 interrupted = true
@@ -93,7 +108,7 @@ struct RunStage {
         // The threads end before the workers go: timers of theirs may still be due.
         group.shutdown()
         withExtendedLifetime(workers) {}
-        var results = job.crew.finished ?? []
+        var results = job.workerBoard.finished ?? []
         watch.finish(&results, measured: RunResult.measured(results))
         var result = RunResult(
             plan: job.plan,

@@ -15,24 +15,27 @@ struct RunWatch {
     private var offset: UInt64 = 0
     private var hasBegun = false
     private var display: LiveDisplay
-    private let metrics: MetricsServer?
+    private let metricsServer: MetricsServer?
     private var text: RequestLogText
     /// The first report that could not be written; the run goes on, and says so at its end.
     private(set) var trouble: UsageError?
 
-    init(_ invocation: Invocation, _ plan: RunPlan, files: [ReportFile], metrics: MetricsServer?) {
-        (self.plan, self.metrics) = (plan, metrics)
+    init(_ invocation: Invocation, _ plan: RunPlan, files: [ReportFile], metricsServer: MetricsServer?) {
+        (self.plan, self.metricsServer) = (plan, metricsServer)
         streams = files.filter(\.format.isStream)
-        display = LiveDisplay(invocation.chatter)
+        display = LiveDisplay(
+            isWanted: invocation.chatter == .progress || invocation.chatter == .live,
+            plots: invocation.chatter == .live
+        )
         text = RequestLogText(plan.requestNames.all)
-        let isWatched = display.isShown || metrics != nil || files.contains { $0.format.showsCourse }
+        let isWatched = display.isShown || metricsServer != nil || files.contains { $0.format.showsCourse }
         intervals =
             !isWatched
             ? nil
             : IntervalBoard(
                 length: invocation.interval,
                 workers: plan.threads,
-                shape: plan.tallyShape
+                shape: plan.metricsShape
             )
         log = files.contains { $0.format == .requests } ? RequestLogBoard() : nil
         collector = intervals.map { IntervalCollector($0, workers: plan.threads, work: plan.work) }
@@ -61,7 +64,7 @@ struct RunWatch {
     mutating func renew(after measured: UInt64) {
         offset = measured
         guard let old = intervals else { return }
-        let board = IntervalBoard(length: old.length, workers: plan.threads, shape: plan.tallyShape)
+        let board = IntervalBoard(length: old.length, workers: plan.threads, shape: plan.metricsShape)
         intervals = board
         collector = IntervalCollector(board, workers: plan.threads, work: plan.work)
     }
@@ -72,10 +75,10 @@ struct RunWatch {
         guard var collector else { return }
         take(collector.collect())
         self.collector = collector
-        guard display.isShown || metrics != nil else { return }
+        guard display.isShown || metricsServer != nil else { return }
         let total = collector.total
         display.draw(RunSnapshot(total, of: plan.work), total.names, series, elapsed: elapsed, of: plan)
-        metrics?.publish(total, of: plan)
+        metricsServer?.publish(total, of: plan)
     }
 
     /// Between the last letter from a worker and the first report; the results get what was handed over before.
@@ -84,7 +87,7 @@ struct RunWatch {
         if var collector {
             take(collector.finish(&results, measured: measured))
             self.collector = collector
-            metrics?.publish(collector.total, of: plan)
+            metricsServer?.publish(collector.total, of: plan)
         }
         display.clear()
     }

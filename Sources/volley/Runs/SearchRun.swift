@@ -14,7 +14,7 @@ struct SearchRun {
     init(_ invocation: Invocation, goal: SearchGoal, from start: Rate) throws(UsageError) {
         (self.invocation, target, self.start) = (invocation, SearchTarget(goal), start)
         limits = .read()
-        preflight = try Preflight(invocation.load, limits)
+        preflight = try orUsage(try Preflight(invocation.load, limits))
     }
 
     func perform() throws(UsageError) -> Verdict {
@@ -23,7 +23,12 @@ struct SearchRun {
         var stage = try RunStage(invocation, preflight, limits)
         defer { stage.close() }
         // Of the trials, what is looked at while they go on; the reports are the confirmation's.
-        var watch = RunWatch(invocation, RunPlan(invocation.load, preflight), files: [], metrics: stage.metrics)
+        var watch = RunWatch(
+            invocation,
+            RunPlan(invocation.load, preflight),
+            files: [],
+            metricsServer: stage.metricsServer
+        )
         var watched: UInt64 = 0
         var search = RateSearch(from: start)
         var lines: [String] = []
@@ -66,9 +71,9 @@ struct SearchRun {
         _ watch: inout RunWatch
     ) throws(UsageError) -> RunResult {
         var plan = RunPlan(at(rate).load, preflight)
-        let server = try plan.startEmbeddedServer()
+        let server = try orUsage(try plan.startEmbeddedServer())
         defer { server?.stop() }
-        let requests = try EngineRequests(plan, embedded: server?.address)
+        let requests = try orUsage(try EngineRequests(plan, embedded: server?.address))
         return try stage.run(plan, requests, &watch)
     }
 
@@ -95,7 +100,7 @@ struct SearchRun {
 
     /// A trial that keeps the goal is good, whatever volley was late for: its lateness is in the latency.
     static func trial(_ result: RunResult, _ goal: SearchGoal) -> RateSearch.Trial {
-        if goal.holds(result.tally) { return .good }
+        if goal.holds(result.metrics) { return .good }
         return result.generatorLimits.isEmpty ? .bad : .unclear
     }
 
@@ -113,8 +118,8 @@ struct SearchRun {
             case .bad: "not good"
             case .unclear: "not good, and volley was the limit"
             }
-        let p99 = result.tally.schedule?.corrected.summary(percentiles: [99])?[99]
+        let p99 = result.metrics.schedule?.corrected.summary(percentiles: [99])?[99]
         return "search: \(fixed(rate.perSecond, 1))/s, p99 \(p99.map { Units.time($0) } ?? "unknown"), "
-            + "\(grouped(result.tally.errors)) errors: \(verdict)"
+            + "\(grouped(result.metrics.errors)) errors: \(verdict)"
     }
 }

@@ -3,19 +3,22 @@ import Reactor
 
 /// What a terminal shows while a run goes on: a line, or a few with a plot; nothing where standard error is no terminal.
 struct LiveDisplay {
-    private var line: ProgressLine
+    private var line: RunProgressLine
     private var view: LiveView?
 
-    init(_ chatter: Invocation.Chatter) {
-        line = ProgressLine(wanted: chatter == .progress || chatter == .live)
-        if chatter == .live, line.isShown { view = LiveView() }
+    /// - Parameters:
+    ///   - isWanted: nothing is shown otherwise.
+    ///   - plots: more than a line.
+    init(isWanted: Bool, plots: Bool) {
+        line = RunProgressLine(wanted: isWanted)
+        if plots, line.isShown { view = LiveView() }
     }
 
     var isShown: Bool { line.isShown }
 
     mutating func draw(
         _ snapshot: RunSnapshot,
-        _ named: [NamedTally],
+        _ named: [NamedMetrics],
         _ series: IntervalSeries,
         elapsed: UInt64,
         of plan: RunPlan

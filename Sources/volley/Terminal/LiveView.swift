@@ -17,7 +17,7 @@ struct LiveView {
     /// - Parameters:
     ///   - names: what was counted of each name so far; as many as there is room for have a line.
     ///   - line: the progress line, which stands below all.
-    mutating func draw(_ series: IntervalSeries, _ names: [(String, NamedTally)], _ line: String) {
+    mutating func draw(_ series: IntervalSeries, _ names: [(String, NamedMetrics)], _ line: String) {
         let (columns, rows) = Terminal.size(of: descriptor)
         let plots = rows >= Self.height * 2 + 4 ? Self.lines(series, columns: columns) : []
         let room = plots.isEmpty ? 0 : max(0, rows - plots.count - 2)
@@ -41,9 +41,9 @@ struct LiveView {
     private var home: String { drawnLines > 1 ? "\r\u{1B}[\(drawnLines - 1)A" : "\r" }
 
     /// `checkout   1,204 · p99 3.1 ms · 2 errors`, the name cut where it does not fit.
-    static func line(_ name: String, _ tally: NamedTally, columns: Int) -> String {
-        let p99 = tally.latency.summary(percentiles: [99])?[99].map { " · p99 \(Units.time($0))" } ?? ""
-        let figures = "  \(grouped(tally.completed))\(p99) · \(grouped(tally.errors)) errors"
+    static func line(_ name: String, _ metrics: NamedMetrics, columns: Int) -> String {
+        let p99 = metrics.latency.summary(percentiles: [99])?[99].map { " · p99 \(Units.time($0))" } ?? ""
+        let figures = "  \(grouped(metrics.completed))\(p99) · \(grouped(metrics.errors)) errors"
         return String((oneLine(name).prefix(max(4, columns - figures.count)) + figures).prefix(columns))
     }
 

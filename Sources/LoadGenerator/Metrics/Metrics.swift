@@ -1,0 +1,158 @@
+/// Everything that is counted in a run; what one worker counted, or several together.
+///
+/// At any moment `sent = completed + failed + inFlight`: see ``isBalanced``.
+package struct Metrics: Sendable {
+    /// Requests whose first byte was handed to a socket.
+    package var sent: UInt64 = 0
+    /// Requests whose response was received to its end, whatever its status.
+    package var completed: UInt64 = 0
+    /// Requests that were sent and will get no whole response.
+    package var failed: UInt64 = 0
+    /// Requests without an outcome yet; once the run has stopped, those that were under way then.
+    package var inFlight: UInt64 = 0
+    /// Requests that were sent again: what a server's announced close left without an answer on a pipeline; with ``RunPlan/retries``, what
+    /// met the end of a kept connection; what a proxy wanted credentials for. Each is in ``sent`` once.
+    package var sentAgain: UInt64 = 0
+
+    /// Responses by status code, 0 to 999.
+    package var statuses = [UInt64](repeating: 0, count: 1_000)
+
+    /// Bytes through the sockets, and of these the message contents.
+    package var wireBytesIn: UInt64 = 0
+    package var bodyBytesIn: UInt64 = 0
+    package var wireBytesOut: UInt64 = 0
+    package var bodyBytesOut: UInt64 = 0
+
+    /// Over the whole run, warm-up included: most connections are made there. Where connections are all there is, of the
+    /// measured part.
+    package var connectionsOpened: UInt64 = 0
+    package var connectionsFailed: UInt64 = 0
+    /// Where connections are all there is: those being opened or closed when the run stopped.
+    package var connectionsUnfinished: UInt64 = 0
+    /// At rest, and closed because bytes came that no request had asked for.
+    package var connectionsStray: UInt64 = 0
+    /// Of the connections opened.
+    package var handshakes = HandshakeLog()
+
+    /// From the first byte sent to the last byte received: 2xx and 3xx, other statuses, failures.
+    package var success = LatencyHistogram()
+    package var httpError = LatencyHistogram()
+    package var failure = LatencyHistogram()
+    /// From `connect` to the socket being connected; of the same connections as the counts above.
+    package var connect = LatencyHistogram()
+    /// From the first byte of the TLS handshake with the server to its end.
+    package var tls = LatencyHistogram()
+    /// From the first byte sent to the first byte received, for completed requests.
+    package var firstByte = LatencyHistogram()
+    /// Completed requests a second, one value a worker for each tenth of a second: wrk's `Req/Sec`.
+    package var rates = LatencyHistogram()
+
+    package var failures = FailureLog()
+
+    /// Redirections that were followed; each response on the way is in ``completed``.
+    package var redirects: UInt64 = 0
+    /// Answered after the measured part, while the run drained: counted everywhere, and in no rate.
+    package var drained: UInt64 = 0
+    /// The part of ``drained`` that was a success.
+    package var drainedSuccesses: UInt64 = 0
+
+    /// By the name of the request; the names are ``RunPlan/requestNames``.
+    package var names: [NamedMetrics] = []
+
+    /// What only a run with a schedule has.
+    package var schedule: ScheduleMetrics?
+
+    package init() {}
+
+    /// The counts add up.
+    package var isBalanced: Bool { sent == completed &+ failed &+ inFlight }
+
+    /// Responses with a 2xx or 3xx status, which are the headline rate: an error can be fast.
+    package var succeeded: UInt64 { success.count }
+    /// Responses with any other final status.
+    package var httpErrors: UInt64 { httpError.count }
+
+    /// What a run is made of, and came to its end.
+    package func done(_ work: LoadKind) -> UInt64 {
+        switch work {
+        case .requests: completed
+        case .handshakes: connectionsOpened
+        }
+    }
+
+    /// Whatever went wrong: failed requests, failed connects, and responses other than 2xx and 3xx.
+    package var errors: UInt64 { failed &+ connectionsFailed &+ httpErrors }
+
+    /// Of the requests that came due in the measured part, the share of those answered in it, whatever their status: the rate that was achieved, by
+    /// the one that was wanted. nil without a schedule.
+    package var rateRatio: Double? {
+        guard let due = schedule?.due, due > 0 else { return nil }
+        return (Double(completed) - Double(drained) - Double(redirects)) / Double(due)
+    }
+
+    /// The times that a run of this kind is about: from the instant a request was due, where it had one.
+    package func headline(_ work: LoadKind) -> LatencyHistogram {
+        switch work {
+        case .requests: schedule?.corrected ?? success
+        case .handshakes: tls
+        }
+    }
+
+    package static func isSuccess(status: Int) -> Bool { status >= 200 && status < 400 }
+
+    /// Adds the other's counts to these, as if one worker had seen both.
+    package mutating func merge(_ other: Metrics) {
+        sent &+= other.sent
+        completed &+= other.completed
+        failed &+= other.failed
+        inFlight &+= other.inFlight
+        sentAgain &+= other.sentAgain
+        for index in statuses.indices { statuses[index] &+= other.statuses[index] }
+        wireBytesIn &+= other.wireBytesIn
+        bodyBytesIn &+= other.bodyBytesIn
+        wireBytesOut &+= other.wireBytesOut
+        bodyBytesOut &+= other.bodyBytesOut
+        connectionsOpened &+= other.connectionsOpened
+        connectionsFailed &+= other.connectionsFailed
+        connectionsUnfinished &+= other.connectionsUnfinished
+        connectionsStray &+= other.connectionsStray
+        handshakes.merge(other.handshakes)
+        success.merge(other.success)
+        httpError.merge(other.httpError)
+        failure.merge(other.failure)
+        connect.merge(other.connect)
+        tls.merge(other.tls)
+        firstByte.merge(other.firstByte)
+        rates.merge(other.rates)
+        failures.merge(other.failures)
+        redirects &+= other.redirects
+        drained &+= other.drained
+        drainedSuccesses &+= other.drainedSuccesses
+        if names.isEmpty {
+            names = other.names
+        } else {
+            for (index, theirs) in other.names.enumerated() where names.indices.contains(index) {
+                names[index].merge(theirs)
+            }
+        }
+        if let theirs = other.schedule { schedule = schedule.map { $0.merged(with: theirs) } ?? theirs }
+    }
+
+    /// What of a warm-up's counts belongs to the measured part: its connections, with what kept others from coming about, and the requests
+    /// under way, carried over as sent. Where connections are what is measured, nothing.
+    func afterWarmUp(_ work: LoadKind) -> Metrics {
+        var fresh = MetricsShape(isScheduled: schedule != nil, names: names.count).make()
+        switch work {
+        case .handshakes: return fresh
+        case .requests: break
+        }
+        (fresh.sent, fresh.inFlight) = (inFlight, inFlight)
+        fresh.connectionsOpened = connectionsOpened
+        fresh.connectionsFailed = connectionsFailed
+        (fresh.connect, fresh.tls, fresh.handshakes) = (connect, tls, handshakes)
+        for (failure, record) in failures.records where failure.isConnectFailure {
+            fresh.failures.add(failure, count: record.count, at: record.first, example: record.example)
+        }
+        return fresh
+    }
+}

@@ -1,0 +1,30 @@
+extension Metrics {
+    /// One of the histograms, by the tag it has in logs and reports.
+    package struct Series: Sendable {
+        package var tag: String
+        /// What the run is about.
+        package var isMain = false
+        package var histogram: LatencyHistogram
+
+        package init(tag: String, isMain: Bool = false, histogram: LatencyHistogram) {
+            (self.tag, self.isMain, self.histogram) = (tag, isMain, histogram)
+        }
+    }
+
+    /// All histograms of times, those that the run is about first.
+    package func series(_ work: LoadKind) -> [Series] {
+        let corrected = schedule.map { [Series(tag: "corrected", isMain: true, histogram: $0.corrected)] } ?? []
+        let scheduled =
+            schedule.map {
+                [Series(tag: "wait", histogram: $0.wait), Series(tag: "lag", histogram: $0.lag)]
+            } ?? []
+        return corrected + [
+            Series(tag: "raw", isMain: work == .requests, histogram: success),
+            Series(tag: "http-error", histogram: httpError),
+            Series(tag: "failed", histogram: failure),
+            Series(tag: "ttfb", histogram: firstByte),
+            Series(tag: "connect", histogram: connect),
+            Series(tag: "tls", isMain: work == .handshakes, histogram: tls),
+        ] + scheduled
+    }
+}

@@ -1,0 +1,40 @@
+/// What is counted of the requests of one name.
+package struct NamedMetrics: Sendable {
+    /// Whole responses, whatever their status.
+    package var completed: UInt64 = 0
+    /// Of these, those with a 2xx or 3xx status.
+    package var succeeded: UInt64 = 0
+    /// Requests that were sent and failed, or got no connection.
+    package var failed: UInt64 = 0
+    /// The times that the run is about: corrected by a schedule, raw otherwise.
+    package var latency = LatencyHistogram()
+
+    package init() {}
+
+    package var httpErrors: UInt64 { completed &- succeeded }
+    package var errors: UInt64 { failed &+ httpErrors }
+    /// All that could have gone wrong.
+    package var ended: UInt64 { completed &+ failed }
+
+    package mutating func merge(_ other: NamedMetrics) {
+        completed &+= other.completed
+        succeeded &+= other.succeeded
+        failed &+= other.failed
+        latency.merge(other.latency)
+    }
+}
+
+/// What a worker's recorders have beside the usual counts.
+package struct MetricsShape: Hashable, Sendable {
+    /// They count by a schedule.
+    package var isScheduled = false
+    /// How many names are told apart.
+    package var names = 0
+
+    package func make() -> Metrics {
+        var metrics = Metrics()
+        if isScheduled { metrics.schedule = ScheduleMetrics() }
+        metrics.names = (0..<names).map { _ in NamedMetrics() }
+        return metrics
+    }
+}

@@ -1,0 +1,51 @@
+package import Reactor
+internal import Synchronization
+
+/// What one worker brings home.
+package struct WorkerResult: Sendable {
+    package var metrics: Metrics
+    package var connections: Int
+    /// The measured part.
+    package var start: Instant
+    package var end: Instant
+    /// The thread's, in the measured part.
+    var core: CoreTime
+}
+
+/// Where the workers, each on its thread, meet the main thread. The lock guards `results`.
+package final class WorkerBoard: Sendable {
+    /// nil: nobody looks before the end.
+    package let intervals: IntervalBoard?
+    /// nil: no log of single requests was asked for.
+    package let log: RequestLogBoard?
+    private let results: Mutex<[WorkerResult?]>
+    private let allDone: @Sendable () -> Void
+
+    /// `allDone` is called once, on the thread of the worker that is last.
+    package init(
+        workers: Int,
+        intervals: IntervalBoard? = nil,
+        log: RequestLogBoard? = nil,
+        allDone: @escaping @Sendable () -> Void
+    ) {
+        (self.intervals, self.log) = (intervals, log)
+        results = Mutex([WorkerResult?](repeating: nil, count: workers))
+        self.allDone = allDone
+    }
+
+    package func finished(_ index: Int, _ result: WorkerResult) {
+        let isLast = results.withLock { results in
+            results[index] = result
+            return results.allSatisfy { $0 != nil }
+        }
+        if isLast { allDone() }
+    }
+
+    /// All results, in the order of the threads; nil as long as one is missing.
+    package var finished: [WorkerResult]? {
+        results.withLock { results in
+            let all = results.compactMap { $0 }
+            return all.count == results.count ? all : nil
+        }
+    }
+}

@@ -1,0 +1,90 @@
+package import HTTPEngine
+package import Reactor
+
+/// A run as it is wanted: every value checked, nothing started, nothing looked up. The defaults are wrk's.
+package struct LoadOptions: Sendable {
+    package enum Target: Hashable, Sendable {
+        /// No URL: volley starts the embedded server and tests that.
+        case embedded
+        case url(TargetURL)
+    }
+
+    package var target: Target
+    package var work: LoadKind
+    package var proxy: Proxy?
+    package var security: SecurityOptions
+    package var request: RequestDescription
+    package var connections: Int
+    package var threads: Int
+    /// Nanoseconds; nil when only a count ends the run.
+    package var duration: UInt64?
+    package var requests: UInt64?
+    package var timeout: UInt64
+    package var limits = ConnectionLimits()
+    package var warmup: UInt64
+    package var pipeline: Int
+    /// New connections a second, all threads together; nil: as fast as the server's queue takes them.
+    package var connectRate: UInt64?
+    package var reuse: ConnectionReuse
+    /// A request whose kept connection ends before any byte of its answer is sent once more instead of failing.
+    package var retries = false
+    /// With port 0.
+    package var sources: [SocketAddress]
+    package var unixSocket: UnixName?
+    package var connectTo: [ConnectToRule]
+    package var showsDistribution: Bool
+    /// The part of a run that several processes make together; ``connections`` and ``requests`` are this part's.
+    package var shard: Shard
+    /// Conditions under which the run has failed.
+    package var thresholds: [Threshold] = []
+    /// The run is one of a search's.
+    package var search: SearchTarget?
+    /// Others decide how many connections are busy.
+    package var isSwarm = false
+    /// What notes and messages call settings.
+    package var names = SettingNames.properties
+    /// Open loop: when requests are due; nil: each connection sends its next as soon as it has an answer.
+    package var profile: LoadProfile?
+    /// How requests come due by their rate.
+    package var arrivals = ArrivalPattern.even
+    /// Closed loop: how many connections are busy at which time; nil: all.
+    package var crowd: CrowdProfile?
+    /// Closed loop: how long a connection rests after an answer.
+    package var think: Pause?
+    /// How long answers are waited for after the end, in nanoseconds.
+    package var drain: UInt64
+    /// How long before a request is due a thread stops sleeping and polls, in nanoseconds.
+    package var spin: UInt64
+    /// How far volley's own lateness may move a percentile by a schedule, in nanoseconds.
+    package var maxLag = LoadOptions.tolerableLag
+    /// Of everything random.
+    package var seed: UInt64
+    /// What is requested, in the place of `request`; empty: that, again and again.
+    package var inputs: RequestInput
+    package var order: RequestOrder
+    /// What virtual users do besides.
+    package var users: UserOptions
+
+    /// A month: instants are signed 64-bit nanoseconds, and any sum of a few of these fits.
+    package static let longest: UInt64 = 31 * 24 * 3_600_000_000_000
+    /// A lateness of the generator's own that moves a percentile no more than this is none.
+    package static let tolerableLag: UInt64 = 1_000_000
+    /// More than any process may hold open; ``Preflight`` knows the real limit of this one.
+    package static let connectionLimit: UInt64 = 1_000_000
+    package static let threadLimit: UInt64 = 1_024
+    /// A deeper pipeline only measures the server's buffers.
+    package static let pipelineLimit: UInt64 = 1_024
+
+    package init(_ target: Target, _ request: RequestDescription) {
+        (self.target, self.request) = (target, request)
+        (work, reuse, pipeline) = (.requests, .keepAlive, 1)
+        (proxy, security) = (nil, SecurityOptions())
+        (connections, threads) = (10, 2)
+        (duration, requests, timeout, warmup) = (10_000_000_000, nil, 2_000_000_000, 0)
+        (connectRate, sources, unixSocket, connectTo) = (nil, [], nil, [])
+        showsDistribution = false
+        shard = .whole
+        (profile, think, drain, spin, seed) = (nil, nil, 0, 0, 1)
+        (inputs, order, users) = (RequestInput(), .inOrder, UserOptions())
+    }
+}

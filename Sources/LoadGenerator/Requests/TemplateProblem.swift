@@ -1,0 +1,19 @@
+/// Why a text with places cannot be filled in.
+package enum TemplateProblem: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The text has what marks places in it.
+    case mark(String)
+    /// What stands between `{{` and `}}` is no value.
+    case unknown(String)
+    case file(FileProblem)
+    /// A file of lines has none.
+    case empty(String)
+
+    package var description: String {
+        switch self {
+        case .mark(let mark): "\(mark) may not stand in a text: volley marks places with it"
+        case .unknown(let text): "{{\(oneLine(text))}} is unknown: use \(TemplateValue.names)"
+        case .file(let problem): "\(problem): \(problem.advice)"
+        case .empty(let path): "\(quoted(path)) has no line in it"
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import CLinux
+import HTTPEngine
+import Reactor
+import TestServer
+
+/// A run with nobody watching, for programs that drive the load tester: signals are theirs.
+struct LibraryRun {
+    private let options: LoadOptions
+    private let preflight: Preflight
+
+    /// Everything that can be refused is refused here.
+    init(_ options: LoadOptions, limits: SystemLimits = .read()) throws(LoadTestError) {
+        self.options = options
+        preflight = try Preflight(options, limits)
+        try preflight.raiseDescriptors(limits)
+        try SourceAddresses.check(options.sources)
+        try options.security.loadRoots()
+    }
+
+    /// One run, on threads of its own. Blocks until it is over.
+    func run() throws(LoadTestError) -> RunResult {
+        var plan = RunPlan(options, preflight)
+        let server = try plan.startEmbeddedServer()
+        defer { server?.stop() }
+        let requests = try EngineRequests(plan, embedded: server?.address)
+        let group = try plan.startLoops()
+        defer { group.shutdown() }
+        let resolver = Resolver()
+        defer { resolver.shutdown() }
+        let done = Monitor(false)
+        let workerBoard = WorkerBoard(workers: plan.threads) { done.update { $0 = true } }
+        let job = WorkerSetup(plan: plan, requests: requests, resolver: resolver, workerBoard: workerBoard)
+        let workers = RemoteWorker.makeAll(job, on: group)
+        let startedAt = UInt64(clamping: uncurl_clock_ns(CLOCK_REALTIME) / 1_000_000)
+        let begun = Instant.current()
+        for worker in workers { worker.start(at: begun) }
+        while done.wait(atMost: .seconds(60), until: { $0 ? true : nil }) == nil {}
+        // The threads end before the workers go: timers of theirs may still be due.
+        group.shutdown()
+        withExtendedLifetime(workers) {}
+        return RunResult(plan: plan, startedAt: startedAt, workers: workerBoard.finished ?? [], interrupted: false)
+    }
+}

@@ -1,0 +1,91 @@
+import HTTPEngine
+package import Reactor
+internal import Synchronization
+
+/// The names of target and proxy, looked up once before a run: an unknown one is a mistake in the command line, and a look-up
+/// a connection would measure the name server.
+package enum NameLookup {
+    /// A resolver that knows the addresses of `names` by heart.
+    package static func resolver(
+        for names: [String],
+        on loop: EventLoop,
+        _ signals: inout SignalWait
+    ) throws(LoadTestError) -> Resolver {
+        var options = Resolver.Options()
+        for name in names {
+            options.overrides[name.hasSuffix(".") ? String(name.dropLast()) : name] = try addresses(
+                of: name,
+                on: loop,
+                &signals
+            )
+        }
+        return Resolver(options: options)
+    }
+
+    package static func addresses(
+        of name: String,
+        on loop: EventLoop,
+        _ signals: inout SignalWait
+    ) throws(LoadTestError) -> [IPAddress] {
+        let resolver = Resolver()
+        defer { resolver.shutdown() }
+        let answers = Answers()
+        loop.post { answers.ask(resolver, name, on: loop) }
+        while true {
+            switch answers.outcome {
+            case .success(let addresses)?:
+                return addresses
+            case .failure(let error)?:
+                throw .unknownHost(name, reason: "\(error)")
+            case nil:
+                break
+            }
+            if signals.wait(nanoseconds: 1_000_000_000) == .interrupted {
+                throw .interrupted(host: name)
+            }
+        }
+    }
+
+    /// Both families' answers, brought from the loop to the main thread. The lock guards `state`.
+    private final class Answers: Sendable {
+        private struct State: Sendable {
+            var addresses: [IPAddress] = []
+            var error: ResolveError?
+            var missing = 2
+        }
+
+        private let state = Mutex(State())
+
+        /// Addresses of either family are enough; nil while answers are missing.
+        var outcome: Result<[IPAddress], ResolveError>? {
+            state.withLock { state in
+                guard state.missing == 0 else { return nil }
+                if state.addresses.isEmpty { return .failure(state.error ?? .noAddress) }
+                return .success(state.addresses)
+            }
+        }
+
+        func ask(_ resolver: Resolver, _ name: String, on loop: EventLoop) {
+            do throws(ResolveError) {
+                let resolution = try resolver.resolve(name, on: loop) { [self] _, result in take(result, count: 1) }
+                switch resolution {
+                case .known(let addresses): take(.success(addresses), count: 2)
+                case .pending: break
+                }
+            } catch {
+                take(.failure(error), count: 2)
+            }
+        }
+
+        private func take(_ result: Result<[IPAddress], ResolveError>, count: Int) {
+            state.withLock { state in
+                switch result {
+                case .success(let addresses): state.addresses += addresses
+                case .failure(let error): state.error = state.error ?? error
+                }
+                state.missing -= count
+            }
+            SignalWait.wake()
+        }
+    }
+}

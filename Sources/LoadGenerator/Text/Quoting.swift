@@ -1,0 +1,17 @@
+/// A user's text inside a message: quoted, on one line, and short enough to leave the message readable.
+package func quoted(_ text: some StringProtocol) -> String {
+    "\"" + oneLine(text.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : "\($0)" }.joined()) + "\""
+}
+
+/// Text from a user or a peer without what would move a terminal's cursor, cut after `limit` characters.
+package func oneLine(_ text: some StringProtocol, limit: Int = 96) -> String {
+    var out = ""
+    for (index, scalar) in text.unicodeScalars.enumerated() {
+        guard index < limit else { return out + "…" }
+        switch scalar.value {
+        case 0..<0x20, 0x7F..<0xA0, 0x2028, 0x2029: out += "\\u{\(String(scalar.value, radix: 16))}"
+        default: out.unicodeScalars.append(scalar)
+        }
+    }
+    return out
+}

@@ -1,0 +1,210 @@
+/// A figure of a run that a condition can be about.
+package struct ThresholdMetric: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
+        /// Nanoseconds.
+        case time
+        /// Of all requests, 0 to 1.
+        case share
+        case perSecond
+        case count
+
+        package func text(_ value: Double) -> String {
+            switch self {
+            case .time: Units.time(value)
+            case .share: fixed(value * 100, 3) + " %"
+            case .perSecond: fixed(value, 1) + "/s"
+            case .count: fixed(value, 0)
+            }
+        }
+    }
+
+    /// Of a series of times.
+    package enum Statistic: Hashable, Sendable {
+        case percentile(Double)
+        case mean, minimum, maximum, deviation
+    }
+
+    package enum Figure: Hashable, Sendable {
+        /// nil: the times that the run is about.
+        case time(series: String?, Statistic)
+        case errors, successRate, completedRate
+        /// Of the rate that was wanted, the part that was answered in the measured part.
+        case rateRatio
+        /// One class of failures.
+        case failures(FailureClass)
+        case completed, failed, httpErrors, sentAgain, unsent
+
+        /// It is counted of each name.
+        var isOfNames: Bool {
+            switch self {
+            case .time(series: nil, _), .errors, .completed, .failed, .httpErrors: true
+            case .time, .successRate, .completedRate, .rateRatio, .failures, .sentAgain, .unsent: false
+            }
+        }
+    }
+
+    package let name: String
+    package let figure: Figure
+    /// Of the requests of this name alone.
+    package let requestName: String?
+
+    package static let series = ["raw", "corrected", "ttfb", "connect", "tls", "lag", "wait"]
+    package static let names =
+        "p50, p99.9 and the like, mean, max, min or stdev, each also as raw_p99 (\(series.joined(separator: ", "))); errors, rps, "
+        + "completed_rps, rate_ratio, completed, failed, http_errors, sent_again, unsent, or a class of failures such as timeout or "
+        + "closed_before_answer; of the requests of one name p99{NAME}, errors{NAME} and the like"
+
+    /// `p99`, `errors`; `p99{checkout}` of the requests of one name. nil for a name that is none.
+    package init?(_ text: String) {
+        var name = text
+        var request: String?
+        if text.hasSuffix("}"), let brace = text.firstIndex(of: "{") {
+            name = String(text[..<brace])
+            request = String(text[text.index(after: brace)...].dropLast())
+        }
+        guard let figure = Self.figure(name), request == nil || figure.isOfNames else { return nil }
+        (self.name, self.figure, requestName) = (text, figure, request)
+    }
+
+    private static func figure(_ name: String) -> Figure? {
+        switch name {
+        case "errors": return .errors
+        case "rps": return .successRate
+        case "completed_rps": return .completedRate
+        case "rate_ratio": return .rateRatio
+        case "completed": return .completed
+        case "failed": return .failed
+        case "http_errors": return .httpErrors
+        case "sent_again": return .sentAgain
+        case "unsent": return .unsent
+        default:
+            if let kind = FailureClass(rawValue: name.replacing("_", with: "-")) { return .failures(kind) }
+            let parts = name.split(separator: "_", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            let series = parts.count == 2 ? parts[0] : nil
+            guard series.map({ Self.series.contains($0) }) ?? true,
+                let statistic = Self.statistic(parts[parts.count - 1])
+            else { return nil }
+            return .time(series: series, statistic)
+        }
+    }
+
+    private static func statistic(_ text: String) -> Statistic? {
+        switch text {
+        case "mean": return .mean
+        case "min": return .minimum
+        case "max": return .maximum
+        case "stdev": return .deviation
+        default:
+            guard text.hasPrefix("p"), text.dropFirst().first?.isNumber == true, let number = Double(text.dropFirst()),
+                (0...100).contains(number)
+            else { return nil }
+            return .percentile(number)
+        }
+    }
+
+    /// The percentile of the time since requests were due that it is; nil for other figures.
+    var correctedPercentile: Double? {
+        guard requestName == nil else { return nil }
+        return switch figure {
+        case .time(series: nil, .percentile(let percentile)), .time(series: "corrected"?, .percentile(let percentile)):
+            percentile
+        case .time, .errors, .successRate, .completedRate, .rateRatio, .failures, .completed, .failed, .httpErrors,
+            .sentAgain,
+            .unsent:
+            nil
+        }
+    }
+
+    package var kind: Kind {
+        switch figure {
+        case .time: .time
+        case .errors, .rateRatio: .share
+        case .successRate, .completedRate: .perSecond
+        case .completed, .failed, .failures, .httpErrors, .sentAgain, .unsent: .count
+        }
+    }
+
+    /// The errors that it counts. Of one name alone it says nothing of the others'.
+    package var counted: ToleratedErrors {
+        guard requestName == nil else { return ToleratedErrors() }
+        return switch figure {
+        case .errors: ToleratedErrors(failed: true, httpErrors: true)
+        case .failed: ToleratedErrors(failed: true)
+        case .failures(let kind): ToleratedErrors(kinds: [kind])
+        case .httpErrors: ToleratedErrors(httpErrors: true)
+        case .unsent: ToleratedErrors(unsent: true)
+        case .time, .sentAgain, .successRate, .completedRate, .rateRatio, .completed: ToleratedErrors()
+        }
+    }
+}
+
+/// Where conditions find their figures: a finished run's, or a saved report's.
+package struct ThresholdFigures: Sendable {
+    package let metrics: Metrics
+    private let work: LoadKind
+    private let measured: UInt64
+    private let names: [String]
+
+    /// - Parameters:
+    ///   - measured: nanoseconds.
+    ///   - names: of the requests, in the order of the metrics' own.
+    package init(_ metrics: Metrics, of work: LoadKind, measured: UInt64, names: [String]) {
+        (self.metrics, self.work, self.measured, self.names) = (metrics, work, measured, names)
+    }
+
+    package func value(_ metric: ThresholdMetric) -> Double? {
+        if let name = metric.requestName { return value(metric, of: name) }
+        switch metric.figure {
+        case .time(let series, let statistic): return time(series, statistic)
+        case .errors:
+            let all =
+                work == .handshakes
+                ? metrics.connectionsOpened &+ metrics.connectionsFailed
+                : metrics.completed &+ metrics.failed &+ metrics.connectionsFailed
+            return all == 0 ? nil : Double(metrics.errors) / Double(all)
+        case .successRate:
+            return perSecond(
+                work == .handshakes ? metrics.connectionsOpened : metrics.succeeded - metrics.drainedSuccesses
+            )
+        case .completedRate: return perSecond(metrics.done(work) - (work == .handshakes ? 0 : metrics.drained))
+        case .rateRatio: return metrics.rateRatio
+        case .failures(let kind): return Double(metrics.failures.count { $0.kind == kind })
+        case .completed: return Double(metrics.done(work))
+        case .failed: return Double(metrics.failed &+ metrics.connectionsFailed)
+        case .httpErrors: return Double(metrics.httpErrors)
+        case .sentAgain: return Double(metrics.sentAgain)
+        case .unsent: return Double(metrics.schedule?.unsent ?? 0)
+        }
+    }
+
+    private func value(_ metric: ThresholdMetric, of name: String) -> Double? {
+        guard let place = names.firstIndex(of: name), metrics.names.indices.contains(place) else { return nil }
+        let metrics = metrics.names[place]
+        switch metric.figure {
+        case .time(_, let statistic): return Self.time(metrics.latency, statistic)
+        case .errors: return metrics.ended == 0 ? nil : Double(metrics.errors) / Double(metrics.ended)
+        case .completed: return Double(metrics.completed)
+        case .failed: return Double(metrics.failed)
+        case .httpErrors: return Double(metrics.httpErrors)
+        case .successRate, .completedRate, .rateRatio, .failures, .sentAgain, .unsent: return nil
+        }
+    }
+
+    private func perSecond(_ count: UInt64) -> Double { measured == 0 ? 0 : Double(count) * 1e9 / Double(measured) }
+
+    private func time(_ series: String?, _ statistic: ThresholdMetric.Statistic) -> Double? {
+        let histogram =
+            series.map { name in metrics.series(work).first { $0.tag == name }?.histogram } ?? metrics.headline(work)
+        return histogram.flatMap { Self.time($0, statistic) }
+    }
+
+    package static func time(_ histogram: LatencyHistogram, _ statistic: ThresholdMetric.Statistic) -> Double? {
+        switch statistic {
+        case .percentile(let percentile): histogram.summary(percentiles: [percentile])?[percentile].map { Double($0) }
+        case .mean: histogram.summary(percentiles: [])?.mean
+        case .minimum: histogram.minimum.map { Double($0) }
+        case .maximum: histogram.maximum.map { Double($0) }
+        case .deviation: histogram.summary(percentiles: [])?.deviation
+        }
+    }
+}

@@ -1,0 +1,369 @@
+import HTTPEngine
+import Reactor
+
+/// What a worker's virtual users send, and when: by a schedule (open loop), or each after its answer and its pause.
+///
+/// ```
+///            due, or awake                       outcome
+///   resting ───────────────▶ under way ─────────────────────────▶ resting   (by a schedule)
+///      ▲                                                └───────▶ asleep ──▶ (with a pause)
+///      └── a connection is to be made: ``ConnectPacer`` says when
+/// ```
+/// By a schedule, a request that is due takes a user at rest: an idle connection, or a new one as long as there are fewer
+/// than the plan allows. With none free it stays in ``ArrivalSchedule``, which is two counters, and its latency runs.
+/// Lives on the worker's loop. The loop's alarm is its own. Worker, driver and users hold each other until the run has ended: an unowned
+/// reference is an atomic operation at each touch, and a request touches some twenty.
+final class VirtualUserDriver: AlarmHandler {
+    let worker: Worker
+    let plan: RunPlan
+    private let share: RunPlan.Share
+    /// Last in, first out, as the engine's idle connections are.
+    private var resting: [VirtualUser] = []
+    private var asleep = DeadlineHeap<VirtualUser>()
+    private var arrivals: ArrivalSchedule?
+    /// What was due before counts nowhere: it belongs to the warm-up.
+    private(set) var since = Instant.never
+    /// When a connection may be opened again; never if that is not what is waited for.
+    private var mayConnect = Instant.never
+    private var random: RandomStream
+    private var context: TemplateContext
+    /// What a request is, or is filled with, depends on its number.
+    private let isNumbered: Bool
+    /// Virtual users that sleep with a request in mind.
+    private var promised = 0
+    let inspects: Bool
+
+    init(_ worker: Worker, _ share: RunPlan.Share) {
+        (self.worker, self.share, plan) = (worker, share, worker.plan)
+        random = RandomStream(seed: plan.seed, stream: share.index)
+        context = TemplateContext(
+            thread: share.index,
+            shard: plan.shard,
+            random: RandomStream(seed: ~plan.seed, stream: share.index)
+        )
+        isNumbered = worker.requests.list?.isNumbered == true || plan.users.slots.isNumbered
+        inspects = plan.users.inspects
+        let first = plan.shares[..<share.index].reduce(0) { $0 + $1.connections }
+        let users = (0..<share.connections).map { VirtualUser(self, number: first + $0) }
+        if let script = plan.users.script { for user in users { user.script = script(user.number) } }
+        resting = users.reversed()
+    }
+
+    // MARK: The run
+
+    func warmUp(from begun: Instant) {
+        since = begun.advanced(byNanoseconds: Int64(clamping: plan.warmup))
+        guard let profile = plan.profile else { return }
+        let warmup = LoadProfile(rate: profile.firstRate, duration: plan.warmup)
+        begin(arrivals(warmup, from: begun))
+    }
+
+    func measure(from start: Instant) {
+        since = start
+        guard let profile = plan.profile else { return }
+        begin(arrivals(profile, from: start, limit: share.requests))
+    }
+
+    private func begin(_ arrivals: ArrivalSchedule) {
+        self.arrivals = arrivals
+        setAlarm()
+    }
+
+    /// Virtual users that are under way, or have a pause.
+    var active: Int { share.connections - resting.count }
+
+    /// Nothing is under way, and nobody sleeps with a request in mind.
+    var isIdle: Bool { worker.running == 0 && (promised == 0 || worker.isDraining) }
+
+    /// Requests are due that were not sent.
+    var hasBacklog: Bool { (arrivals?.backlog ?? 0) > 0 }
+
+    /// No more requests come due than by `end`; those that did are still sent while the run drains.
+    func timeIsUp(at end: Instant) {
+        notice(by: end)
+        sendDue()
+        setAlarm()
+    }
+
+    /// The measured part ends here: what came due in it counts, though nobody has looked since.
+    func noticeRest(until end: Instant) { notice(by: end) }
+
+    /// The worker has stopped: what was due and is not sent will not be.
+    func end() {
+        dropBacklog()
+        stopSchedule()
+        resting = []
+        asleep = DeadlineHeap()
+    }
+
+    func dropBacklog() {
+        let now = worker.loop.now
+        let (worker, since) = (worker, since)
+        arrivals?.takeCrowd { due, count in
+            if due >= since { worker.metrics.unsent(count, age: worker.nanoseconds(from: due, to: now)) }
+        }
+    }
+
+    func stopSchedule() {
+        arrivals = nil
+        worker.loop.setAlarm(at: .never, self)
+    }
+
+    /// A schedule of one rate, from now on.
+    func begin(_ rate: Rate) {
+        let profile = LoadProfile(rate: rate, duration: RunPlan.swarmDuration)
+        begin(arrivals(profile, from: worker.loop.now))
+    }
+
+    /// This thread's part: of all threads of all shards it has one number, and they take turns.
+    private func arrivals(_ profile: LoadProfile, from start: Instant, limit: UInt64? = nil) -> ArrivalSchedule {
+        let thread = plan.shard.index * plan.threads + share.index
+        return ArrivalSchedule(
+            profile,
+            from: start,
+            thread: thread,
+            of: plan.shard.count * plan.threads,
+            limit: limit,
+            // Who pays for polling wants each request at its instant.
+            grain: plan.spin > 0 ? 0 : ArrivalSchedule.grain,
+            random: plan.arrivals == .poisson ? RandomStream(seed: plan.seed &+ 1, stream: thread) : nil
+        )
+    }
+
+    // MARK: When
+
+    func alarmRang() {
+        if worker.hasTime() {
+            serve()
+        } else if worker.isDraining {
+            sendDue()
+            setAlarm()
+        } else {
+            worker.timeIsUp()
+        }
+    }
+
+    /// Sends what is due, wakes who has slept enough, and sees when to look again.
+    private func serve() {
+        let now = worker.loop.now
+        let before = arrivals?.noticed ?? 0
+        if arrivals?.isTimeToLook(now) == true { notice(by: now) }
+        sendDue()
+        // None if that was the end of the run.
+        let (noticed, backlog) = (arrivals?.noticed ?? before, arrivals?.backlog ?? 0)
+        worker.metrics.delayed(min(noticed - before, backlog))
+        while let user = asleep.pop(by: now) { wake(user) }
+        setAlarm()
+    }
+
+    private func wake(_ user: VirtualUser) {
+        if user.request != nil { promised -= 1 }
+        // By a schedule, who has slept without a request in mind waits for the next that is due.
+        if user.request == nil, plan.profile != nil { resting.append(user) } else { startNext(user) }
+    }
+
+    private func notice(by now: Instant) {
+        var count: UInt64 = 0
+        while count < ArrivalSchedule.crowd, let due = arrivals?.notice(by: now) {
+            worker.metrics.due(noticedAfter: worker.nanoseconds(from: due, to: now))
+            count += 1
+        }
+        guard count == ArrivalSchedule.crowd else { return }
+        let worker = worker
+        arrivals?.noticeCrowd(by: now) { due, count in
+            worker.metrics.due(count, noticedAfter: worker.nanoseconds(from: due, to: now))
+        }
+    }
+
+    private func sendDue() {
+        mayConnect = .never
+        guard arrivals != nil else { return }
+        while hasBacklog, !resting.isEmpty, hasConnection() {
+            guard let (due, noticed) = arrivals?.take(), let user = resting.popLast() else { return }
+            (user.due, user.lag) = (due, worker.nanoseconds(from: due, to: noticed))
+            begin(user)
+        }
+        finishIfDone()
+    }
+
+    /// A connection is idle, or one may be opened now.
+    private func hasConnection() -> Bool {
+        if worker.engine.hasFreeConnection { return true }
+        let now = worker.sinceBegin(worker.loop.now)
+        if let later = worker.pacer.wait(at: now, dialling: worker.engine.statistics.dialling) {
+            mayConnect = worker.instant(sinceBegin: later)
+            return false
+        }
+        worker.pacer.began()
+        return true
+    }
+
+    private func setAlarm() {
+        var time = min(arrivals?.nextLook ?? .never, asleep.earliest, worker.deadline)
+        if hasBacklog, !resting.isEmpty { time = min(time, mayConnect) }
+        worker.loop.setAlarm(at: time, spin: Int64(clamping: plan.spin), self)
+    }
+
+    /// A run by count ends with its last outcome.
+    private func finishIfDone() {
+        guard arrivals?.isOver == true, isIdle else { return }
+        if worker.isDraining || share.requests.map({ arrivals?.taken ?? 0 >= $0 }) == true { worker.stop() }
+    }
+
+    // MARK: What
+
+    /// Closed loop: a user may open a connection now.
+    func startResting() {
+        guard let user = resting.popLast() else { return }
+        startNext(user)
+    }
+
+    /// A user that is free, or has slept.
+    private func startNext(_ user: VirtualUser) {
+        if user.request != nil { return start(user) }
+        guard worker.budget != 0 else {
+            resting.append(user)
+            return worker.finishIfDone()
+        }
+        // It is among those that are active already.
+        guard active <= worker.wanted else { return resting.append(user) }
+        if user.needsConnection, user.due != .never {
+            // Not its first: the pacer says when.
+            user.due = .never
+            resting.append(user)
+            worker.pacer.add()
+            return worker.connect()
+        }
+        user.due = worker.loop.now
+        begin(user)
+    }
+
+    /// The first request of a user's turn.
+    private func begin(_ user: VirtualUser) {
+        user.sequence = isNumbered ? nextNumber() : 0
+        user.isFirstOfVisit = true
+        user.hops = 0
+        if user.script != nil { return ask(user, nil) }
+        guard let list = worker.requests.list else { return }
+        let planned = list.requests[list.index(user.sequence, plan.shard, &random)]
+        (user.request, user.name) = (planned, planned.name)
+        spend()
+        start(user)
+    }
+
+    /// What was recorded keeps its own instant, whoever sends it; everything else is taken in turn by all threads.
+    private func nextNumber() -> UInt64 {
+        if plan.profile?.isRecorded == true, let arrivals { return arrivals.lastTaken }
+        return plan.shard.number(worker.sequence.take())
+    }
+
+    /// A run by count has one less to send; by a schedule ``ArrivalSchedule`` counts.
+    private func spend() {
+        if plan.profile == nil { worker.budget? -= 1 }
+    }
+
+    /// Sends the user's request.
+    private func start(_ user: VirtualUser) {
+        guard let planned = user.request else { return }
+        user.findings = ResponseFindings()
+        user.needsConnection = false
+        worker.running += 1
+        worker.engine.start(ready(planned, user), delegate: user)
+    }
+
+    /// The bytes of a request: the same for all, or with what this one has of its own.
+    private func ready(_ planned: PlannedRequest, _ user: VirtualUser) -> EngineRequest {
+        var cookies: String?
+        if plan.users.keepsCookies, !user.jar.isEmpty {
+            cookies = user.jar.field(
+                host: planned.origin.host,
+                path: planned.description.target,
+                isSecure: planned.origin.scheme == .https,
+                now: VirtualUserDriver.wallClock()
+            )
+        }
+        if cookies == nil, let fixed = planned.fixed { return fixed }
+        (context.user, context.number) = (user.number, user.sequence)
+        let more = cookies.map { [(name: "Cookie", value: $0)] } ?? []
+        // Values are made to be sendable, and cookies are checked when they are set; the bare request stands in for the impossible.
+        return (try? planned.filled(&context, adding: more)) ?? planned.fixed ?? worker.requests.single
+    }
+
+    /// Asks a user's script what comes next.
+    private func ask(_ user: VirtualUser, _ response: LoadResponse?) {
+        switch user.script?(response) ?? .done {
+        case .done:
+            // A visit without a single request would begin again for ever.
+            if response == nil { return sleep(user, 1_000_000) }
+            free(user)
+        case .request(let request, let pause):
+            guard worker.budget != 0 else { return free(user) }
+            do throws(LoadTestError) {
+                user.request = try worker.requests.factory.request(request.draft)
+            } catch {
+                let failure = Failure(.write, .other, detail: "unusable request")
+                worker.metrics.connectionFailed(
+                    failure,
+                    at: worker.sinceBegin(worker.loop.now),
+                    example: error.description
+                )
+                return sleep(user, ConnectPacer.holdOff)
+            }
+            spend()
+            if pause > .zero {
+                promised += 1
+                return sleep(user, UInt64(clamping: pause.wholeNanoseconds))
+            }
+            start(user)
+        }
+    }
+
+    private func sleep(_ user: VirtualUser, _ nanoseconds: UInt64) {
+        asleep.push(user, at: worker.loop.now.advanced(byNanoseconds: Int64(clamping: nanoseconds)))
+        setAlarm()
+    }
+
+    // MARK: Outcomes
+
+    func finished(_ user: VirtualUser, _ outcome: Outcome, _ report: ExchangeReport) {
+        guard worker.hasTime() || worker.drain() else {
+            // Before `stop`, which may hand the metrics over from within.
+            noteUnfinished(user, report)
+            return worker.stop()
+        }
+        worker.running -= 1
+        let former = user.request
+        user.request = nil
+        switch outcome {
+        case .completed: user.request = completed(user, former, report)
+        case .failed(let error): failed(user, former, error, report)
+        }
+        // A redirection goes on at once, though time be up: it is the answer to what was sent in time.
+        if user.request != nil { return start(user) }
+        user.hops = 0
+        user.isFirstOfVisit = false
+        if user.script != nil, !worker.isDraining { return ask(user, user.findings.response) }
+        free(user)
+    }
+
+    /// A user's turn is over.
+    private func free(_ user: VirtualUser) {
+        user.request = nil
+        if worker.isDraining {
+            resting.append(user)
+            sendDue()
+            if plan.profile == nil, worker.running == 0 { worker.stop() }
+        } else if plan.profile != nil {
+            resting.append(user)
+            guard worker.budget != 0 else { return worker.finishIfDone() }
+            // What is due from here on waits for the next look.
+            sendDue()
+            if mayConnect != .never { setAlarm() }
+        } else if let think = plan.think {
+            sleep(user, think.length(&random))
+            worker.finishIfDone()
+        } else {
+            startNext(user)
+        }
+    }
+}

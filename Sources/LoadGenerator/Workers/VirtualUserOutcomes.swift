@@ -1,0 +1,177 @@
+import CLinux
+import HTTP1
+import HTTPEngine
+import Reactor
+
+/// What virtual users' requests came to, in numbers, and what their responses were.
+extension VirtualUserDriver {
+    /// Counts a whole response. Returns what follows it, if it is a redirection.
+    func completed(_ user: VirtualUser, _ request: PlannedRequest?, _ report: ExchangeReport) -> PlannedRequest? {
+        let timings = report.timings
+        let end = timings.responseEnd ?? worker.loop.now
+        // A retry's time runs from the first attempt: the caller waited for both.
+        let sent = report.retried ? timings.start : timings.requestStart ?? timings.start
+        let status = report.status ?? 0
+        worker.noteConnection(report)
+        worker.metrics.sent()
+        worker.noteBytes(report)
+        let latency = worker.nanoseconds(from: sent, to: end)
+        let firstByte = worker.nanoseconds(from: sent, to: timings.responseStart ?? end)
+        noteWait(user, report)
+        var next: PlannedRequest?
+        let refused = worker.limits.failure(report, until: end)
+        var verdict = refused.map { .unwanted($0) } ?? judge(user, status)
+        if refused == nil, let location = user.findings.location, let request, plan.users.redirects > 0 {
+            next =
+                user.hops < plan.users.redirects
+                ? worker.requests.factory.following(request, to: location, status: status) : nil
+            if next == nil, user.hops >= plan.users.redirects { verdict = .unwanted(Failure(.check, .redirectLimit)) }
+        }
+        if next != nil {
+            user.hops += 1
+            worker.metrics.redirected()
+            verdict = .success
+        }
+        var isSuccess = false
+        switch verdict {
+        case .success, .httpError:
+            if case .success = verdict { isSuccess = true }
+            worker.metrics.completed(status: status, latency: latency, firstByte: firstByte, isSuccess: isSuccess)
+            if let name = user.name {
+                worker.metrics.completed(name: name, isSuccess: isSuccess)
+                if isSuccess, plan.profile == nil { worker.metrics.took(latency, name: name) }
+            }
+            worker.logAnswer(report, user, sent: sent, latency: latency, firstByte: firstByte)
+            if worker.isDraining { worker.metrics.drained(isSuccess: isSuccess) }
+        case .unwanted(let failure):
+            let isLate = failure.kind == .timeout
+            let latency = isLate ? worker.nanoseconds(from: timings.start, to: end) : latency
+            let words = refused?.words(report, latency) ?? "status \(status)"
+            let time = worker.sinceBegin(worker.loop.now)
+            worker.metrics.failed(failure, latency: latency, at: time, example: "\(label(request)): \(words)")
+            if let name = user.name { worker.metrics.failed(name: name) }
+            worker.logFailure(failure, report, user, sent: sent, latency: latency)
+            if isLate { noteCorrected(user, until: end) }
+            if refused != nil { user.findings.response.error = words }
+        }
+        if isSuccess, next == nil { noteCorrected(user, until: end) }
+        user.needsConnection = plan.reuse != .keepAlive
+        user.findings.response.status = status
+        user.findings.response.latency = .nanoseconds(Int64(clamping: latency))
+        return next
+    }
+
+    private enum Judgement {
+        case success
+        case httpError
+        /// A whole response that was not the one wanted.
+        case unwanted(Failure)
+    }
+
+    private func judge(_ user: VirtualUser, _ status: Int) -> Judgement {
+        let checks = plan.users.checks
+        if checks.isEmpty { return Metrics.isSuccess(status: status) ? .success : .httpError }
+        if !checks.accepts(status: status) {
+            // Without a word about statuses, an error stays what it is in every run.
+            return checks.statuses == nil
+                ? .httpError : .unwanted(Failure(.check, .unexpected, detail: "status \(status)"))
+        }
+        if let problem = user.findings.problem { return .unwanted(Failure(.check, .unexpected, detail: problem)) }
+        if let search = checks.body, !search.isFound(user.findings.matched) {
+            return .unwanted(Failure(.check, .unexpected, detail: "body"))
+        }
+        return .success
+    }
+
+    // MARK: Looking at responses
+
+    func inspect(_ head: borrowing ResponseHead, of user: VirtualUser) {
+        let fields = head.fields
+        if plan.users.keepsCookies, let request = user.request {
+            let now = Self.wallClock()
+            for line in fields.values(of: "Set-Cookie") {
+                user.jar.store(line, host: request.origin.host, path: request.description.target, now: now)
+            }
+        }
+        if [301, 302, 303, 307, 308].contains(head.status) { user.findings.location = fields["Location"] }
+        for wanted in plan.users.checks.headers where user.findings.problem == nil {
+            let values = fields.values(of: wanted.name)
+            let isThere = wanted.value.map { values.contains($0) } ?? !values.isEmpty
+            if !isThere { user.findings.problem = "header \(oneLine(wanted.name))" }
+        }
+        guard user.script != nil else { return }
+        fields.forEach { user.findings.response.headers.append((name: $0, value: $1)) }
+    }
+
+    func inspect(_ bytes: Span<UInt8>, of user: VirtualUser) {
+        plan.users.checks.body?.advance(&user.findings.matched, over: bytes)
+        guard user.script != nil else { return }
+        let room = LoadResponse.bodyLimit - user.findings.response.body.count
+        for index in 0..<min(room, bytes.count) { user.findings.response.body.append(bytes[index]) }
+    }
+
+    /// Seconds since 1970: what cookies expire by.
+    static func wallClock() -> Int64 { uncurl_clock_ns(CLOCK_REALTIME) / 1_000_000_000 }
+
+    private func label(_ request: PlannedRequest?) -> String { request?.label ?? plan.url }
+
+    func failed(_ user: VirtualUser, _ request: PlannedRequest?, _ error: EngineError, _ report: ExchangeReport) {
+        user.findings.response = LoadResponse()
+        user.findings.response.error = "\(error)"
+        user.needsConnection = true
+        let failure = Failure(error, report)
+        let now = worker.loop.now
+        let time = worker.sinceBegin(now)
+        if failure.kind == .timeout { noteCorrected(user, until: now) }
+        if let name = user.name { worker.metrics.failed(name: name) }
+        guard let sent = report.timings.requestStart else {
+            worker.metrics.connectionFailed(failure, at: time, example: "\(label(request)): \(error)")
+            if isOfSchedule(user) { worker.metrics.refused() }
+            let waited = worker.nanoseconds(from: report.timings.start, to: now)
+            worker.logFailure(failure, report, user, sent: nil, latency: waited)
+            // By a schedule no more are tried than are due; others would try as fast as they are refused.
+            if plan.profile == nil { worker.pacer.failed(at: time) }
+            return
+        }
+        worker.noteConnection(report)
+        worker.noteBytes(report)
+        worker.metrics.sent()
+        noteWait(user, report)
+        // The limit runs from the start, and what ran into it took no less.
+        let isWhole = report.retried || failure.kind == .timeout
+        let latency = worker.nanoseconds(from: isWhole ? report.timings.start : sent, to: now)
+        worker.metrics.failed(failure, latency: latency, at: time, example: "\(label(request)): \(error)")
+        worker.logFailure(failure, report, user, sent: sent, latency: latency)
+    }
+
+    /// The run is over: a request that was sent is in flight, one that got no connection never began.
+    func noteUnfinished(_ user: VirtualUser, _ report: ExchangeReport) {
+        let now = worker.loop.now
+        guard report.timings.requestStart != nil else {
+            if isOfSchedule(user) { worker.metrics.unsent(age: worker.nanoseconds(from: user.due, to: now)) }
+            return
+        }
+        worker.noteConnection(report)
+        worker.noteBytes(report)
+        worker.metrics.sent()
+        noteWait(user, report)
+        noteCorrected(user, until: now)
+    }
+
+    private func noteWait(_ user: VirtualUser, _ report: ExchangeReport) {
+        guard isOfSchedule(user), let start = report.timings.requestStart else { return }
+        worker.metrics.waited(worker.nanoseconds(from: user.due, to: start))
+    }
+
+    /// What is under way is the request that came due, not one that followed it.
+    private func isOfSchedule(_ user: VirtualUser) -> Bool {
+        user.isFirstOfVisit && user.hops == 0 && user.due >= since
+    }
+
+    private func noteCorrected(_ user: VirtualUser, until end: Instant) {
+        guard user.isFirstOfVisit, user.due >= since else { return }
+        let latency = worker.nanoseconds(from: user.due, to: end)
+        worker.metrics.corrected(latency, lag: user.lag)
+        if let name = user.name, plan.profile != nil { worker.metrics.took(latency, name: name) }
+    }
+}

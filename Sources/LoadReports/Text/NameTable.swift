@@ -1,0 +1,27 @@
+import LoadGenerator
+
+/// The figures by name, for people.
+enum NameTable {
+    /// A table of a report's names, of one run or of several put together.
+    static func lines(_ rows: [JSONValue], _ path: String) throws(ReportError) -> [String] {
+        guard !rows.isEmpty else { return [] }
+        let percentiles: [Double] = [50, 90, 99]
+        let texts = rows.map { oneLine($0["name"]?.string ?? "", limit: 60) }
+        let width = max(12, (texts.map(\.count).max() ?? 0) + 2)
+        let heads = ["completed", "errors", "mean", "p50", "p90", "p99", "max"].map { right($0, 11) }.joined()
+        var lines = [left("Names", width) + heads]
+        for (row, name) in zip(rows, texts) {
+            let count = { (name: String) in row[name]?.integer ?? 0 }
+            let times = try row["latency"].flatMap { value throws(ReportError) in try SavedReport.histogram(value, path)
+            }
+            let summary = times?.summary(percentiles: percentiles)
+            let cells =
+                [grouped(count("completed")), grouped(count("failed") &+ count("http_errors"))]
+                + [summary?.mean].map { $0.map { Units.time($0) } ?? "-" }
+                + percentiles.map { percentile in summary?[percentile].map { Units.time($0) } ?? "-" }
+                + [summary.map { Units.time($0.maximum) } ?? "-"]
+            lines.append(left(name, width) + cells.map { right($0, 11) }.joined())
+        }
+        return lines
+    }
+}

@@ -1,0 +1,88 @@
+import ArgumentParser
+import LoadGenerator
+import LoadReports
+import Reactor
+import TestServer
+
+/// The program: arguments in, an exit status out.
+@main
+enum Program {
+    static func main() {
+        let status: Verdict
+        do {
+            try checkEncoding()
+            status = try perform(Array(CommandLine.arguments.dropFirst()))
+        } catch {
+            try? BlockingOutput.writeAll("volley: \(error)\n", to: BlockingOutput.errors)
+            status = .unusable
+        }
+        status.exit()
+    }
+
+    /// Swift puts a sign of its own in the place of bytes that are no UTF-8: something else than was typed would be sent.
+    private static func checkEncoding() throws(UsageError) {
+        for index in 0..<Int(CommandLine.argc) {
+            guard let argument = unsafe CommandLine.unsafeArgv[index], unsafe String(validatingCString: argument) == nil
+            else { continue }
+            throw UsageError(
+                "argument \(index) is not UTF-8: write bytes of a URL as %FF, and those of a body to a file for --body-file"
+            )
+        }
+    }
+
+    /// Everything after the arguments; the error is the one line that the user gets.
+    static func perform(_ arguments: [String]) throws(UsageError) -> Verdict {
+        switch try parse(line: arguments) {
+        case .information(let text):
+            do throws(Errno) {
+                try BlockingOutput.writeAll("\(text)\n", to: BlockingOutput.standard)
+                return .good
+            } catch {
+                throw UsageError("standard output takes nothing: \(error): open it")
+            }
+        case .run(let command):
+            let invocation = try Invocation(command)
+            if let (goal, start) = try command.pace.search() {
+                return try SearchRun(invocation, goal: goal, from: start).perform()
+            }
+            return try Run(invocation).perform()
+        case .command(let command): return try command.perform()
+        }
+    }
+
+    enum Parsed {
+        /// Help, version or schema.
+        case information(String)
+        case run(LoadCommand)
+        /// `worker` and the others that are named by the first word.
+        case command(any SubCommand)
+    }
+
+    /// By the first word, so that no URL is taken for a command: those have a scheme.
+    static func parse(line: [String]) throws(UsageError) -> Parsed {
+        let rest = Array(line.dropFirst())
+        switch line.first {
+        case "worker"?: return try parse(rest, as: WorkerCommand.self) { .command($0) }
+        case "merge"?: return try parse(rest, as: MergeCommand.self) { .command($0) }
+        case "compare"?: return try parse(rest, as: CompareCommand.self) { .command($0) }
+        case "schema"? where rest.isEmpty: return .information(ReportSchema.text)
+        case nil, .some:
+            return try parse(line, as: LoadCommand.self) { $0.schema ? .information(ReportSchema.text) : .run($0) }
+        }
+    }
+
+    private static func parse<Command: ParsableCommand>(
+        _ line: [String],
+        as type: Command.Type,
+        _ parsed: (Command) -> Parsed
+    ) throws(UsageError) -> Parsed {
+        do {
+            guard let command = try type.parseAsRoot(line) as? Command else { return .information(type.helpMessage()) }
+            return parsed(command)
+        } catch {
+            if type.exitCode(for: error).isSuccess { return .information(type.message(for: error)) }
+            let words = type.message(for: error).split(whereSeparator: \.isNewline).joined(separator: " ")
+            throw UsageError("\(words) (see \(type.configuration.commandName ?? "volley") --help)")
+        }
+    }
+}

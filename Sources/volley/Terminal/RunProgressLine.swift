@@ -1,0 +1,96 @@
+internal import Glibc
+import LoadGenerator
+import Reactor
+
+/// The one line that is redrawn while a run goes on; nothing at all where standard error is no terminal.
+struct RunProgressLine {
+    private let descriptor: CInt
+    let isShown: Bool
+    private var previous: (time: UInt64, completed: UInt64) = (0, 0)
+    private var isDrawn = false
+
+    init(descriptor: CInt = STDERR_FILENO, wanted: Bool, terminal: Bool? = nil) {
+        self.descriptor = descriptor
+        isShown = wanted && (terminal ?? Terminal.isOne(descriptor))
+    }
+
+    /// Redraws the line in place; `elapsed` counts from the start of the run, in nanoseconds.
+    mutating func draw(_ snapshot: RunSnapshot, elapsed: UInt64, of plan: RunPlan) {
+        guard isShown else { return }
+        let line = next(snapshot, elapsed: elapsed, of: plan)
+        // Without automatic wrap a narrow terminal cuts the line off instead of scrolling it.
+        try? BlockingOutput.writeAll("\r\u{1B}[?7l\(line)\u{1B}[K\u{1B}[?7h", to: descriptor)
+        isDrawn = true
+    }
+
+    /// The line's text; the rate in it is that since the last one.
+    mutating func next(_ snapshot: RunSnapshot, elapsed: UInt64, of plan: RunPlan) -> String {
+        // Another run has begun.
+        if elapsed < previous.time { previous = (0, 0) }
+        let span = Double(elapsed &- previous.time) / 1e9
+        // A warm-up's end sets the counts back: the first second after it has no rate.
+        let done = snapshot.completed >= previous.completed ? snapshot.completed - previous.completed : 0
+        previous = (elapsed, snapshot.completed)
+        let columns = Terminal.size(of: descriptor).columns
+        return Self.text(snapshot, elapsed: elapsed, rate: span > 0 ? Double(done) / span : 0, plan, columns: columns)
+    }
+
+    /// Takes the line away, so that the report starts on a clean one.
+    mutating func clear() {
+        guard isDrawn else { return }
+        try? BlockingOutput.writeAll("\r\u{1B}[K", to: descriptor)
+        isDrawn = false
+    }
+
+    /// - Parameter columns: as much as fits is shown, the most important first.
+    static func text(
+        _ snapshot: RunSnapshot,
+        elapsed: UInt64,
+        rate: Double,
+        _ plan: RunPlan,
+        columns: Int = .max
+    ) -> String {
+        let lines = Detail.allCases.map { parts($0, snapshot, elapsed, rate, plan).joined(separator: " · ") }
+        let fitting = lines.first { $0.count <= columns }
+        return fitting ?? String((lines.last ?? "").prefix(columns))
+    }
+
+    /// How much the line says, the most first.
+    private enum Detail: CaseIterable {
+        case all, oneTime, short, bare
+    }
+
+    private static func parts(
+        _ detail: Detail,
+        _ snapshot: RunSnapshot,
+        _ elapsed: UInt64,
+        _ rate: Double,
+        _ plan: RunPlan
+    ) -> [String] {
+        let isLong = detail == .all || detail == .oneTime
+        let seconds = fixed(Double(elapsed) / 1e9, 0)
+        var parts = ["\(seconds) s"]
+        if isLong, let duration = plan.duration {
+            parts = ["\(seconds) s of \(Units.time(duration &+ plan.warmup))"]
+        } else if isLong, let requests = plan.requests {
+            parts.append("\(grouped(snapshot.completed)) of \(grouped(requests))")
+        }
+        if elapsed < plan.warmup { parts.append("warming up") }
+        let unit =
+            switch plan.work {
+            case .requests: "requests/s"
+            case .handshakes: "connections/s"
+            }
+        parts.append(grouped(UInt64(max(rate, 0))) + (detail == .all ? " \(unit)" : "/s"))
+        if let p50 = snapshot.p50, let p99 = snapshot.p99 {
+            switch detail {
+            case .all: parts.append("p50 \(Units.time(p50)), p99 \(Units.time(p99))")
+            case .oneTime, .short: parts.append("p99 \(Units.time(p99))")
+            case .bare: break
+            }
+        }
+        parts.append("\(grouped(snapshot.errors)) errors")
+        if snapshot.sentAgain > 0, detail != .bare { parts.append("\(grouped(snapshot.sentAgain)) sent again") }
+        return parts
+    }
+}

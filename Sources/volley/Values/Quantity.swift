@@ -1,0 +1,126 @@
+import LoadGenerator
+
+/// Numbers and times as they are written everywhere: `64`, `1.5k`, `1e3`, `0`; `500ms`, `0.2s`, `1h30m`.
+///
+/// Units are wrk's, upper and lower case alike, so `1m` is a million connections and a minute of time; volley adds fractions, powers of ten, and
+/// the units below a second. What is read is exact: a number with a remainder is refused, not rounded.
+enum Quantity {
+    /// A month: instants are signed 64-bit nanoseconds, and any sum of a few of these fits.
+    static let longest = LoadOptions.longest
+
+    /// `10`, `1.5k`, `1e6`, `1M`, `1G`.
+    ///
+    /// - Parameter allowingZero: nothing is a number too.
+    static func count(
+        _ text: String,
+        for flag: String,
+        allowingZero: Bool = false
+    ) throws(UsageError) -> UInt64 {
+        guard let (number, unit) = DecimalNumber.first(of: Substring(text)) else {
+            throw UsageError("\(flag) \(quoted(text)) is not a number: use a whole number such as 64, 1.5k or 1M")
+        }
+        guard let scale = DecimalNumber.scale(ofUnit: unit.lowercased()) else {
+            throw UsageError("\(flag) \(quoted(text)) has an unknown unit \(quoted(unit.lowercased())): use k, M or G")
+        }
+        let value = try exact(number, times: scale, text, flag, "a whole number")
+        guard value > 0 || allowingZero else { throw UsageError("\(flag) must be more than 0") }
+        return value
+    }
+
+    /// `10` (seconds), `500us`, `500ms`, `0.2s`, `2m`, `1h30m`, in nanoseconds.
+    ///
+    /// - Parameter allowingZero: no time at all is a time too.
+    static func time(
+        _ text: String,
+        for flag: String,
+        allowingZero: Bool = false
+    ) throws(UsageError) -> UInt64 {
+        var rest = Substring(text)
+        var (sum, last) = (UInt64(0), UInt64.max)
+        repeat {
+            guard let (number, tail) = DecimalNumber.first(of: rest) else {
+                throw UsageError("\(flag) \(quoted(text)) is not a time: use such as 500ms, 0.2s, 10s or 1h30m")
+            }
+            let unit = tail.prefix { !$0.isNumber }
+            guard let scale = scale(ofTime: unit.lowercased()) else {
+                throw UsageError(
+                    "\(flag) \(quoted(text)) has an unknown unit \(quoted(unit.lowercased())): use us, ms, s, m or h"
+                )
+            }
+            // What else was meant by 1h30 or 1m1m?
+            guard scale < last, !unit.isEmpty || last == .max else {
+                throw UsageError(
+                    "\(flag) \(quoted(text)) has parts that do not add up: use such as 1h30m, the longest first"
+                )
+            }
+            last = scale
+            let (total, overflow) = sum.addingReportingOverflow(
+                try exact(number, times: scale, text, flag, "whole nanoseconds")
+            )
+            guard !overflow else { throw tooLong(text, flag) }
+            sum = total
+            rest = tail.dropFirst(unit.count)
+        } while !rest.isEmpty
+        guard sum > 0 || allowingZero else { throw UsageError("\(flag) must be more than 0") }
+        guard sum <= longest else { throw tooLong(text, flag) }
+        return sum
+    }
+
+    /// `0.1%`, `0.001`, `1e-3`: a part of 1; nil for what is none.
+    static func share(_ text: String) -> Double? {
+        guard let (number, unit) = DecimalNumber.first(of: Substring(text)) else { return nil }
+        switch unit {
+        case "": return number.value
+        case "%": return number.value / 100
+        default: return nil
+        }
+    }
+
+    private static func scale(ofTime unit: String) -> UInt64? {
+        switch unit {
+        case "ns": 1
+        case "us", "µs": 1_000
+        case "ms": 1_000_000
+        case "", "s": 1_000_000_000
+        case "m": 60_000_000_000
+        case "h": 3_600_000_000_000
+        default: nil
+        }
+    }
+
+    private static func tooLong(_ text: String, _ flag: String) -> UsageError {
+        UsageError("\(flag) \(quoted(text)) is too long: at most 744h")
+    }
+
+    private static func exact(
+        _ number: DecimalNumber,
+        times scale: UInt64,
+        _ text: String,
+        _ flag: String,
+        _ wanted: String
+    ) throws(UsageError) -> UInt64 {
+        switch number.times(scale) {
+        case .exact(let value): return value
+        case .fraction: throw UsageError("\(flag) \(quoted(text)) is no multiple of one: use \(wanted)")
+        case .tooLarge: throw UsageError("\(flag) \(quoted(text)) is beyond 64 bits: use a smaller number")
+        }
+    }
+}
+
+extension Rate {
+    /// `1000`, `2.5k`, `1e3`, `0.2/s`, `90/m`, `100/h`.
+    init(_ text: String, for flag: String, allowingZero: Bool = false) throws(UsageError) {
+        do throws(Problem) {
+            self = try Rate(text, allowingZero: allowingZero)
+        } catch {
+            switch error {
+            case .notARate:
+                throw UsageError(
+                    "\(flag) \(quoted(text)) is no rate: use requests a second such as 1000, 2.5k or 0.2, or 90/m or 100/h"
+                )
+            case .zero: throw UsageError("\(flag) must be more than 0")
+            case .tooHigh: throw UsageError("\(flag) \(quoted(text)) is too high: at most 1G/s")
+            }
+        }
+    }
+}

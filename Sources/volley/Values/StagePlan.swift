@@ -1,0 +1,88 @@
+import LoadGenerator
+
+/// What `--stage` says: rates in a row (`30s@1k,1m@5k,linear`), or numbers of connections (`30s@100c,1m@500c,linear`).
+enum StagePlan: Hashable, Sendable {
+    case rates(LoadProfile)
+    case connections(CrowdProfile)
+
+    /// As many as a script writes by hand, and more; a profile is looked through from its start.
+    static let limit = 1_000
+
+    /// Stages in a row, each a time and a rate, or a number of connections. With `linear` after it, a stage leads evenly from what was
+    /// before it, 0 at the start, to its own.
+    init(_ texts: [String]) throws(UsageError) {
+        var rates: [LoadProfile.Stage] = []
+        var crowds: [CrowdProfile.Stage] = []
+        for text in texts {
+            for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+                switch part.lowercased() {
+                case "linear":
+                    if let last = rates.popLast(), last.from == last.to {
+                        rates.append(
+                            LoadProfile.Stage(duration: last.duration, from: rates.last?.to ?? .zero, to: last.to)
+                        )
+                    } else if let last = crowds.popLast(), last.from == last.to {
+                        crowds.append(
+                            CrowdProfile.Stage(duration: last.duration, from: crowds.last?.to ?? 0, to: last.to)
+                        )
+                    } else {
+                        throw UsageError(
+                            "--stage \(quoted(text)): linear belongs once behind a stage, such as 1m@5k,linear"
+                        )
+                    }
+                case "step": continue
+                default:
+                    let halves = part.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
+                    guard halves.count == 2 else {
+                        throw UsageError(
+                            "--stage \(quoted(text)): \(quoted(part)) is no stage: use TIME@RATE such as 30s@1k, or "
+                                + "30s@100c for connections"
+                        )
+                    }
+                    let duration = try Quantity.time(String(halves[0]), for: "--stage")
+                    if halves[1].last == "c" || halves[1].last == "C" {
+                        let number = String(halves[1].dropLast())
+                        let count = try Quantity.count(number, for: "--stage", allowingZero: true)
+                        crowds.append(CrowdProfile.Stage(duration: duration, from: count, to: count))
+                    } else {
+                        let rate = try Rate(String(halves[1]), for: "--stage", allowingZero: true)
+                        rates.append(LoadProfile.Stage(duration: duration, from: rate, to: rate))
+                    }
+                }
+                guard rates.count + crowds.count <= Self.limit else {
+                    throw UsageError("--stage: at most \(Self.limit) stages")
+                }
+            }
+        }
+        guard rates.isEmpty || crowds.isEmpty else {
+            throw UsageError(
+                "--stage: a run has rates or numbers of connections, not both: leave the one or the other out"
+            )
+        }
+        self = crowds.isEmpty ? .rates(try Self.profile(rates)) : .connections(try Self.crowd(crowds))
+    }
+
+    private static func profile(_ stages: [LoadProfile.Stage]) throws(UsageError) -> LoadProfile {
+        let profile = LoadProfile(stages)
+        guard profile.count > 0 else {
+            throw UsageError("--stage: no request comes due in all stages: use higher rates")
+        }
+        try check(profile.duration)
+        return profile
+    }
+
+    private static func crowd(_ stages: [CrowdProfile.Stage]) throws(UsageError) -> CrowdProfile {
+        let crowd = CrowdProfile(stages)
+        guard (1...LoadOptions.connectionLimit).contains(crowd.peak) else {
+            throw UsageError("--stage: at least 1 connection in some stage, and at most \(LoadOptions.connectionLimit)")
+        }
+        try check(crowd.duration)
+        return crowd
+    }
+
+    private static func check(_ duration: UInt64) throws(UsageError) {
+        guard duration <= Quantity.longest else {
+            throw UsageError("--stage: all stages together are too long: at most 744h")
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import LoadGenerator
+
+extension Threshold {
+    /// A condition of `--fail-if`.
+    ///
+    /// - Parameter comparing: against an earlier report: `p99>+10%` is a change.
+    init(_ text: String, comparing: Bool = false) throws(UsageError) {
+        let flag = "--fail-if \(quoted(text))"
+        let characters = Array(text)
+        var position = 0
+        func skipBlanks() { while position < characters.count, characters[position] == " " { position += 1 } }
+        func place(_ index: Int) -> String { "at character \(index + 1)" }
+
+        skipBlanks()
+        let nameStart = position
+        while position < characters.count,
+            characters[position].isLetter || characters[position].isNumber
+                || characters[position] == "." || characters[position] == "_"
+        {
+            position += 1
+        }
+        if position > nameStart, position < characters.count, characters[position] == "{",
+            let close = characters[position...].firstIndex(of: "}")
+        {
+            position = close + 1
+        }
+        let name = String(characters[nameStart..<position])
+        guard !name.isEmpty else {
+            throw UsageError("\(flag) names no figure \(place(nameStart)): begin with one such as p99, errors or rps")
+        }
+        guard let metric = ThresholdMetric(name) else {
+            throw UsageError(
+                "\(flag) has an unknown figure \(quoted(name)) \(place(nameStart)): use \(ThresholdMetric.names)"
+            )
+        }
+        skipBlanks()
+        let rest = String(characters[position...])
+        guard let comparison = Comparison.allCases.first(where: { rest.hasPrefix($0.rawValue) }) else {
+            throw UsageError("\(flag) has no comparison \(place(position)): use >, >=, < or <=")
+        }
+        position += comparison.rawValue.count
+        skipBlanks()
+        let value = String(characters[position...].reversed().drop { $0 == " " }.reversed())
+        guard !value.isEmpty else { throw UsageError("\(flag) has no limit \(place(position)): add one such as 50ms") }
+        let isRelative = value.hasPrefix("+") || value.hasPrefix("-")
+        guard isRelative == comparing || !isRelative else {
+            throw UsageError(
+                "\(flag) is a change \(place(position)): only volley compare has something to compare with"
+            )
+        }
+        let found = isRelative ? Self.share(value) : metric.kind.value(value)
+        guard let found else {
+            let wanted = isRelative ? "a change such as +10%" : metric.kind.example
+            throw UsageError("\(flag) has a limit that is none \(place(position)): use \(wanted)")
+        }
+        // Such a condition would always be kept, or never.
+        guard isRelative || metric.kind != .share || found <= 1 else {
+            throw UsageError("\(flag) has a share above 100 % \(place(position)): use \(metric.kind.example)")
+        }
+        guard !isRelative || found >= -1 else {
+            throw UsageError("\(flag) is a fall by more than 100 % \(place(position)): nothing falls below 0")
+        }
+        self.init(text, metric, comparison, limit: found, isRelative: isRelative)
+    }
+
+    private static func share(_ text: String) -> Double? {
+        // `+10%`, `-5%`: the sign is what makes it a change.
+        guard text.hasSuffix("%"), let share = Quantity.share(String(text.dropFirst())) else { return nil }
+        return text.hasPrefix("-") ? -share : share
+    }
+
+    /// A condition on a name that no request has would never say anything.
+    static func check(_ thresholds: [Threshold], _ inputs: RequestInput) throws(UsageError) {
+        let names = RequestNames(inputs.drafts).all
+        for threshold in thresholds {
+            guard let name = threshold.metric.requestName, !names.contains(name) else { continue }
+            let known =
+                names.isEmpty
+                ? "the input tells none apart"
+                : "use one of " + names.prefix(20).map { quoted($0) }.joined(separator: ", ")
+            throw UsageError("--fail-if \(quoted(threshold.text)) is about a name that no request has: \(known)")
+        }
+    }
+}
+
+extension ThresholdMetric.Kind {
+    /// What a limit of this kind looks like.
+    var example: String {
+        switch self {
+        case .time: "a time such as 50ms or 1.5s"
+        case .share: "a share such as 0.1% or 0.001"
+        case .perSecond: "a rate such as 1000 or 2.5k"
+        case .count: "a number such as 0 or 10k"
+        }
+    }
+
+    /// A limit, in the unit of the figure; nil for a text that is none.
+    func value(_ text: String) -> Double? {
+        switch self {
+        case .time:
+            // Without a unit it would be seconds, where milliseconds are what is often meant.
+            guard text == "0" || text.last?.isLetter == true else { return nil }
+            return (try? Quantity.time(text, for: "", allowingZero: true)).map { Double($0) }
+        case .share: return Quantity.share(text)
+        case .perSecond: return (try? Rate(text, for: "", allowingZero: true))?.perSecond
+        case .count: return (try? Quantity.count(text, for: "", allowingZero: true)).map { Double($0) }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import LoadGenerator
+import LoadReports
+import LocustWorker
+
+/// What is wrong with a command line, a file or a limit, and what would be right.
+///
+/// Always one line: it is printed before anything starts, and the process ends with status 1.
+struct UsageError: Error, Hashable, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+
+    /// What the load tester says, with flags for its settings.
+    init(_ error: LoadTestError) { self.init(error.text(.flags)) }
+
+    init(_ error: FileProblem, for flag: String) { self.init("\(flag) \(error.description): \(error.advice)") }
+
+    init(_ error: TemplateProblem) {
+        switch error {
+        case .file(let problem): self.init(problem, for: "--template")
+        case .mark, .unknown, .empty: self.init("--template: \(error)")
+        }
+    }
+
+    init(_ error: ReportError) {
+        switch error {
+        case .foreign: self.init("\(error): make one with --format json")
+        default: self.init(error.description)
+        }
+    }
+
+    init(_ error: LocustProblem) { self.init(error.text(.flags)) }
+}
+
+extension SettingNames {
+    /// volley's flags.
+    static let flags = SettingNames(flags: [
+        .method: "--method", .headers: "-H", .body: "--body or --body-file", .connections: "-c", .threads: "-t",
+        .duration: "-d", .requests: "-n", .rate: "--rate", .stages: "--stage", .think: "--think", .warmup: "--warmup",
+        .timeout: "-T", .drain: "--drain", .authorities: "--cacert FILE", .isInsecure: "--insecure",
+        .connectRate: "--connect-rate", .sourceAddresses: "--source-address", .connectionClose: "--close",
+        .connectTo: "--connect-to", .pipeline: "--pipeline",
+    ])
+}
+
+/// The value, or what kept it from being made, in the command line's words.
+func orUsage<Value>(_ value: @autoclosure () throws(LoadTestError) -> Value) throws(UsageError) -> Value {
+    do throws(LoadTestError) { return try value() } catch { throw UsageError(error) }
+}
+
+func orUsage<Value>(report value: @autoclosure () throws(ReportError) -> Value) throws(UsageError) -> Value {
+    do throws(ReportError) { return try value() } catch { throw UsageError(error) }
+}
+
+func orUsage<Value>(template value: @autoclosure () throws(TemplateProblem) -> Value) throws(UsageError) -> Value {
+    do throws(TemplateProblem) { return try value() } catch { throw UsageError(error) }
+}

@@ -1,0 +1,108 @@
+import Testing
+
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import LocustWorker
+@testable import volley
+
+struct ThresholdTests {
+    @Test(
+        "conditions are read with their units",
+        arguments: [
+            ("p99>50ms", 50e6), ("p99.9 >= 1.5s", 1.5e9), (" raw_p50 < 100us ", 100e3), ("errors>0.1%", 0.001),
+            ("errors>0.02", 0.02), ("rps<1000", 1_000), ("rps<2.5k", 2_500), ("completed<=10k", 10_000),
+            ("lag_max>2m", 120e9),
+            ("mean>900ns", 900), ("failed>0", 0),
+        ] as [(String, Double)]
+    )
+    func read(text: String, limit: Double) throws { #expect(try Threshold(text).limit == limit) }
+
+    @Test(
+        "a mistake is named with its place, and what would be right",
+        arguments: [
+            ("", "names no figure at character 1"), (">5ms", "names no figure at character 1"),
+            ("p101>5ms", "unknown figure \"p101\" at character 1"), ("latency>5ms", "unknown figure \"latency\""),
+            ("  foo_p99>5ms", "unknown figure \"foo_p99\" at character 3"), ("p99=5ms", "no comparison at character 4"),
+            ("p99", "no comparison at character 4"), ("p99>", "no limit at character 5"),
+            ("p99>5", "at character 5: use a time"), ("p99>fast", "use a time"), ("errors>1ms", "use a share"),
+            ("rps<10%", "use a rate"), ("failed>x", "use a number"), ("p99>+10%", "only volley compare"),
+            ("errors>150%", "share above 100 % at character 8"), ("errors>=5", "share above 100 %"),
+            ("p99 > 5ms please", "use a time"), ("p>5ms", "unknown figure"), ("pNaN>5ms", "unknown figure"),
+        ]
+    )
+    func mistakes(text: String, words: String) {
+        #expect { try Threshold(text) } throws: { "\($0)".contains(words) && "\($0)".hasPrefix("--fail-if ") }
+    }
+
+    @Test("conditions are held against the run's figures")
+    func figures() throws {
+        let result = try sampleResult()
+        let figures = result.figures
+        for (text, fails) in [
+            ("p50>449us", true), ("p50>451us", false), ("errors>5%", true), ("errors>10%", false), ("rps<1799", false),
+            ("rps<1801", true), ("failed>=22", true), ("http_errors>=101", false), ("completed<1900", false),
+            ("connect_max>300us", true), ("max<=900us", true), ("ttfb_p50>350us", true),
+        ] {
+            let threshold = try Threshold(text)
+            #expect(threshold.fails(figures) == fails, "\(text): \(threshold.finding(figures))")
+        }
+        // Nothing was measured of it: that is no success.
+        #expect(
+            try ThresholdOutcome([Threshold("tls_p99>1s")], figures).failures == [
+                "tls_p99>1s: tls_p99 was not measured"
+            ]
+        )
+        #expect(throws: UsageError.self) { try Threshold("rps<-120%", comparing: true) }
+    }
+
+    @Test("the verdict: a limit comes before errors, unless the limit was about errors and was kept")
+    func verdict() throws {
+        #expect(try sampleResult().verdict == .failures)
+        #expect(try sampleResult("--fail-if", "p50>1us").verdict == .threshold)
+        #expect(try sampleResult("--fail-if", "p50>1s").verdict == .failures)
+        #expect(try sampleResult("--fail-if", "errors>50%").verdict == .good)
+        #expect(try sampleResult("--fail-if", "errors>1%").verdict == .threshold)
+    }
+
+    @Test(
+        "a condition that is kept tolerates its own errors and no others",
+        arguments: [
+            (["errors>50%"], .good), (["http_errors>1000"], .failures), (["failed>100"], .httpErrors),
+            (["failed>100", "http_errors>1000"], .good), (["unsent>5"], .failures), (["sent_again>5"], .failures),
+            // What asks for a number at least says nothing of too many.
+            // Of the 22 that failed 20 timed out, and 2 were refused.
+            (["timeout>100", "http_errors>1000"], .failures),
+            (["timeout>100", "refused>100", "http_errors>1000"], .good), (["timeout>=20"], .threshold),
+            (["failed<5"], .failures), (["errors<=1%", "http_errors<5"], .failures),
+        ] as [([String], Verdict)]
+    )
+    func tolerance(conditions: [String], verdict: Verdict) throws {
+        var result = try sampleResult()
+        result.plan = try plan(conditions: conditions)
+        #expect(result.verdict == verdict)
+    }
+
+    private func plan(conditions: [String]) throws -> RunPlan {
+        guard case .run(var command) = try Program.parse(line: ["-c64", "http://127.0.0.1:8080/"]) else {
+            throw UsageError("no run")
+        }
+        command.failIf = conditions
+        let options = try LoadOptions(command)
+        return RunPlan(options, try Preflight(options, .usual))
+    }
+
+    @Test("each report names the conditions, kept and not, with what was found")
+    func told() throws {
+        let result = try sampleResult("--fail-if", "p50>1us", "--fail-if", "errors>50%")
+        let text = TextReport.text(result)
+        #expect(text.contains("FAILED: p50>1us: p50 is 450 µs\nkept: errors>50%: errors is 6.348 %\n"), "\(text)")
+        let page = try HTMLReport.text(result)
+        #expect(page.contains("A limit was not kept: p50&gt;1us: p50 is 450 µs</p>"))
+        #expect(page.contains("<tr><th>errors&gt;50%</th><td>errors is 6.348 %</td><td>kept</td></tr>"))
+        let saved = try SavedReport(JSONReport.document(result), path: "x")
+        #expect(saved.document["limits"]?.items.map { $0["kept"]?.bool } == [false, true])
+        #expect(saved.document["failed_limits"]?.items.map(\.string) == ["p50>1us: p50 is 450 µs"])
+        #expect(try SchemaCheck(ReportSchema.text).complaints(about: JSONReport.text(result)) == [])
+        #expect(try SavedReportText.text(saved).contains("FAILED: p50>1us: p50 is 450 µs"))
+    }
+}
