@@ -101,11 +101,70 @@ struct FolderTests {
                 "Verification",
             ],
         ],
+        "LoadGenerator": [
+            // A program's front.
+            "": ["Histograms", "Plan", "Requests", "Results", "Running", "Schedule", "Text", "Users"],
+            // How numbers, errors and settings are told, and what the system says.
+            "Text": [],
+            "System": [],
+            // What is counted.
+            "Histograms": [],
+            "Metrics": ["Histograms", "System"],
+            "Thresholds": ["Histograms", "Metrics", "Text"],
+            // What is sent, when, and by whom.
+            "Schedule": ["Text"],
+            "Requests": ["Schedule", "System", "Text"],
+            "Users": ["Metrics", "Requests"],
+            "Plan": ["Metrics", "Requests", "Schedule", "System", "Text", "Thresholds", "Users"],
+            // The run.
+            "Workers": ["Metrics", "Plan", "Requests", "Schedule", "System", "Text", "Users"],
+            "Results": ["Metrics", "Plan", "Text", "Thresholds"],
+            "Running": ["Metrics", "Plan", "Results", "System", "Text", "Workers"],
+        ],
+        "LoadReports": [
+            "": ["Documents", "Text"],
+            "Documents": [],
+            "Text": ["Documents"],
+            "Histograms": ["Documents"],
+            "HTML": ["Documents", "Histograms"],
+            "Lines": ["Documents"],
+            "Prometheus": [],
+            // Several reports.
+            "Merging": ["Documents", "Histograms", "Text"],
+            "Comparing": ["Documents"],
+        ],
+        "LocustWorker": [
+            "ZeroMQ": [],
+            "MessagePack": [],
+            "Conversation": ["MessagePack", "ZeroMQ"],
+            "Working": ["Conversation", "ZeroMQ"],
+        ],
+        "volley": [
+            // How a text becomes a value, or a complaint.
+            "Values": [],
+            "Inputs": ["Values"],
+            "Output": ["Values"],
+            "Flags": ["Inputs", "Output", "Values"],
+            // What the terminal shows while a run goes on.
+            "Terminal": [],
+            "Runs": ["Flags", "Output", "Terminal", "Values"],
+            "Commands": ["Flags", "Output", "Runs", "Values"],
+        ],
+        "TestServer": [
+            "": ["Server"],
+            "Text": [],
+            "Certificates": ["Text"],
+            "Raw": [],
+            "Routes": ["Text"],
+            "Server": ["Routes", "Text"],
+        ],
     ]
 
     /// The most files of a room that may all refer to each other.
     private static let largestCircle = [
-        "HTTPSemantics": 3, "Reactor": 2, "TLS": 6, "Uncurl": 5, "UncurlExtras": 3, "UncurlTestKit": 1, "UncurlXML": 2,
+        "HTTPSemantics": 3, "LoadGenerator": 4, "LoadReports": 3, "LocustWorker": 1, "Reactor": 2, "TestServer": 3,
+        "TLS": 6, "Uncurl": 5, "UncurlExtras": 3, "UncurlTestKit": 1, "UncurlXML": 2,
+        "volley": 4,
     ]
 
     private static func folder(_ path: String) -> String {
