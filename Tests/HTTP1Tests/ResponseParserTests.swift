@@ -22,6 +22,15 @@ import Testing
         #expect(outcome.events.filter { if case .informational = $0 { true } else { false } }.count == number)
     }
 
+    @Test("an interim response between two answers moves neither: the body is GET's, the bare head HEAD's")
+    func interimPairing() {
+        let hint = "HTTP/1.1 103 Early Hints\r\nLink: </s.css>\r\n\r\n"
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"
+        let outcome = responses(hint + final + hint + head, answering: [plain, .head])
+        #expect(outcome.error == nil && outcome.surplus == 0 && outcome.body == octets("ok"))
+        #expect(outcome.events.filter { $0 == .end }.count == 2)
+    }
+
     @Test("an interim response alone is no response: the end of the connection behind it is a truncated head")
     func interimAlone() {
         let outcome = responses("HTTP/1.1 100 Continue\r\n\r\n")

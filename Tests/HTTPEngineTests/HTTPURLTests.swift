@@ -57,6 +57,7 @@ struct HTTPURLTests {
             ("http://a。b/", .host(.character("。", at: 1), at: 7)),
             ("http://bücher/", .host(.character("ü", at: 1), at: 7)),
             ("http://h\u{10A}st/", .host(.character("\u{10A}", at: 1), at: 7)),
+            ("http://\u{FF11}27.0.0.1/", .host(.character("\u{FF11}", at: 0), at: 7)),
             ("http://a!b/", .host(.character("!", at: 1), at: 7)),
             ("http://0x7f.1/", .host(.number, at: 7)), ("http://127.1/", .host(.number, at: 7)),
             ("http://0x7f000001/", .host(.number, at: 7)), ("http://2130706433/", .host(.number, at: 7)),

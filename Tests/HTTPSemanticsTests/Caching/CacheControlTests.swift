@@ -39,6 +39,9 @@ struct CacheControlTests {
     func noCacheFields() {
         let read = control("no-cache=\"Set-Cookie, X-A\", max-age=5")
         #expect(read.noCache && read.noCacheFields == ["set-cookie", "x-a"] && read.maxAge == .value(5))
+        let blank = control("no-cache = \"X-A\", private\t=\t\"X-B\"")
+        #expect(blank.noCache && blank.noCacheFields == ["x-a"] && blank.isPrivate)
+        #expect(control("private=\"\", no-cache=\",\"").isPrivate)
     }
 
     @Test("max-stale is any, some, or none")

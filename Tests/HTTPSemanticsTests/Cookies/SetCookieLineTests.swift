@@ -71,6 +71,8 @@ struct SetCookieLineTests {
         #expect(SetCookieLine("a=b; SameSite=none")?.sameSite == Cookie.SameSite.none)
         #expect(SetCookieLine("a=b; SameSite=Strict; SameSite=x")?.sameSite == nil)
         #expect(SetCookieLine("a=b; SameSite")?.sameSite == nil)
+        #expect(SetCookieLine("a=b; SameSite=NoneOfYourBusiness")?.sameSite == nil)
+        #expect(SetCookieLine("a=b; SameSite=StrictLax")?.sameSite == nil)
     }
 
     @Test("the path is the attribute's if that begins with a slash, else the URL's folder")

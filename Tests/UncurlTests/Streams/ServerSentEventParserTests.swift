@@ -149,6 +149,7 @@ struct ServerSentEventParserTests {
         #expect(try parse(Array("data: 5678901234567\n\ndata: 1\n\n".utf8), size, &parser).count == 2)
         for text in [
             "data: 56789012345678901", String(repeating: "data: 12345678\n", count: 3),
+            String(repeating: "data\n", count: 30),
             ":" + String(repeating: "x", count: 21),
         ] {
             var parser = ServerSentEventParser(limit: 20)
