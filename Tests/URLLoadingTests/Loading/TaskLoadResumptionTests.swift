@@ -147,6 +147,8 @@ struct TaskLoadResumptionTests {
     @Test("a user's round trip: cancelled, kept, gone on with by another session; the delegate hears where it goes on")
     func roundTrip() async throws {
         let gate = RawGate()
+        // A script that waits for ever keeps its server.
+        defer { gate.open() }
         let server = try RawServer.start([
             [
                 .receive(.headEnd),
