@@ -23,7 +23,8 @@ PAIRS = 10_000
 
 
 class Poisoner:
-    """Answers GET /N with N, and some time later with "poison N" though nothing was asked. Knows when it had sent that."""
+    """Answers GET /N with N, and some time later with "poison N" though nothing was asked. Knows when it had sent
+    each."""
 
     def __init__(self, delay):
         self.delay, self.sent = delay, {}
@@ -51,15 +52,16 @@ class Poisoner:
                 first, second = answer(name), answer("poison " + name)
                 if self.delay == 0:
                     connection.sendall(first + second)
-                    self.sent[name] = time.monotonic_ns()
+                    self.sent[name] = self.sent["poison " + name] = time.monotonic_ns()
                 else:
                     connection.sendall(first)
+                    self.sent[name] = time.monotonic_ns()
                     threading.Timer(self.delay, self.poison, (connection, name, second)).start()
 
     def poison(self, connection, name, second):
         with contextlib.suppress(OSError):
             connection.sendall(second)
-            self.sent[name] = time.monotonic_ns()
+            self.sent["poison " + name] = time.monotonic_ns()
 
 
 def answer(text):
@@ -91,16 +93,17 @@ def poisoning(binary, trials):
                 taken = late = failed = 0
                 for line in lines:
                     began, expected, got = line.split("\t")
-                    if got.startswith("poison "):
-                        if server.sent.get(got[7:], 1 << 63) < int(began):
+                    if got == "failed":
+                        failed += 1
+                    elif got != expected:
+                        # Another's answer, or a second one: when had the server sent it?
+                        if server.sent.get(got, 1 << 63) < int(began):
                             taken += 1
                         else:
                             late += 1
-                    elif got != expected:
-                        failed += 1
                 violations += taken
                 print(f"{delay:>5} ms, {'busy' if is_busy else 'quiet'}, {place}: {len(lines)} second requests, "
-                      f"{taken} answered by what lay there before, {late} by what came after they began, {failed} otherwise wrong")
+                      f"{taken} answered by what lay there before, {late} by what came after they began, {failed} failed")
     print(f"in all: {violations} requests were answered by what lay in the kernel before they began")
     return violations
 
