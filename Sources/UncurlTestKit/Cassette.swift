@@ -59,7 +59,11 @@ public final class Cassette: Sendable {
     private let state: Mutex<State>
     let clock: any Clock<Duration> = ContinuousClock()
 
+    /// A cassette that replays or records a file.
+    ///
     /// - Parameters:
+    ///   - file: an HTTP Archive.
+    ///   - mode: whether it replays or records.
     ///   - matching: what of a request must be as recorded.
     ///   - secrets: fields whose values are left out of the file.
     ///   - session: what records; nil for one of its own. It must not follow redirects, or they are not recorded each.

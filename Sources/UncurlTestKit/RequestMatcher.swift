@@ -90,7 +90,11 @@ public struct StubbedRequest: Sendable {
     /// The content, whether it was data, a file or a stream.
     public let body: Data
 
-    /// - Parameter body: the content; nil takes the request's `httpBody`, or none.
+    /// A request and its content.
+    ///
+    /// - Parameters:
+    ///   - request: the request.
+    ///   - body: the content; nil takes the request's `httpBody`, or none.
     public init(_ request: URLRequest, body: Data? = nil) {
         self.request = request
         self.body = body ?? request.httpBody ?? Data()

@@ -58,7 +58,11 @@ public final class Stubs: Sendable {
     private let policy: Unmatched
     let clock: any Clock<Duration>
 
-    /// - Parameter clock: measures delays. With a ``TestClock`` no test waits.
+    /// Stubs that answer no request yet.
+    ///
+    /// - Parameters:
+    ///   - unmatched: what becomes of requests that no stub matches.
+    ///   - clock: measures delays. With a ``TestClock`` no test waits.
     public init(unmatched: Unmatched = .fails, clock: any Clock<Duration> = ContinuousClock()) {
         policy = unmatched
         self.clock = clock

@@ -7,8 +7,12 @@ public struct XMLContent: Sendable, Hashable {
     /// In UTF-8, without a declaration of another encoding.
     public let data: Data
 
-    /// - Parameter encoding: counts before the document's own word (RFC 7303 §3). Nil: that of a byte order mark, else
-    ///   the declared one, else UTF-8.
+    /// Decodes a document. It is not parsed yet.
+    ///
+    /// - Parameters:
+    ///   - data: the document's octets.
+    ///   - encoding: counts before the document's own declaration (RFC 7303 §3). Nil: that of a byte order mark, else
+    ///     the declared one, else UTF-8.
     /// - Throws: ``XMLFailure``: an encoding that is not known here, or octets that are no text in it.
     public init(_ data: Data, encoding: String.Encoding? = nil) throws(XMLFailure) {
         let used = if let encoding { encoding } else { try Self.encoding(of: data) }

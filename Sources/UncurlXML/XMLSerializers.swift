@@ -14,7 +14,7 @@ public struct XMLParserResponseSerializer: ResponseSerializer {
         self.validation = validation
     }
 
-    /// - Throws: ``SerializationFailure`` with the reason `xml`, where the octets are no text in their encoding.
+    /// - Throws: `SerializationFailure` with the reason `xml`, where the octets are no text in their encoding.
     public func serialize(_ answer: ReceivedResponse) throws -> XMLContent {
         try XMLContent(answer)
     }
@@ -32,7 +32,7 @@ public struct XMLDocumentResponseSerializer: ResponseSerializer {
         self.validation = validation
     }
 
-    /// - Throws: ``SerializationFailure`` with the reason `xml`, where the document is not well-formed or nested too
+    /// - Throws: `SerializationFailure` with the reason `xml`, where the document is not well-formed or nested too
     ///   deep.
     public func serialize(_ answer: ReceivedResponse) throws -> XMLTree {
         let content = try XMLContent(answer)

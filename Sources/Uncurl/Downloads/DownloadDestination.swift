@@ -21,8 +21,12 @@ public struct DownloadDestination: Sendable {
     public let options: Options
     private let choose: @Sendable (URL, URLResponse?) -> URL?
 
-    /// - Parameter choose: on the session's delegate queue, given where the file lies now; nil leaves it there. Not
-    ///   asked about a refused answer.
+    /// A destination that is chosen for each download.
+    ///
+    /// - Parameters:
+    ///   - options: what may be done on the way to the place.
+    ///   - choose: names the place of the file that lies at the given URL now; nil leaves it there. Called on the
+    ///     session's delegate queue, and not for a refused answer.
     public init(options: Options = [], _ choose: @escaping @Sendable (URL, URLResponse?) -> URL?) {
         self.options = options
         self.choose = choose

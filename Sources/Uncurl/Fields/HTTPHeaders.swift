@@ -76,7 +76,7 @@ public struct HTTPHeaders: Sendable {
         return HTTPHeaders(order.map(\.element))
     }
 
-    /// One value for each name; see ``subscript(_:)``.
+    /// One value for each name. The values of several fields of one name are joined by commas.
     public var dictionary: [String: String] {
         var result: [String: String] = [:]
         var spelling: [String: String] = [:]

@@ -39,7 +39,12 @@ public final class AuthenticationInterceptor<Scheme: Authenticator>: RequestInte
     private let window: RefreshWindow?
     private let state: Mutex<State>
 
-    /// - Parameter window: nil sets no limit.
+    /// An interceptor that uses one credential for all requests.
+    ///
+    /// - Parameters:
+    ///   - authenticator: puts credentials into requests and refreshes them.
+    ///   - credential: the first credential; nil lets each request fail until one is set.
+    ///   - window: limits the refreshes; nil sets no limit.
     public init(
         authenticator: Scheme,
         credential: Scheme.Credential? = nil,

@@ -12,8 +12,12 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
     private let base: BaseURL?
     private let built = Mutex<BuiltRequest?>(nil)
 
-    /// - Parameter baseURL: where references are resolved (RFC 3986 §5); a path without a slash at its end gets one.
-    ///   Nil: requests name whole URLs.
+    /// A manager for one service.
+    ///
+    /// - Parameters:
+    ///   - baseURL: where references are resolved (RFC 3986 §5); a path without a slash at its end gets one. Nil:
+    ///     requests name whole URLs.
+    ///   - configuration: that of the session. It is copied.
     public init(baseURL: URL? = nil, configuration: URLSessionConfiguration = .default) {
         base = baseURL.map { BaseURL($0) }
         super.init(configuration: configuration)

@@ -19,7 +19,9 @@ open class URLSessionManager: @unchecked Sendable {
     private let life = Mutex(Life.none)
     private let configured: URLSessionConfiguration
 
-    /// - Parameter configuration: copied.
+    /// A manager with a session of its own.
+    ///
+    /// - Parameter configuration: that of the session. It is copied.
     public init(configuration: URLSessionConfiguration = .default) {
         configured = configuration.copied
         core = ManagerCore(ManagerCore.Settings())
@@ -106,8 +108,10 @@ open class URLSessionManager: @unchecked Sendable {
 
     /// Ends the session, now or when its tasks have ended.
     ///
-    /// - Parameter resettingSession: the manager goes on with a new session; otherwise what it makes from here on fails
-    ///   with ``UncurlError/sessionInvalidated``.
+    /// - Parameters:
+    ///   - cancellingTasks: whether the tasks under way are cancelled, or go on to their end.
+    ///   - resettingSession: whether the manager goes on with a new session. Otherwise its later requests fail with
+    ///     ``UncurlError/sessionInvalidated``.
     public func invalidate(cancellingTasks: Bool, resettingSession: Bool = false) {
         let old = life.withLock { life -> URLSession? in
             switch life {

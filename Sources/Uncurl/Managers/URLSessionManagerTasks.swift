@@ -5,9 +5,14 @@ public import URLLoading
 /// A handler is called once, on the ``completionQueue`` and in the ``completionGroup``, whatever happens. The
 /// notification ``taskDidComplete`` follows when it has returned.
 extension URLSessionManager {
+    /// Makes a data task.
+    ///
     /// - Parameters:
-    ///   - serializer: nil: the manager's.
-    ///   - progress: on the session's delegate queue, before the handler.
+    ///   - request: what is sent.
+    ///   - serializer: makes the value of the answer.
+    ///   - uploadProgress: called on the session's delegate queue, before the handler.
+    ///   - downloadProgress: called on the session's delegate queue, before the handler.
+    ///   - completion: called once, on the completion queue.
     public func dataTask<Serializer: ResponseSerializer>(
         with request: URLRequest,
         serializer: Serializer,
@@ -19,7 +24,7 @@ extension URLSessionManager {
         return made(TaskPlan(kind: .data, request: request, behavior: behavior), serializer, nil, completion)
     }
 
-    /// With the manager's ``responseSerializer``, as it is now.
+    /// Makes a data task with the manager's ``responseSerializer`` of this moment.
     public func dataTask(
         with request: URLRequest,
         uploadProgress: (@Sendable (TransferProgress) -> Void)? = nil,
@@ -43,9 +48,15 @@ extension URLSessionManager {
         return made(TaskPlan(kind: body.kind, request: request, behavior: behavior), serializer, nil, completion)
     }
 
+    /// Makes a download task.
+    ///
     /// - Parameters:
-    ///   - destination: where the file goes; without one it stays where it is, the caller's to move or to delete.
-    ///   - serializer: what makes the value of the file; the response has its URL in any case.
+    ///   - request: what is sent.
+    ///   - destination: where the file goes. Without one the file stays where it is, and the caller moves or deletes
+    ///     it.
+    ///   - serializer: makes the value of the file. The response has the file's URL in any case.
+    ///   - progress: called on the session's delegate queue, before the handler.
+    ///   - completion: called once, on the completion queue.
     public func downloadTask<Serializer: ResponseSerializer>(
         with request: URLRequest,
         to destination: DownloadDestination? = nil,

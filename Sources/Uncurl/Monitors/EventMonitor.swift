@@ -54,7 +54,11 @@ public struct ClosureEventMonitor: EventMonitor {
     public let queue: DispatchQueue
     private let hear: @Sendable (TransferEvent) -> Void
 
-    /// - Parameter queue: nil: a serial one of its own.
+    /// A monitor that calls a closure.
+    ///
+    /// - Parameters:
+    ///   - queue: where the closure is called; nil for a serial queue of its own.
+    ///   - hear: called with each event.
     public init(queue: DispatchQueue? = nil, _ hear: @escaping @Sendable (TransferEvent) -> Void) {
         self.queue = queue ?? DispatchQueue(label: "Uncurl.monitor")
         self.hear = hear

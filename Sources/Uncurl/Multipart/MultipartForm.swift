@@ -35,6 +35,8 @@ public struct MultipartForm: Sendable {
     /// `%22`, `%0D` and `%0A`.
     ///
     /// - Parameters:
+    ///   - content: what the part holds.
+    ///   - name: the name of the field.
     ///   - fileName: for a file, the last component of its path unless given here; none for anything else.
     ///   - contentType: for a file, by its name's ending unless given here; none for anything else.
     /// - Throws: also for a file that cannot be sent. The file is opened now.

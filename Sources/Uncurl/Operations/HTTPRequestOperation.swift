@@ -35,11 +35,15 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
     private let hooked: TaskHooks
     private let progress: (@Sendable (TransferProgress) -> Void)?
 
+    /// An operation that has not begun.
+    ///
     /// - Parameters:
-    ///   - manager: whose session and settings it uses.
-    ///   - serializer: nil: the manager's, as it is now.
-    ///   - hooks: this operation's own.
-    ///   - progress: of content received, over pauses; on the session's delegate queue.
+    ///   - request: what is sent.
+    ///   - manager: the manager whose session and settings the operation uses.
+    ///   - serializer: makes the value of the answer; nil for the manager's of this moment.
+    ///   - outputStream: gets the content instead of memory.
+    ///   - hooks: this operation's own hooks.
+    ///   - progress: called with the received content, over pauses, on the session's delegate queue.
     public init(
         request: URLRequest,
         manager: URLSessionManager,

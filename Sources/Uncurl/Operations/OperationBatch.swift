@@ -5,9 +5,10 @@ extension HTTPRequestOperation {
     /// Makes one more operation that depends on all of these.
     ///
     /// - Parameters:
-    ///   - progress: after each operation's own handlers: how many have ended, of how many. On the manager's completion
-    ///     queue.
-    ///   - completion: after all of that, also for none; in the last operation.
+    ///   - operations: none of them queued yet.
+    ///   - progress: called after each operation's own handlers with the number of ended operations and of all, on the
+    ///     manager's completion queue.
+    ///   - completion: called by the last operation after all of that, also for an empty batch.
     /// - Returns: the operations in their order and the last one; none of them queued.
     public static func batch(
         _ operations: [HTTPRequestOperation],

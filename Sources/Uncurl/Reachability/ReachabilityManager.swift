@@ -69,7 +69,10 @@ public final class ReachabilityManager: Sendable {
 
     /// For one host.
     ///
-    /// - Parameter host: a name or an address, as in a URL.
+    /// - Parameters:
+    ///   - host: a name or an address, as in a URL.
+    ///   - queue: where observers are called and notifications posted; a serial one of the manager's own unless given.
+    ///   - center: where notifications are posted.
     public convenience init(host: String, queue: DispatchQueue? = nil, center: NotificationCenter = .default) {
         let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
         let bare = isBracketed ? String(host.dropFirst().dropLast()) : host

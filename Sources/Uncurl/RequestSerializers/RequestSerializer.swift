@@ -2,7 +2,12 @@ public import URLLoading
 
 /// Puts parameters into a request. A serializer is a value: each request is built from a copy.
 public protocol RequestSerializer: Sendable {
-    /// - Parameter parameters: nil: none were given, which is not the same as empty ones.
+    /// Puts parameters into a request. May be called on any thread.
+    ///
+    /// - Parameters:
+    ///   - parameters: nil means that none were given, which is not the same as empty ones.
+    ///   - request: the request with its URL, its method and its own fields.
+    /// - Throws: ``UncurlError/parameters(_:)`` for parameters that cannot be written.
     func serialize(_ parameters: Parameters?, into request: URLRequest) throws(UncurlError) -> URLRequest
 
     /// Puts a value that can be encoded into a request.

@@ -12,8 +12,12 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
 
     public let description: String
 
+    /// The command for a request.
+    ///
     /// - Parameters:
-    ///   - session: adds what its configuration sends besides: headers, cookies, credentials.
+    ///   - request: the request as it is sent.
+    ///   - session: adds the headers and cookies of its configuration.
+    ///   - credentials: whether secrets stand in the command.
     public init(_ request: URLRequest, session: URLSession? = nil, credentials: Credentials = .redacted) {
         let configuration = session?.configuration
         var words = ["curl", "--globoff"]

@@ -32,7 +32,9 @@ public enum RequestBody: Sendable {
 extension RequestBody {
     /// JSON of a value, as `application/json`, whatever the method and the request's serializer.
     ///
-    /// - Parameter encoder: writes the value. Its snapshot is kept: later changes to the encoder object have no effect.
+    /// - Parameters:
+    ///   - value: encoded when the request is built.
+    ///   - encoder: writes the value. Its snapshot is kept: later changes to the encoder object have no effect.
     public static func json(_ value: some Encodable & Sendable, encoder: JSONEncoder = JSONEncoder()) -> RequestBody {
         .encoded(value, by: EncodableRequestSerializer(encoder: encoder, http: .content))
     }

@@ -5,10 +5,15 @@ public protocol ContentDecoder: Sendable {
     /// What a serializer with this decoder accepts unless told otherwise.
     var contentTypes: AcceptableTypes { get }
 
-    /// - Parameter charset: what the content type says of its encoding.
+    /// Decodes a value. May be called on any thread, for several answers at once.
+    ///
+    /// - Parameters:
+    ///   - type: the type of the value.
+    ///   - content: the content, decompressed.
+    ///   - charset: the encoding that the content type names; nil where it names none.
     func decode<Value: Decodable>(_ type: Value.Type, from content: Data, charset: String.Encoding?) throws -> Value
 
-    /// A decoder that behaves as this one does now, whatever is done to this one later. A value is its own.
+    /// A decoder that behaves as this one does now, whatever changes later. A value returns itself.
     func snapshot() -> any ContentDecoder
 }
 

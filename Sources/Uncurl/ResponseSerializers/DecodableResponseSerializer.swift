@@ -25,9 +25,15 @@ public struct DecodableResponseSerializer<Value: Decodable & Sendable>: Response
     /// What is done to the content before it is decoded.
     public var preprocessor: ContentPreprocessor
 
+    /// A serializer of values of one type.
+    ///
     /// - Parameters:
-    ///   - decoder: nil: that of the manager whose task it is for; without a manager a `JSONDecoder` as it comes.
-    ///   - validation: nil: statuses 200 to 299 and the decoder's content types.
+    ///   - type: the type of the value.
+    ///   - decoder: decodes the content; nil for the decoder of the task's manager, and without a manager for a
+    ///     `JSONDecoder`.
+    ///   - validation: which answers are acceptable; nil for status 200 to 299 and the decoder's content types.
+    ///   - emptyContent: which answers may have no content.
+    ///   - preprocessor: what is done to the content before it is decoded.
     public init(
         _ type: Value.Type = Value.self,
         decoder: (any ContentDecoder)? = nil,

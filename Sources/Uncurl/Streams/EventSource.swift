@@ -27,11 +27,14 @@ public struct EventSource<Stream: AsyncSequence>: AsyncSequence, Sendable where 
     private let wait: @Sendable (Duration) async throws -> Void
     private let open: @Sendable (_ lastEventID: String?) async throws -> Stream?
 
+    /// A source that has not requested its stream yet.
+    ///
     /// - Parameters:
-    ///   - lastEventID: of an earlier stream to go on behind.
-    ///   - limit: bytes of an event.
-    ///   - wait: by whose clock it waits.
-    ///   - open: asks for the stream; the value of its Last-Event-ID field, or nil for none.
+    ///   - lastEventID: the last id of an earlier stream, to go on behind it.
+    ///   - limit: the most bytes of an event.
+    ///   - policy: when and how often the stream is requested again.
+    ///   - wait: waits before an attempt.
+    ///   - open: requests the stream, with the value of the field Last-Event-ID, or nil for none.
     public init(
         after lastEventID: String = "",
         limit: Int = ServerSentEventParser.usualLimit,

@@ -207,7 +207,7 @@ extension TaskDelegate: URLSessionDataDelegate {
 }
 
 extension TaskDelegate: URLSessionDownloadDelegate {
-    /// Called for tasks that the manager did not make. ``DownloadMove`` places the files of the manager's own.
+    /// Called for tasks that the manager did not make. `DownloadMove` places the files of the manager's own.
     public func urlSession(
         _ session: URLSession,
         downloadTask: URLSessionDownloadTask,

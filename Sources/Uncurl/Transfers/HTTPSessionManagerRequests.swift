@@ -17,7 +17,10 @@ extension HTTPSessionManager {
 
     /// Downloads to a file.
     ///
-    /// - Parameter destination: without one the file stays where it is, the caller's to move or to delete.
+    /// - Parameters:
+    ///   - request: a request without content of its own.
+    ///   - destination: where the file goes. Without one the file stays where it is, and the caller moves or deletes
+    ///     it.
     public func download(
         _ request: HTTPRequest,
         to destination: DownloadDestination? = nil

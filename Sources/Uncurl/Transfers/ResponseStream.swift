@@ -1,8 +1,8 @@
 public import URLLoading
 
-/// An answer whose content is read as it comes, in the pieces that the network makes. Lines and events are framed by
-/// ``lines`` and its kin. While no task reads, the connection is not read either, so the server waits. A stream has one
-/// reader. A stream that is released before its end is cancelled.
+/// An answer whose content is read as it comes, in the pieces that the network makes. `lines()`, `jsonLines(_:)` and
+/// `serverSentEvents()` frame it. While no task reads, the connection is not read either, so the server waits. A stream
+/// has one reader. A stream that is released before its end is cancelled.
 public struct ResponseStream: AsyncSequence, Sendable {
     public typealias Element = Data
 
@@ -51,6 +51,7 @@ extension HTTPSessionManager {
     ///   - request: its own validation says which statuses are taken: 200 and 204 where it has none. The content type
     ///     is checked in any case.
     ///   - lastEventID: of an earlier stream to go on behind.
+    ///   - policy: when and how often the stream is requested again.
     public func events(
         _ request: HTTPRequest,
         after lastEventID: String = "",
@@ -83,8 +84,10 @@ extension HTTPSessionManager {
     ///
     /// Interceptors are asked up to the head, as with every request. Content that has begun is not requested again.
     ///
-    /// - Parameter validation: which heads are acceptable. The error of a refused answer carries up to a mebibyte of
-    ///   its content.
+    /// - Parameters:
+    ///   - request: a request without content of its own.
+    ///   - validation: which heads are acceptable. The error of a refused answer carries up to a mebibyte of its
+    ///     content.
     public func stream(
         _ request: HTTPRequest,
         validation: ResponseValidation = ResponseValidation()

@@ -40,8 +40,11 @@ public final class AutoPurgingCache<Key: Hashable & Sendable, Value: Sendable>: 
     private let cost: @Sendable (Value) -> Int
     private let admits: @Sendable (Key, Value) -> Bool
 
+    /// An empty cache.
+    ///
     /// - Parameters:
-    ///   - preferredAfterPurge: counts as the capacity where it is more.
+    ///   - capacity: the most that all values may cost together.
+    ///   - preferredAfterPurge: what the values cost at most after a purge; counts as the capacity where it is more.
     ///   - admits: whether a value may be kept; called on the thread that adds it.
     ///   - cost: in the capacity's unit; a negative cost counts as zero.
     public init(

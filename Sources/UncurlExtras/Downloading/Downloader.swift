@@ -88,11 +88,15 @@ public final class Downloader<Value: Sendable>: Sendable {
     private let load: Load
     private let state = Mutex(State())
 
+    /// A downloader that loads by a function.
+    ///
     /// - Parameters:
-    ///   - maximumActive: at least one.
-    ///   - cache: nil keeps nothing.
+    ///   - maximumActive: the most loads at a time, at least one.
+    ///   - order: which waiting request begins next.
+    ///   - cache: keeps loaded values; nil keeps nothing.
     ///   - fields: which of two requests must be the same for them to be equal.
     ///   - queue: where completions run; nil for a serial one of its own.
+    ///   - load: loads one request.
     public init(
         maximumActive: Int = 4,
         order: Order = .firstInFirstOut,
@@ -119,7 +123,10 @@ public final class Downloader<Value: Sendable>: Sendable {
 
     /// Calls `completion` once, later, on the queue.
     ///
-    /// - Parameter key: names the request in place of what it is.
+    /// - Parameters:
+    ///   - request: what is loaded.
+    ///   - key: names the request; requests with one key are equal.
+    ///   - completion: gets the value or the error.
     /// - Returns: nil where there is nothing to cancel: the cache has it, or the request has no URL.
     @discardableResult
     public func download(_ request: URLRequest, key: String? = nil, completion: @escaping Completion) -> Receipt? {

@@ -2,9 +2,8 @@ public import Dispatch
 public import Uncurl
 
 extension Downloader {
-    /// Loads with a session's data tasks.
-    ///
-    /// - Parameter decode: makes the value, on no particular thread.
+    /// Loads with a session's data tasks. The other arguments are those of
+    /// ``init(maximumActive:order:cache:fields:queue:load:)``; `decode` makes the value, on no particular thread.
     public convenience init(
         session: URLSession,
         maximumActive: Int = 4,

@@ -50,8 +50,15 @@ public final class LatestSlots<Name: Hashable & Sendable, Value: Sendable>: Send
         for loading in state.withLock({ $0.loading.values }) { if let one = loading.receipt { downloader.cancel(one) } }
     }
 
-    /// - Parameter apply: shows things. Not called any more once something else is asked for in this place.
-    /// - Returns: false where the place is loading just that: the call before goes on, with what it was given.
+    /// Shows the value of a request in a place.
+    ///
+    /// - Parameters:
+    ///   - request: what is loaded.
+    ///   - name: the place.
+    ///   - key: names the request; requests with one key are equal.
+    ///   - placeholder: shown until the value is there.
+    ///   - apply: shows content. It is not called any more once another request is made for this place.
+    /// - Returns: false where the place is loading this request already: the earlier call goes on with its own closure.
     @discardableResult
     public func show(
         _ request: URLRequest,
@@ -117,7 +124,7 @@ public final class LatestSlots<Name: Hashable & Sendable, Value: Sendable>: Send
 public enum OnlySlot: Hashable, Sendable { case only }
 
 extension LatestSlots where Name == OnlySlot {
-    /// Shows the value of a request in the only place. See ``LatestSlots/show(_:in:key:transform:apply:)``.
+    /// Shows the value of a request in the only place. See ``show(_:in:key:placeholder:apply:)``.
     @discardableResult
     public func show(
         _ request: URLRequest,

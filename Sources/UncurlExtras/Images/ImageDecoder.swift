@@ -5,6 +5,10 @@ public protocol ImageDecoder: Sendable {
     /// The one format that this decoder reads.
     var format: ImageFormat { get }
 
-    /// - Parameter header: what the header says; its dimensions are within the serializer's limit.
+    /// Decodes the pixels. May be called on any thread, for several images at once.
+    ///
+    /// - Parameters:
+    ///   - data: the image as it came.
+    ///   - header: what its header says; the dimensions are within the serializer's limit.
     func pixels(of data: Data, header: ImageHeader) throws -> ImagePixels
 }

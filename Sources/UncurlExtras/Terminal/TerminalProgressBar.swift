@@ -65,9 +65,12 @@ public final class TerminalProgressBar: Sendable {
     private let clock: any Clock<Duration>
     private let state = Mutex(State())
 
+    /// A bar that follows nothing yet.
+    ///
     /// - Parameters:
     ///   - label: stands at the line's beginning.
-    ///   - clock: by which it looks, and measures.
+    ///   - output: where lines are written.
+    ///   - clock: measures the speed and the pauses between two lines.
     public init(
         _ label: String = "",
         output: TerminalOutput = .standardError,
