@@ -58,8 +58,8 @@ struct ErrorWordsTests {
         arguments: [
             ("[1", "ends within a value, at octet 2"), ("[1,]", "unexpected"),
             ("\"\\x\"", "an escape that does not exist"),
-            ("01", "more text after the value"), ("1e999", "beyond the range"), ("\"\u{1}\"", "control character"),
-            ("\"\\uD800\"", "one half of a surrogate pair"), ("-", "number"), ("1 2", "more text after the value"),
+            ("01", "a malformed number"), ("1e999", "beyond the range"), ("\"\u{1}\"", "control character"),
+            ("\"\\uD800\"", "one half of a surrogate pair"), ("-", "ends within a value"), ("1 2", "more text after the value"),
         ]
     )
     func json(text: String, words: String) {
