@@ -38,6 +38,10 @@ static inline long uncurl_ctx_set_mode(SSL_CTX *ctx, long mode) { return SSL_CTX
  * is answered with no_renegotiation (RFC 5246 7.2.2). */
 static inline void uncurl_ctx_set_common_options(SSL_CTX *ctx) {
     SSL_CTX_set_options(ctx, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
+    /* OpenSSL 3.2 and later offer to take compressed certificates (RFC 8879), which it makes room for before it knows them (CVE-2025-66199). */
+#ifdef SSL_OP_NO_RX_CERTIFICATE_COMPRESSION
+    SSL_CTX_set_options(ctx, SSL_OP_NO_RX_CERTIFICATE_COMPRESSION | SSL_OP_NO_TX_CERTIFICATE_COMPRESSION);
+#endif
 }
 
 /* Lets this one connection ask for it all the same. */

@@ -35,6 +35,8 @@ public struct ProxyExceptions: Hashable, Sendable {
     public func covers(_ host: String) -> Bool {
         if coversAll { return true }
         if let address = IPAddress(host) { return networks.contains { $0.contains(address) } }
+        // No name has a colon or a percent sign: what is left is an address with something behind it (CVE-2025-22870).
+        guard !host.utf8.contains(where: { ":%".utf8.contains($0) }) else { return false }
         var rest = Self.withoutDots(host, leading: false)[...]
         while !rest.isEmpty {
             if names.contains(String(rest)) { return true }

@@ -16,6 +16,8 @@ public struct ServerSentEventParser: Sendable {
 
     /// 1 MiB for the data and the current line together: more than an event should have.
     public static let usualLimit = 1 << 20
+    /// 4 KiB for an event's id, which goes back to the server as a field when the stream is asked for again.
+    public static let idLimit = 1 << 12
 
     private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
@@ -85,12 +87,18 @@ public struct ServerSentEventParser: Sendable {
         switch String(decoding: line[..<(colon ?? line.count)], as: UTF8.self) {
         case "event": event = String(decoding: value, as: UTF8.self)
         case "data": data += value + [0x0A]
-        case "id" where !value.contains(0): id = String(decoding: value, as: UTF8.self)
+        case "id" where Self.isID(value): id = String(decoding: value, as: UTF8.self)
         case "retry" where !value.isEmpty && value.allSatisfy { (0x30...0x39).contains($0) }:
             // A number beyond an integer is no time to wait.
             retry = Int(String(decoding: value, as: UTF8.self)) ?? .max
         default: break
         }
+    }
+
+    /// The standard ignores an id with NUL. Ids that no field can carry (RFC 9110 §5.5), or that are longer than ``idLimit``, are ignored
+    /// likewise: asking again with them could only fail.
+    private static func isID(_ value: ArraySlice<UInt8>) -> Bool {
+        value.count <= idLimit && !value.contains { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7F }
     }
 
     private mutating func dispatch(_ events: inout [ServerSentEvent]) {

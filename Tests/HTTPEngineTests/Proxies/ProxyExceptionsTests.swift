@@ -33,7 +33,9 @@ struct ProxyExceptionsTests {
             ("10.0.0.0/99999999999999999999", "10.0.0.0"), ("192.168.0.0/31", "192.168.0.2"),
             ("[::1]", "::1"), ("::1", "::2"), ("fd00::/8", "fe00::1"), ("2001:db8::/33", "2001:db8:8000::"),
             ("2001:db8::/127", "2001:db8::2"), ("::/0", "10.0.0.1"), ("0.0.0.0/0", "::1"), ("::/129", "::1"),
-            ("127.0.0.1", "localhost"), ("localhost", "127.0.0.1"), ("127.0.0.1", "::ffff:127.0.0.1"),
+            ("127.0.0.1", "localhost"), ("localhost", "127.0.0.1"),
+            ("example.com", "::1%25.example.com"), ("example.com", "fe80::1%x.example.com"),
+            ("127.0.0.1", "::ffff:127.0.0.1"),
         ]
     )
     func uncovered(list: String, host: String) { #expect(!ProxyExceptions(list).covers(host)) }

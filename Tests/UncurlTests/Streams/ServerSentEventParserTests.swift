@@ -36,6 +36,15 @@ struct ServerSentEventParserTests {
         #expect(try parse("data: lost\n", size) == [])
     }
 
+    @Test("an id that no field can carry is ignored, and so is one beyond the limit")
+    func unusableIDs() throws {
+        let long = String(repeating: "7", count: ServerSentEventParser.idLimit)
+        for unusable in ["2\u{1}", "2\u{7F}", long + "7"] {
+            #expect(try parse("id: 1\nid: \(unusable)\ndata: x\n\n", 7) == [ServerSentEvent(data: "x", id: "1")])
+        }
+        #expect(try parse("id: \(long)\ndata: x\n\n", 7) == [ServerSentEvent(data: "x", id: long)])
+    }
+
     @Test("the examples of HTML §9.2.6", .rows("B26"), arguments: sizes)
     func examples(size: Int) throws {
         #expect(
