@@ -37,7 +37,7 @@ public struct ParameterFailure: Error, Sendable {
         self.request = request
     }
 
-    /// What the user's own code throws, as a failure of this type.
+    /// What the program's own code throws, as a failure of this type.
     static func wrapping<Value>(_ body: () throws -> Value) throws(ParameterFailure) -> Value {
         do {
             return try body()

@@ -41,7 +41,7 @@ public final class ReachabilityObservation: Sendable {
             }
         }
         guard mustWait else { return }
-        // A call of the user's may take its time.
+        // The observer's call may take long.
         while state.wait(
             atMost: .seconds(3_600),
             until: { state -> Bool? in

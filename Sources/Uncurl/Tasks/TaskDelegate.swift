@@ -120,16 +120,17 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, @unchecked 
 
     /// Progress never goes back, also where the content is sent again.
     func tellSent(_ sent: Int64, of expected: Int64) {
-        guard let tell = behavior.uploadProgress, isFurther(\.sent, sent) else { return }
+        guard let tell = behavior.uploadProgress, advance(\.sent, to: sent) else { return }
         tell(TransferProgress(sent, of: expected))
     }
 
     func tellReceived(_ received: Int64, of expected: Int64) {
-        guard let tell = behavior.downloadProgress, isFurther(\.received, received) else { return }
+        guard let tell = behavior.downloadProgress, advance(\.received, to: received) else { return }
         tell(TransferProgress(received, of: expected))
     }
 
-    private func isFurther(_ count: WritableKeyPath<State, Int64>, _ value: Int64) -> Bool {
+    /// Raises a count. False where it is as high already.
+    private func advance(_ count: WritableKeyPath<State, Int64>, to value: Int64) -> Bool {
         state.withLock { state in
             guard value > state[keyPath: count] else { return false }
             state[keyPath: count] = value

@@ -135,7 +135,7 @@ public final class ActivityMonitor: Sendable {
         if state.isEnabled { perform(state.machine.changed(isBusy: isBusy), &state) }
     }
 
-    /// Tasks that have ended are let go of, suspended ones kept: they may go on.
+    /// Tasks that have ended are removed. Suspended tasks stay, as they may go on.
     private static func count(_ state: inout State) -> Int {
         var running = 0
         for (name, task) in state.tasks {

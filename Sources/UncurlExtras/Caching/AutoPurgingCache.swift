@@ -78,7 +78,7 @@ public final class AutoPurgingCache<Key: Hashable & Sendable, Value: Sendable>: 
             remove(key)
             return false
         }
-        // What goes may run code of the user's as it ends.
+        // Releasing a value may run the program's code.
         let gone = state.withLock { state -> [Entry] in
             var gone = [state.entries.updateValue(Entry(value: value, cost: cost, used: state.tick()), forKey: key)]
                 .compactMap(\.self)

@@ -59,7 +59,8 @@ struct ErrorWordsTests {
             ("[1", "ends within a value, at octet 2"), ("[1,]", "unexpected"),
             ("\"\\x\"", "an escape that does not exist"),
             ("01", "a malformed number"), ("1e999", "beyond the range"), ("\"\u{1}\"", "control character"),
-            ("\"\\uD800\"", "one half of a surrogate pair"), ("-", "ends within a value"), ("1 2", "more text after the value"),
+            ("\"\\uD800\"", "one half of a surrogate pair"), ("-", "ends within a value"),
+            ("1 2", "more text after the value"),
         ]
     )
     func json(text: String, words: String) {
