@@ -119,7 +119,7 @@ let package = Package(
         .target(
             name: "LoadGenerator",
             dependencies: [
-                "HTTPEngine", "TLS", "TestServer", "Reactor", "HTTP1", "CLinux", "CZlib",
+                "HTTPEngine", "HTTPSemantics", "TLS", "TestServer", "Reactor", "HTTP1", "CLinux", "CZlib",
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],
             swiftSettings: strict
@@ -132,6 +132,7 @@ let package = Package(
         .target(
             name: "LocustWorker",
             dependencies: ["LoadGenerator", "HTTPEngine", "TLS", "Reactor", "CLinux"],
+            exclude: ["README.md"],
             swiftSettings: strict
         ),
         .executableTarget(
@@ -140,6 +141,7 @@ let package = Package(
                 "LoadGenerator", "LoadReports", "LocustWorker", "HTTPEngine", "TLS", "TestServer", "Reactor", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
+            exclude: ["README.md", "REPORTS.md", "SWARMS.md"],
             swiftSettings: strict
         ),
         // How the load tester is driven from Swift; no product.
@@ -254,12 +256,37 @@ let package = Package(
             dependencies: ["TestServer", "TLS", "Reactor", "HTTP1", "WebSocket", "httpbin", "TestSupport"],
             swiftSettings: testing
         ),
+        // What tests of several of the load tester's rooms need; no product.
+        .target(
+            name: "LoadTestSupport",
+            dependencies: ["LoadGenerator", "Reactor", "TestSupport"],
+            path: "Tests/LoadTestSupport",
+            swiftSettings: testing
+        ),
+        .testTarget(
+            name: "LoadGeneratorTests",
+            dependencies: [
+                "LoadGenerator", "LoadScenario", "HTTPEngine", "HTTPSemantics", "HTTP1", "TLS", "Reactor", "TestServer",
+                "TestSupport",
+            ],
+            swiftSettings: testing
+        ),
+        .testTarget(
+            name: "LoadReportsTests",
+            dependencies: ["LoadReports", "LoadGenerator", "LoadTestSupport", "Reactor", "CLinux", "TestSupport"],
+            swiftSettings: testing
+        ),
+        .testTarget(
+            name: "LocustWorkerTests",
+            dependencies: ["LocustWorker", "LoadGenerator", "TestSupport"],
+            swiftSettings: testing
+        ),
         .testTarget(
             name: "VolleyTests",
             dependencies: [
-                "volley", "LoadGenerator", "LoadReports", "LocustWorker", "LoadScenario", "HTTPEngine", "HTTP1", "TLS",
-                "Reactor", "TestServer",
-                "TestSupport",
+                "volley", "LoadGenerator", "LoadReports", "LocustWorker", "LoadTestSupport", "HTTPEngine", "HTTP1",
+                "TLS",
+                "Reactor", "TestServer", "TestSupport",
             ],
             swiftSettings: testing
         ),

@@ -17,7 +17,7 @@ import urllib.parse
 import urllib.request
 
 # The one that the documentation gives its readers.
-DOCUMENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../Sources/LoadGenerator/LoadGenerator.docc/Swarms.md")
+DOCUMENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../Sources/volley/SWARMS.md")
 LOCUSTFILE = re.search(r"```python\n(.*?)```", open(DOCUMENT).read(), re.S).group(1)
 PATIENCE = int(os.environ.get("PATIENCE", "60"))
 

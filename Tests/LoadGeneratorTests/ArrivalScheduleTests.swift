@@ -3,9 +3,6 @@ import Reactor
 import Testing
 
 @testable import LoadGenerator
-@testable import LoadReports
-@testable import LocustWorker
-@testable import volley
 
 @Suite("ArrivalSchedule")
 struct ArrivalsTests {

@@ -2,9 +2,6 @@ import Reactor
 import Testing
 
 @testable import LoadGenerator
-@testable import LoadReports
-@testable import LocustWorker
-@testable import volley
 
 struct IntervalCollectorTests {
     private func metrics(_ count: UInt64, latency: UInt64 = 1_000) -> Metrics {

@@ -1,9 +1,6 @@
 import Testing
 
 @testable import LoadGenerator
-@testable import LoadReports
-@testable import LocustWorker
-@testable import volley
 
 struct LatencyHistogramTests {
     /// xorshift64*: the same values in every run.

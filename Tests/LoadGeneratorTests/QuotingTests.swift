@@ -1,11 +1,8 @@
 import Testing
 
 @testable import LoadGenerator
-@testable import LoadReports
-@testable import LocustWorker
-@testable import volley
 
-struct UsageErrorTests {
+struct QuotingTests {
     @Test("a user's text stays on one line inside a message")
     func oneLine() {
         #expect(quoted("a\nb\u{1B}[2J") == "\"a\\u{a}b\\u{1b}[2J\"")

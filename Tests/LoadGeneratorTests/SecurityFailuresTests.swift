@@ -4,9 +4,6 @@ import TLS
 import Testing
 
 @testable import LoadGenerator
-@testable import LoadReports
-@testable import LocustWorker
-@testable import volley
 
 struct SecurityFailuresTests {
     @Test("a certificate that is not believed is told by the name of the reason, never by the peer's text")

@@ -2,9 +2,6 @@ import TestSupport
 import Testing
 
 @testable import LoadGenerator
-@testable import LoadReports
-@testable import LocustWorker
-@testable import volley
 
 @Suite("Templates")
 struct TemplateTests {

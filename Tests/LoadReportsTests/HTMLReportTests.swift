@@ -1,11 +1,10 @@
 import Foundation
+import LoadTestSupport
 import TestSupport
 import Testing
 
 @testable import LoadGenerator
 @testable import LoadReports
-@testable import LocustWorker
-@testable import volley
 
 struct HTMLReportTests {
     private static let browser = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].first {
@@ -13,7 +12,7 @@ struct HTMLReportTests {
     }
 
     private func sample() throws -> RunResult {
-        var result = try sampleResult("-L")
+        var result = try sampleResult { $0.showsDistribution = true }
         for index in 0..<5 {
             let metrics = result.metrics
             let start = UInt64(index) * 200_000_000
@@ -42,7 +41,7 @@ struct HTMLReportTests {
 
     @Test("a run without a single answer has a page too")
     func empty() throws {
-        var result = try sampleResult("-t1")
+        var result = try sampleResult { $0.threads = 1 }
         result.metrics = Metrics()
         result.measured = 0
         #expect(try HTMLReport.text(result).contains("Nothing was completed."))

@@ -1,10 +1,9 @@
+import LoadTestSupport
 import TestSupport
 import Testing
 
 @testable import LoadGenerator
 @testable import LoadReports
-@testable import LocustWorker
-@testable import volley
 
 struct HistogramCodecTests {
     private func sample(_ values: [UInt64]) -> LatencyHistogram {

@@ -1,29 +1,34 @@
 import Foundation
+import LoadTestSupport
 import Testing
 
 @testable import LoadGenerator
 @testable import LoadReports
-@testable import LocustWorker
-@testable import volley
 
 struct JSONReportTests {
     @Test("the report of a run with something of everything fits the published schema")
     func fits() throws {
         let check = try SchemaCheck(ReportSchema.text)
-        #expect(try check.complaints(about: JSONReport.text(sampleResult("-L", "-n", "5k"))) == [])
+        #expect(
+            try check.complaints(
+                about: JSONReport.text(
+                    sampleResult { ($0.showsDistribution, $0.requests, $0.duration) = (true, 5_000, nil) }
+                )
+            ) == []
+        )
     }
 
     @Test("the schema's file in the documentation is what `volley schema` prints")
     func published() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        let file = root.appendingPathComponent("Sources/LoadGenerator/LoadGenerator.docc/report-schema.json")
+        let file = root.appendingPathComponent("Sources/LoadReports/LoadReports.docc/report-schema.json")
         #expect(try String(contentsOf: file, encoding: .utf8) == ReportSchema.text + "\n")
     }
 
     @Test("the report of a run without a single response fits it too")
     func emptyFits() throws {
-        var result = try sampleResult("-t1")
+        var result = try sampleResult { $0.threads = 1 }
         result.metrics = Metrics()
         result.measured = 0
         #expect(try SchemaCheck(ReportSchema.text).complaints(about: JSONReport.text(result)) == [])
@@ -47,7 +52,7 @@ struct JSONReportTests {
 
     @Test("the figures are those of the metrics")
     func figures() throws {
-        let text = try JSONReport.text(sampleResult("--warmup", "1s"))
+        let text = try JSONReport.text(sampleResult { $0.warmup = 1_000_000_000 })
         let report = try #require(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
         let requests = try #require(report["requests"] as? [String: Any])
         #expect(requests["sent"] as? Int == 2_000)

@@ -3,8 +3,6 @@ import Testing
 
 @testable import LoadGenerator
 @testable import LoadReports
-@testable import LocustWorker
-@testable import volley
 
 struct JSONValueTests {
     @Test("any text survives a trip through another JSON reader")

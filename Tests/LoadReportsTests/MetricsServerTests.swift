@@ -5,8 +5,6 @@ import Testing
 
 @testable import LoadGenerator
 @testable import LoadReports
-@testable import LocustWorker
-@testable import volley
 
 struct MetricsServerTests {
     /// A loop with a listener for scrapes of one page.

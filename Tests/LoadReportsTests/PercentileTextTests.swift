@@ -2,8 +2,6 @@ import Testing
 
 @testable import LoadGenerator
 @testable import LoadReports
-@testable import LocustWorker
-@testable import volley
 
 struct PercentileTextTests {
     @Test("five steps to each halving of what is left, and the last value at the end")

@@ -1,9 +1,8 @@
+import LoadTestSupport
 import Testing
 
 @testable import LoadGenerator
 @testable import LoadReports
-@testable import LocustWorker
-@testable import volley
 
 struct TextReportTests {
     @Test("the sum, the rate of successes, the statuses and the errors with an example are all there")
@@ -28,13 +27,13 @@ struct TextReportTests {
 
     @Test("a line per thread, when there are several")
     func threads() throws {
-        #expect(TextReport.text(try sampleResult("-t2")).contains("Threads"))
-        #expect(!TextReport.text(try sampleResult("-t1")).contains("Threads"))
+        #expect(TextReport.text(try sampleResult { $0.threads = 2 }).contains("Threads"))
+        #expect(!TextReport.text(try sampleResult { $0.threads = 1 }).contains("Threads"))
     }
 
     @Test("threads whose connections did unequal work are pointed out")
     func uneven() throws {
-        var result = try sampleResult("-t2")
+        var result = try sampleResult { $0.threads = 2 }
         #expect(!TextReport.text(result).contains("uneven"))
         result.threads[0].completed = 2 * result.threads[1].completed
         #expect(TextReport.text(result).contains("uneven: a connection did 2.0 times the work"))
@@ -42,7 +41,7 @@ struct TextReportTests {
 
     @Test("--latency spells the distribution out")
     func distribution() throws {
-        #expect(TextReport.text(try sampleResult("--latency")).contains("   99.9 %  "))
+        #expect(TextReport.text(try sampleResult { $0.showsDistribution = true }).contains("   99.9 %  "))
         #expect(!TextReport.text(try sampleResult()).contains("Distribution"))
     }
 

@@ -2,8 +2,6 @@ import Testing
 
 @testable import LoadGenerator
 @testable import LoadReports
-@testable import LocustWorker
-@testable import volley
 
 /// The expected strings are what wrk's own `units.c`, compiled, prints for these numbers.
 struct WrkUnitsTests {

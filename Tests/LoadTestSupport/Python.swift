@@ -1,27 +1,27 @@
 import Foundation
-import TestSupport
+package import TestSupport
 
 /// Python with the packages that `./dev test` installs beside the build: Locust, hdrhistogram, jsonschema, prometheus_client,
 /// kubernetes-validate.
-enum Python {
-    static let path: String? = {
+package enum Python {
+    package static let path: String? = {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
         let path = root.appendingPathComponent(".build/python/bin/python").path
         return FileManager.default.isExecutableFile(atPath: path) ? path : nil
     }()
 
-    static var isInstalled: Bool { path != nil }
+    package static var isInstalled: Bool { path != nil }
 
     /// Whether a package's program is there too: the folder may be older than the list of packages.
-    static func has(_ program: String) -> Bool {
+    package static func has(_ program: String) -> Bool {
         path.map { FileManager.default.isExecutableFile(atPath: $0.dropLast("python".count) + program) } ?? false
     }
 
-    static let reason = "./dev test makes .build/python where pip can install; it is not there"
+    package static let reason = "./dev test makes .build/python where pip can install; it is not there"
 
     /// What a script printed; its arguments are `sys.argv[1:]`.
-    static func run(_ script: String, _ arguments: String...) throws -> EndedProgram {
+    package static func run(_ script: String, _ arguments: String...) throws -> EndedProgram {
         try EndedProgram(path ?? "python3", ["-c", script] + arguments)
     }
 }

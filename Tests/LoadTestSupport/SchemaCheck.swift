@@ -2,14 +2,14 @@ import Foundation
 
 /// As much of JSON Schema as volley's schema uses; an unknown keyword is a complaint, so that nothing in the
 /// schema is read over.
-struct SchemaCheck {
-    let root: [String: Any]
+package struct SchemaCheck {
+    package let root: [String: Any]
 
-    init(_ text: String) throws {
+    package init(_ text: String) throws {
         root = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any] ?? [:]
     }
 
-    func complaints(about text: String) throws -> [String] {
+    package func complaints(about text: String) throws -> [String] {
         check(try JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed), root, "$")
     }
 

@@ -1,9 +1,7 @@
 import Testing
 
 @testable import LoadGenerator
-@testable import LoadReports
 @testable import LocustWorker
-@testable import volley
 
 struct LocustSessionTests {
     private static let opening: [UInt8] =
@@ -91,7 +89,17 @@ struct LocustSessionTests {
 
     @Test("a pipeline and a master's rate exclude each other, and the master's page can say so")
     func pipeline() throws {
-        let target = LocustTarget(try options("--pipeline", "2", "http://127.0.0.1/"), isCoarse: false)
+        let url = try TargetURL("http://127.0.0.1/")
+        let request = try RequestDescription(
+            method: nil,
+            target: "/",
+            hostField: "127.0.0.1",
+            headers: [],
+            body: nil
+        )
+        var options = LoadOptions(.url(url), request)
+        options.pipeline = 2
+        let target = LocustTarget(options, isCoarse: false)
         let order = { (rate: String) throws(LocustError) in
             try LocustSpawn(
                 .map([
@@ -104,7 +112,7 @@ struct LocustSessionTests {
             )
         }
         #expect { try target.options(order("9")) } throws: {
-            ($0 as? LocustProblem)?.text(.flags).hasPrefix("--pipeline is for a closed loop") == true
+            ($0 as? LocustProblem)?.text(.properties).hasPrefix("pipeline is for a closed loop") == true
         }
         #expect(try target.options(order("")).pipeline == 2)
     }

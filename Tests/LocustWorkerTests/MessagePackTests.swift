@@ -1,9 +1,7 @@
 import Testing
 
 @testable import LoadGenerator
-@testable import LoadReports
 @testable import LocustWorker
-@testable import volley
 
 struct MessagePackTests {
     @Test(

@@ -1,3 +1,4 @@
+import LoadTestSupport
 import Testing
 
 @testable import LoadGenerator

@@ -1,3 +1,4 @@
+import LoadTestSupport
 import Foundation
 import TestServer
 import TestSupport
@@ -13,7 +14,7 @@ struct IndexedJobTests {
     /// The manifest as it stands there.
     private static func manifest() throws -> String {
         let document = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("Sources/LoadGenerator/LoadGenerator.docc/Swarms.md")
+            .deletingLastPathComponent().appendingPathComponent("Sources/volley/SWARMS.md")
         let text = try String(contentsOf: document, encoding: .utf8)
         let block = try #require(text.components(separatedBy: "```yaml\n").dropFirst().first)
         return try #require(block.components(separatedBy: "```").first)

@@ -1,3 +1,4 @@
+import LoadTestSupport
 import TestServer
 import TestSupport
 import Testing

@@ -36,22 +36,4 @@ struct ResponseChecksTests {
         search.advance(&matched, over: without.span)
         #expect(!search.isFound(matched))
     }
-
-    @Test(
-        "a reference is resolved as RFC 3986 says",
-        arguments: [
-            ("/x", "http://h:1/x"), ("x", "http://h:1/a/x"), ("../x?y", "http://h:1/x?y"), ("?q", "http://h:1/a/b?q"),
-            ("//g/x", "http://g/x"), ("https://s/", "https://s/"), ("./", "http://h:1/a/"), ("..", "http://h:1/"),
-            ("x#f", "http://h:1/a/x"), ("", "http://h:1/a/b?c"),
-        ]
-    )
-    func references(reference: String, url: String) throws {
-        let base = try HTTPURL("http://h:1/a/b?c")
-        #expect(URLReference.resolve(reference, against: base) == (try HTTPURL(url)))
-    }
-
-    @Test("what cannot be asked is no place to go", arguments: ["mailto:x", "ftp://h/", "http://", "http://h/ x"])
-    func nowhere(reference: String) throws {
-        #expect(URLReference.resolve(reference, against: try HTTPURL("http://h/")) == nil)
-    }
 }

@@ -1,3 +1,4 @@
+import LoadTestSupport
 import TestSupport
 
 /// volley with a terminal of 100 columns and 40 rows for its input, output and errors: `out` is what it wrote there.

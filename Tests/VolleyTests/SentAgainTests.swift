@@ -1,3 +1,4 @@
+import LoadTestSupport
 import Foundation
 import TestServer
 import TestSupport
@@ -140,7 +141,7 @@ struct SentAgainTests {
         let line = RunProgressLine.text(RunSnapshot(result.metrics, of: .requests), elapsed: 0, rate: 0, result.plan)
         #expect(line.hasSuffix(" · 7 sent again"))
         // Whoever asks for it is told that there was none.
-        #expect(TextReport.text(try sampleResult("--retry")).contains("\nSent again  0, "))
+        #expect(TextReport.text(try sampleResult { $0.retries = true }).contains("\nSent again  0, "))
         #expect(!TextReport.text(try sampleResult()).contains("Sent again"))
     }
 }

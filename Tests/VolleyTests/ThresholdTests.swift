@@ -1,3 +1,4 @@
+import LoadTestSupport
 import Testing
 
 @testable import LoadGenerator
@@ -58,10 +59,10 @@ struct ThresholdTests {
     @Test("the verdict: a limit comes before errors, unless the limit was about errors and was kept")
     func verdict() throws {
         #expect(try sampleResult().verdict == .failures)
-        #expect(try sampleResult("--fail-if", "p50>1us").verdict == .threshold)
-        #expect(try sampleResult("--fail-if", "p50>1s").verdict == .failures)
-        #expect(try sampleResult("--fail-if", "errors>50%").verdict == .good)
-        #expect(try sampleResult("--fail-if", "errors>1%").verdict == .threshold)
+        #expect(try sampleResult { $0.thresholds = [try Threshold("p50>1us")] }.verdict == .threshold)
+        #expect(try sampleResult { $0.thresholds = [try Threshold("p50>1s")] }.verdict == .failures)
+        #expect(try sampleResult { $0.thresholds = [try Threshold("errors>50%")] }.verdict == .good)
+        #expect(try sampleResult { $0.thresholds = [try Threshold("errors>1%")] }.verdict == .threshold)
     }
 
     @Test(
@@ -93,7 +94,7 @@ struct ThresholdTests {
 
     @Test("each report names the conditions, kept and not, with what was found")
     func told() throws {
-        let result = try sampleResult("--fail-if", "p50>1us", "--fail-if", "errors>50%")
+        let result = try sampleResult { $0.thresholds = [try Threshold("p50>1us"), try Threshold("errors>50%")] }
         let text = TextReport.text(result)
         #expect(text.contains("FAILED: p50>1us: p50 is 450 µs\nkept: errors>50%: errors is 6.348 %\n"), "\(text)")
         let page = try HTMLReport.text(result)

@@ -9,7 +9,12 @@ package struct WorkerResult: Sendable {
     package var start: Instant
     package var end: Instant
     /// The thread's, in the measured part.
-    var core: CoreTime
+    package var core: CoreTime
+
+    package init(metrics: Metrics, connections: Int, start: Instant, end: Instant, core: CoreTime) {
+        (self.metrics, self.connections) = (metrics, connections)
+        (self.start, self.end, self.core) = (start, end, core)
+    }
 }
 
 /// Where the workers, each on its thread, meet the main thread. The lock guards `results`.

@@ -1,5 +1,6 @@
 import HTTP1
 import HTTPEngine
+import HTTPSemantics
 
 /// A request as the run sends it: once and for all, or with values of its own each time.
 final class PlannedRequest: Sendable {
@@ -11,6 +12,10 @@ final class PlannedRequest: Sendable {
     private let target: Template
     private let fields: [(name: String, value: Template)]
     private let body: Template?
+    /// What the cookies of virtual users go by.
+    let cookieScope: CookieScope
+    /// What redirections are resolved against.
+    let url: WebURL
     /// What an error's example names.
     let label: String
     /// Among the names that are told apart; nil: none.
@@ -24,6 +29,15 @@ final class PlannedRequest: Sendable {
         name: Int? = nil
     ) throws(EngineError) {
         (self.description, self.origin, self.options, self.name) = (description, origin, options, name)
+        let isNamed = if case .name? = try? URLHost(origin.host) { true } else { false }
+        cookieScope = CookieScope(
+            host: origin.host,
+            isAddress: !isNamed,
+            port: origin.port,
+            target: description.target,
+            isSecure: origin.scheme == .https
+        )
+        url = WebURL("\(origin.scheme.rawValue)://\(origin.authority)\(description.target)")
         target = slots.template(description.target)
         fields = description.fields.map { ($0.name, slots.template($0.value)) }
         body = description.body.map { slots.template($0) }

@@ -1,7 +1,7 @@
 internal import CLinux
 
 /// What a thread has had of the processor, and how long it had to wait for it; of the calling thread, in nanoseconds.
-struct CoreTime: Sendable {
+package struct CoreTime: Sendable {
     let used: UInt64
     /// There was something to do, and others had the core; 0 where the kernel does not tell.
     let queued: UInt64
@@ -15,7 +15,7 @@ struct CoreTime: Sendable {
         )
     }
 
-    init(used: UInt64, queued: UInt64) { (self.used, self.queued) = (used, queued) }
+    package init(used: UInt64, queued: UInt64) { (self.used, self.queued) = (used, queued) }
 
     static func - (later: CoreTime, earlier: CoreTime) -> CoreTime {
         CoreTime(used: later.used &- earlier.used, queued: later.queued &- earlier.queued)

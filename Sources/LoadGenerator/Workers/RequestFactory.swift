@@ -1,4 +1,5 @@
 import HTTPEngine
+import HTTPSemantics
 import Reactor
 
 /// Makes requests out of what inputs, redirections and scripts say, with all that the run says of every request.
@@ -79,6 +80,10 @@ struct RequestFactory: Sendable {
 
     /// A request to the run's own host, or to the one its URL names.
     func request(_ draft: RequestDraft) throws(LoadTestError) -> PlannedRequest {
+        try request(draft, defaults: defaults)
+    }
+
+    private func request(_ draft: RequestDraft, defaults: [String]) throws(LoadTestError) -> PlannedRequest {
         let isOwn = draft.url.hasPrefix("/")
         let text = isOwn ? "\(origin.scheme.rawValue)://\(origin.authority)\(draft.url)" : draft.url
         let url = try TargetURL(text)
@@ -111,26 +116,18 @@ struct RequestFactory: Sendable {
         }
     }
 
-    /// What follows a redirection (RFC 9110 §15.4); nil where it leads nowhere that can be asked.
-    func following(_ request: PlannedRequest, to location: String, status: Int) -> PlannedRequest? {
-        let base = "\(request.origin.scheme.rawValue)://\(request.origin.authority)\(request.description.target)"
-        guard let from = try? HTTPURL(base), let url = URLReference.resolve(location, against: from) else { return nil }
-        var draft = RequestDraft(url: "", place: InputPlace(file: "", line: 0))
-        draft.url = "\(url.scheme.rawValue)://\(url.origin.authority)\(url.target)"
+    /// What follows a redirection (RFC 9110 §15.4); nil where it leads nowhere that can be asked. What the run says of every request is among
+    /// the fields already, and what may not go along stays behind.
+    func following(_ request: PlannedRequest, by redirect: Redirect) -> PlannedRequest? {
         let description = request.description
-        let becomesGet =
-            status == 303 && description.method != "HEAD"
-            || [301, 302].contains(status) && description.method == "POST"
-        draft.method = becomesGet ? "GET" : description.method
-        draft.body = becomesGet ? nil : description.body
-        let isSame = url.origin == request.origin
-        draft.headers = description.fields.compactMap { field in
-            let name = field.name.lowercased()
-            // Credentials are for whom they were given; what described a body goes with it.
-            if !isSame, ["authorization", "cookie"].contains(name) { return nil }
-            return becomesGet && name.hasPrefix("content-") ? nil : "\(field.name): \(field.value)"
-        }
-        return try? self.request(draft)
+        var draft = RequestDraft(
+            url: String(redirect.url.text.prefix { $0 != "#" }),
+            place: InputPlace(file: "", line: 0)
+        )
+        draft.method = redirect.method
+        draft.body = redirect.dropsContent ? nil : description.body
+        draft.headers = description.fields.filter { redirect.keeps($0.name) }.map { "\($0.name): \($0.value)" }
+        return try? self.request(draft, defaults: [])
     }
 
     private func endpoint(for url: TargetURL) -> Endpoint {

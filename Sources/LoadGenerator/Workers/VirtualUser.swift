@@ -1,5 +1,6 @@
 import HTTP1
 import HTTPEngine
+import HTTPSemantics
 import Reactor
 
 /// A virtual user: one request at a time, on whichever connection the engine has.
@@ -21,7 +22,8 @@ final class VirtualUser: ExchangeDelegate {
     var request: PlannedRequest?
     /// Redirections followed in a row.
     var hops = 0
-    var jar = CookieJar()
+    /// nil: cookies are not kept.
+    var cookies: UserCookies?
     /// Decides what comes next; nil: whatever the run sends next.
     var script: UserScript?
     /// Only the first request of a visit was due at an instant.
@@ -45,7 +47,8 @@ final class VirtualUser: ExchangeDelegate {
 
 /// What a response was seen to be, as far as anybody asked.
 struct ResponseFindings {
-    var location: String?
+    /// Where it leads, if it is a redirection.
+    var redirect: Redirect?
     /// The first field that was not as expected.
     var problem: String?
     /// Of the content looked for.

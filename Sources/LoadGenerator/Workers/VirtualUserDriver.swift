@@ -45,6 +45,7 @@ final class VirtualUserDriver: AlarmHandler {
         inspects = plan.users.inspects
         let first = plan.shares[..<share.index].reduce(0) { $0 + $1.connections }
         let users = (0..<share.connections).map { VirtualUser(self, number: first + $0) }
+        if plan.users.keepsCookies { for user in users { user.cookies = UserCookies() } }
         if let script = plan.users.script { for user in users { user.script = script(user.number) } }
         resting = users.reversed()
     }
@@ -274,13 +275,8 @@ final class VirtualUserDriver: AlarmHandler {
     /// The bytes of a request: the same for all, or with what this one has of its own.
     private func ready(_ planned: PlannedRequest, _ user: VirtualUser) -> EngineRequest {
         var cookies: String?
-        if plan.users.keepsCookies, !user.jar.isEmpty {
-            cookies = user.jar.field(
-                host: planned.origin.host,
-                path: planned.description.target,
-                isSecure: planned.origin.scheme == .https,
-                now: VirtualUserDriver.wallClock()
-            )
+        if plan.users.keepsCookies {
+            cookies = user.cookies?.field(for: planned.cookieScope, now: VirtualUserDriver.wallClock())
         }
         if cookies == nil, let fixed = planned.fixed { return fixed }
         (context.user, context.number) = (user.number, user.sequence)

@@ -1,6 +1,7 @@
 import CLinux
 import HTTP1
 import HTTPEngine
+import HTTPSemantics
 import Reactor
 
 /// What virtual users' requests came to, in numbers, and what their responses were.
@@ -21,10 +22,10 @@ extension VirtualUserDriver {
         var next: PlannedRequest?
         let refused = worker.limits.failure(report, until: end)
         var verdict = refused.map { .unwanted($0) } ?? judge(user, status)
-        if refused == nil, let location = user.findings.location, let request, plan.users.redirects > 0 {
+        if refused == nil, let redirect = user.findings.redirect, let request {
             next =
                 user.hops < plan.users.redirects
-                ? worker.requests.factory.following(request, to: location, status: status) : nil
+                ? worker.requests.factory.following(request, by: redirect) : nil
             if next == nil, user.hops >= plan.users.redirects { verdict = .unwanted(Failure(.check, .redirectLimit)) }
         }
         if next != nil {
@@ -90,10 +91,17 @@ extension VirtualUserDriver {
         if plan.users.keepsCookies, let request = user.request {
             let now = Self.wallClock()
             for line in fields.values(of: "Set-Cookie") {
-                user.jar.store(line, host: request.origin.host, path: request.description.target, now: now)
+                user.cookies?.store(line, from: request.cookieScope, now: now)
             }
         }
-        if [301, 302, 303, 307, 308].contains(head.status) { user.findings.location = fields["Location"] }
+        if plan.users.redirects > 0, let request = user.request {
+            user.findings.redirect = RedirectRule.follow(
+                status: head.status,
+                fields: fields,
+                method: request.description.method,
+                url: request.url
+            )
+        }
         for wanted in plan.users.checks.headers where user.findings.problem == nil {
             let values = fields.values(of: wanted.name)
             let isThere = wanted.value.map { values.contains($0) } ?? !values.isEmpty
@@ -111,7 +119,7 @@ extension VirtualUserDriver {
     }
 
     /// Seconds since 1970: what cookies expire by.
-    static func wallClock() -> Int64 { uncurl_clock_ns(CLOCK_REALTIME) / 1_000_000_000 }
+    static func wallClock() -> Double { Double(uncurl_clock_ns(CLOCK_REALTIME)) / 1e9 }
 
     private func label(_ request: PlannedRequest?) -> String { request?.label ?? plan.url }
 

@@ -1,12 +1,14 @@
+import LoadGenerator
+
 /// Times as logs and archives write them, in nanoseconds since 1970.
-package enum Timestamp {
+enum Timestamp {
     private static let second: Int64 = 1_000_000_000
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
     /// `10/Oct/2026:13:55:36 +0200`.
-    package static func accessLog(_ text: Substring) -> Int64? {
+    static func accessLog(_ text: Substring) -> Int64? {
         let halves = text.split(separator: " ")
         let parts = halves.first?.split(whereSeparator: { $0 == "/" || $0 == ":" }) ?? []
         guard halves.count == 2, parts.count == 6, let month = months.firstIndex(of: String(parts[1])) else {
@@ -18,7 +20,7 @@ package enum Timestamp {
     }
 
     /// `2026-04-16T12:07:23.596Z`, `…+02:00`.
-    package static func iso8601(_ text: String) -> Int64? {
+    static func iso8601(_ text: String) -> Int64? {
         let halves = text.split(separator: "T")
         guard halves.count == 2 else { return nil }
         let date = halves[0].split(separator: "-").compactMap { Int64($0) }
@@ -37,17 +39,6 @@ package enum Timestamp {
             fraction = (digits.count..<9).reduce(value) { value, _ in value * 10 }
         }
         return time(date[0], date[1], date[2], hour, minute, whole, zone).map { $0 + fraction }
-    }
-
-    /// `Wed, 21 Oct 2026 07:28:00 GMT`, with hyphens between the date's parts too, in seconds.
-    static func httpDate(_ text: String) -> Int64? {
-        let parts = text.split { $0 == " " || $0 == "-" || $0 == "," || $0 == ":" }
-        guard parts.count == 8, parts[7] == "GMT", let month = months.firstIndex(of: String(parts[2])) else {
-            return nil
-        }
-        let numbers = [parts[3], parts[1], parts[4], parts[5], parts[6]].compactMap { Int64($0) }
-        guard numbers.count == 5 else { return nil }
-        return time(numbers[0], Int64(month) + 1, numbers[1], numbers[2], numbers[3], numbers[4], 0).map { $0 / second }
     }
 
     /// Seconds east of Greenwich: `Z`, `+0200`, `+02:00`.
@@ -83,7 +74,7 @@ package enum Timestamp {
 
     /// Logs tell whole seconds. All at once at its beginning, the requests of a second would be a burst that never was: they are
     /// spread evenly over it.
-    package static func spread(_ times: [Int64?]) -> [Int64?] {
+    static func spread(_ times: [Int64?]) -> [Int64?] {
         var counts: [Int64: Int64] = [:]
         for case let time? in times { counts[time, default: 0] += 1 }
         var seen: [Int64: Int64] = [:]
@@ -96,7 +87,7 @@ package enum Timestamp {
 
     /// Puts drafts in the order of their times, which logs write when a request ends, and sets their offsets from the first. One
     /// without a time leaves them all without.
-    package static func setOffsets(_ drafts: inout [RequestDraft], _ times: [Int64?]) {
+    static func setOffsets(_ drafts: inout [RequestDraft], _ times: [Int64?]) {
         let known = times.compactMap { $0 }
         guard known.count == drafts.count, let first = known.min() else { return }
         let order = drafts.indices.sorted { (known[$0], $0) < (known[$1], $1) }

@@ -1,3 +1,4 @@
+import LoadTestSupport
 import Foundation
 import TestSupport
 import Testing

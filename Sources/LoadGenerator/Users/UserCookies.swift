@@ -1,0 +1,31 @@
+import HTTPSemantics
+
+/// One virtual user's cookies, in memory alone, by the rules of `HTTPSemantics` (RFC 6265bis). Each request of a user is the user's own
+/// wish, so that all of them are same-site. No list of public suffixes is asked: a server under test sets cookies for itself.
+struct UserCookies: Sendable {
+    private var jar = CookieJar()
+    /// Stands for a cookie's age, which orders what is sent: several lines of a response have one time.
+    private var ordinal = 0.0
+
+    private static let suffixes = PublicSuffixes { _ in false }
+
+    /// Keeps what a `Set-Cookie` line says, as far as the server may say it.
+    ///
+    /// - Parameter now: seconds since 1970.
+    mutating func store(_ line: String, from scope: CookieScope, now: Double) {
+        guard let cookie = SetCookieLine(line)?.cookie(from: scope, now: now),
+            let admitted = CookieAdmission.admit(cookie, from: scope, isSameSite: true, suffixes: Self.suffixes),
+            scope.isSecure || !jar.overlaysSecure(admitted)
+        else { return }
+        ordinal += 1
+        jar.set(admitted, creation: ordinal, now: now)
+        jar.evict(after: admitted.domain, now: now)
+    }
+
+    /// The Cookie field of a request; nil for none.
+    ///
+    /// - Parameter now: seconds since 1970.
+    mutating func field(for scope: CookieScope, now: Double) -> String? {
+        jar.header(for: scope, isSameSite: true, now: now)
+    }
+}
