@@ -41,7 +41,8 @@ struct RoomTests {
         "fetch": ["HTTPEngine", "HTTP1", "Reactor", "TLS", "Glibc"],
         // The load tester without its command line.
         "LoadGenerator": [
-            "HTTPEngine", "HTTPSemantics", "HTTP1", "Reactor", "TLS", "TestServer", "CLinux", "CZlib", "Glibc", "Synchronization",
+            "HTTPEngine", "HTTPSemantics", "HTTP1", "Reactor", "TLS", "TestServer", "CLinux", "CZlib", "Glibc",
+            "Synchronization",
             "Histogram",
         ],
         // What is written of a run, and read again.

@@ -1,5 +1,5 @@
-import LoadTestSupport
 import Foundation
+import LoadTestSupport
 import TestServer
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
-import LoadTestSupport
 import Foundation
 import Glibc
+import LoadTestSupport
 import TestServer
 import TestSupport
 import Testing
