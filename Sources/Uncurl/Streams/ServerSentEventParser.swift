@@ -95,8 +95,8 @@ public struct ServerSentEventParser: Sendable {
         }
     }
 
-    /// The standard ignores an id with NUL. Ids that no field can carry (RFC 9110 §5.5), or that are longer than ``idLimit``, are ignored
-    /// likewise: asking again with them could only fail.
+    /// The standard ignores an id with NUL. Ids that no field can carry (RFC 9110 §5.5), or that are longer than
+    /// ``idLimit``, are ignored likewise: asking again with them could only fail.
     private static func isID(_ value: ArraySlice<UInt8>) -> Bool {
         value.count <= idLimit && !value.contains { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7F }
     }
