@@ -1,5 +1,6 @@
-// What a program does with Uncurl, each in a few lines: a typed value, a form with a progress bar, a download that is cut and goes on,
-// server-sent events, and a WebSocket. All of it is asked of a server of its own, first in the clear and then over TLS.
+// What a program does with Uncurl, each in a few lines: a typed value, a form with a progress bar, a download that is
+// cut and goes on, server-sent events, and a WebSocket. All of it is asked of a server of its own, first in the clear
+// and then over TLS.
 //
 //   swift run Tour
 import Synchronization
@@ -25,7 +26,7 @@ struct Tour {
         let manager = HTTPSessionManager(baseURL: URL(string: plain.url("/")))
         try await Tour(manager: manager, folder: folder).takeSteps()
 
-        // The server's certificate is signed by an authority of its own, which is the only one that this manager believes.
+        // The server's certificate is signed by an authority of its own, the only one that this manager trusts.
         let identity = try TestCertificates.localhost
         let certificate = TLSServerConfiguration.Certificate(identity)
         let secure = try TestServer.start(tls: TLSServerContext(TLSServerConfiguration(certificate: certificate)))

@@ -1,10 +1,11 @@
 internal import Reactor
 
-/// Servers that lately closed a connection right after an answer without announcing it (no `Connection: close`, RFC 9112 §9.6).
+/// Servers that lately closed a connection right after an answer without announcing it (no `Connection: close`,
+/// RFC 9112 §9.6).
 ///
-/// The close may be on its way while the next request leaves. A request that may be sent again does not care. Another fails where the
-/// server's kernel answers it with an RST, which does not say whether the server read it. So such a request is not sent on a connection
-/// of these servers that has just answered: it gets one of its own.
+/// The close may be on its way while the next request leaves. A request that may be sent again is not harmed by that.
+/// Another fails where the server's kernel answers it with an RST, which does not say whether the server read it. So
+/// such a request is not sent on a connection of these servers that has just answered: it gets one of its own.
 struct ClosingServers {
     /// How soon after its answer a close counts, and for how long after its answer a connection is not trusted.
     var haste = Duration.seconds(1)
