@@ -149,7 +149,7 @@ struct Recorded: Sendable {
     var trailers: HTTPFields?
     var error: EngineError?
     var report: ExchangeReport?
-    /// One outcome a response of a burst.
+    /// One outcome a response of a pipeline.
     var outcomes = 0
 
     var status: Int? { head?.status }

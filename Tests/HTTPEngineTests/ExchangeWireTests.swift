@@ -223,11 +223,11 @@ struct ExchangeWireTests {
         #expect(try Origin(host: "fe80::1%1").authority == "[fe80::1]")
     }
 
-    @Test("a burst sends its requests in one piece and tells each response")
-    func burst() async throws {
+    @Test("a pipeline sends its requests in one piece and tells each response")
+    func pipeline() async throws {
         let server = try RawServer.start(otherwise: .answering(small))
         var options = EngineRequest.Options()
-        options.burst = 8
+        options.pipelineDepth = 8
         let request = try EngineRequest(origin: origin(server.port), options: options)
         let result = await (try EngineHarness()).run(request)
         #expect(result.succeeded)
@@ -236,11 +236,11 @@ struct ExchangeWireTests {
         #expect(server.connections[0].receivedText.split(separator: "\r\n\r\n").count == 8)
     }
 
-    @Test("a burst that breaks off says how many responses were lost")
-    func brokenBurst() async throws {
+    @Test("a pipeline that breaks off says how many responses were lost")
+    func brokenPipeline() async throws {
         let server = try RawServer.start(otherwise: [.receive(.headEnd), .send(small), .send(small), .close])
         var options = EngineRequest.Options()
-        options.burst = 5
+        options.pipelineDepth = 5
         let request = try EngineRequest(origin: origin(server.port), options: options)
         let result = await (try EngineHarness()).run(request)
         #expect(result.outcomes == 3)

@@ -32,7 +32,7 @@ struct ExpectationTests {
         #expect(Expectation.above(9).applies(toContentOf: nil) && Expectation.always.applies(toContentOf: nil))
     }
 
-    @Test("is for the engine to say, and not said by a request without content or in a burst")
+    @Test("is for the engine to say, and not said by a request without content or in a pipeline")
     func requests() throws {
         var fields = HTTPFields()
         try fields.append("expect", "100-continue")
@@ -43,8 +43,8 @@ struct ExpectationTests {
             #expect(!String(decoding: try put(1, body).wire, as: UTF8.self).contains("Expect"))
         }
         var options = EngineRequest.Options()
-        (options.expectation, options.burst) = (.always, 2)
-        #expect(throws: EngineError.invalidRequest(.burstThatWaits)) {
+        (options.expectation, options.pipelineDepth) = (.always, 2)
+        #expect(throws: EngineError.invalidRequest(.pipelineThatWaits)) {
             try EngineRequest(method: "PUT", origin: origin(1), body: Self.memory, options: options)
         }
         let request = try put(1)

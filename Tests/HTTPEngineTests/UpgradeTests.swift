@@ -264,8 +264,8 @@ struct UpgradeTests {
         #expect(throws: EngineError.invalidRequest(.upgradeWithContent)) {
             try EngineRequest(method: "POST", origin: origin(1), body: .bytes([1]), options: options)
         }
-        options.burst = 2
-        #expect(throws: EngineError.invalidRequest(.burstThatWaits)) {
+        options.pipelineDepth = 2
+        #expect(throws: EngineError.invalidRequest(.pipelineThatWaits)) {
             try EngineRequest(origin: origin(1), options: options)
         }
         var fields = HTTPFields()

@@ -144,15 +144,15 @@ struct EventLoopTests {
         let ends = [busy.0, busy.1, quiet.0, quiet.1]
         let greedy = Probe()
         let token = try loop.register(busy.0, .read, greedy)
-        greedy.onReady = { _ in loop.again(token) }
-        loop.again(token)
+        greedy.onReady = { _ in loop.reschedule(token) }
+        loop.reschedule(token)
         let alarm = Alarm()
         _ = loop.arm(at: loop.now, alarm)
         let patient = Probe { _ in _ = loop.post { loop.stop() } }
         _ = try loop.register(quiet.0, .read, patient)
         bench.when({ !alarm.fired.isEmpty && greedy.seen.count > 100 }, then: { Wire.send(quiet.1, "x") })
         bench.run()
-        #expect(greedy.seen.allSatisfy { $0 == .again })
+        #expect(greedy.seen.allSatisfy { $0 == .rescheduled })
         #expect(patient.seen.first == .readable)
         for end in ends { close(end) }
     }

@@ -16,9 +16,9 @@ struct MailboxTests {
         let mailbox = try Mailbox()
         for _ in 0..<1_000 { #expect(mailbox.post(.call {})) }
         #expect(wakes(mailbox) == 1)
-        var letters: [Mailbox.Letter] = []
-        mailbox.drain(into: &letters)
-        #expect(letters.count == 1_000)
+        var messages: [Mailbox.Message] = []
+        mailbox.drain(into: &messages)
+        #expect(messages.count == 1_000)
         #expect(!mailbox.isSignalled)
         mailbox.wake()
         #expect(wakes(mailbox) == 1)
@@ -41,7 +41,7 @@ struct MailboxTests {
         #expect(wakes(mailbox) == 0)
     }
 
-    @Test("letters of each of eight threads arrive whole and in order")
+    @Test("messages of each of eight threads arrive whole and in order")
     func order() throws {
         let bench = try LoopBench()
         let loop = bench.loop
@@ -55,6 +55,6 @@ struct MailboxTests {
         }
         bench.run()
         for sender in senders { sender.join() }
-        for letters in seen.value { #expect(letters == Array(0..<each)) }
+        for messages in seen.value { #expect(messages == Array(0..<each)) }
     }
 }

@@ -5,7 +5,7 @@ internal import TLS
 /// One attempt to open a connection for a host's pool: owned by the pool, not by the exchange that caused it.
 ///
 /// ```
-///   start ──▶ connecting (Connector) ──▶ opening (Opening) ──▶ the engine has a connection
+///   start ──▶ connecting (Connector) ──▶ setting up (ConnectionSetup) ──▶ the engine has a connection
 ///                 ▲  │└──────────────┬────────────┘
 ///                 │  ▼       failed, timed out, cancelled
 ///                waiting (no descriptor)
@@ -20,7 +20,7 @@ final class Dial: ConnectorDelegate, TimerHandler {
         case connecting(Connector)
         /// No descriptor was left; what it fails with if none comes free before its limit.
         case waiting(ConnectError)
-        case opening(Opening)
+        case settingUp(ConnectionSetup)
         case over
     }
 
@@ -60,7 +60,7 @@ final class Dial: ConnectorDelegate, TimerHandler {
     /// - Parameter rest: what has come and nobody has read. In the handshake it is no more than a peer's fault, so that nothing
     ///   said in the clear passes for the secure peer's word.
     func secure(
-        _ wire: consuming Wire,
+        _ transport: consuming Transport,
         _ token: Token,
         _ record: ConnectionRecord,
         _ rest: [UInt8],
@@ -69,9 +69,9 @@ final class Dial: ConnectorDelegate, TimerHandler {
         limit(to: timeout.map(engine.loop.now.advanced(by:)) ?? .never)
         engine.prepareTrust(host)
         (timings, proxy) = (record.timings, record.proxy)
-        let opening = Opening(self, wire, token, host.route.steps)
-        state = .opening(opening)
-        opening.begin(rest.span)
+        let setup = ConnectionSetup(self, transport, token, host.route.steps)
+        state = .settingUp(setup)
+        setup.begin(rest.span)
     }
 
     /// To the route's first hop; once more if a proxy wants to be asked again on another connection.
@@ -91,7 +91,7 @@ final class Dial: ConnectorDelegate, TimerHandler {
         switch state {
         case .fresh, .waiting, .over: break
         case .connecting(let connector): connector.cancel()
-        case .opening(let opening): opening.cancel()
+        case .settingUp(let setup): setup.cancel()
         }
         end()
     }
@@ -122,10 +122,10 @@ final class Dial: ConnectorDelegate, TimerHandler {
 
     func connector(_ connector: Connector, didConnect socket: consuming Socket, token: Token, timings: ConnectTimings) {
         self.timings = timings
-        guard !host.route.steps.isEmpty else { return opened(Wire(socket), token) }
-        let opening = Opening(self, Wire(socket), token, host.route.steps)
-        state = .opening(opening)
-        opening.begin()
+        guard !host.route.steps.isEmpty else { return opened(Transport(socket), token) }
+        let setup = ConnectionSetup(self, Transport(socket), token, host.route.steps)
+        state = .settingUp(setup)
+        setup.begin()
     }
 
     func connector(_ connector: Connector, didFail error: ConnectError) {
@@ -138,7 +138,7 @@ final class Dial: ConnectorDelegate, TimerHandler {
         host.route.proxy == nil ? .connect(error) : .proxy(.unreachable(error))
     }
 
-    // MARK: Opening
+    // MARK: Setting up
 
     func handshakeBegins() {
         phase = .handshake
@@ -195,14 +195,14 @@ final class Dial: ConnectorDelegate, TimerHandler {
         return "\(host.destination.origin.authority) \(host.destination.endpoint)\(proxy)"
     }
 
-    func opened(_ wire: consuming Wire, _ token: Token) {
+    func opened(_ transport: consuming Transport, _ token: Token) {
         end()
         guard let timings else { return }
-        let local = engine.configuration.recordsLocalAddress ? wire.socket.localAddress : nil
-        engine.dialled(self, wire, token, ConnectionRecord(timings, handshake, security, proxy, local))
+        let local = engine.configuration.recordsLocalAddress ? transport.socket.localAddress : nil
+        engine.dialled(self, transport, token, ConnectionRecord(timings, handshake, security, proxy, local))
     }
 
-    func openingFailed(_ error: EngineError) { failed(error) }
+    func setupFailed(_ error: EngineError) { failed(error) }
 
     private func failed(_ error: EngineError) {
         end()

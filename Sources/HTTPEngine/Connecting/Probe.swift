@@ -19,7 +19,7 @@ final class Probe: ReadinessHandler, TimerHandler {
     private let engine: Engine
     private let then: (Outcome) -> Void
     private var state = State.dialling
-    private var wire: Wire?
+    private var transport: Transport?
     private var timer: TimerID?
 
     init(_ engine: Engine, then: @escaping (Outcome) -> Void) {
@@ -35,13 +35,13 @@ final class Probe: ReadinessHandler, TimerHandler {
 
     /// close_notify and FIN go out; then everything is read to the peer's own end. With TLS 1.3 that brings the tickets, and
     /// the alert of a server that does not like our certificate: both come after our side of the handshake is done.
-    func part(_ wire: consuming Wire, _ token: Token, _ record: ConnectionRecord, at limit: Instant) {
+    func part(_ transport: consuming Transport, _ token: Token, _ record: ConnectionRecord, at limit: Instant) {
         state = .parting(token, record)
-        wire.secure?.closeWriting()
-        try? wire.flush()
+        transport.secure?.closeWriting()
+        try? transport.flush()
         // What the kernel has no room for is not waited for: the FIN would overtake it.
-        if !wire.hasUnsent, wire.secure?.isInside != true { wire.socket.shutdownWrite() }
-        self.wire = consume wire
+        if !transport.hasUnsent, transport.secure?.isInside != true { transport.socket.shutdownWrite() }
+        self.transport = consume transport
         engine.loop.handOver(token, to: self)
         if limit < .never { timer = engine.loop.arm(at: limit, self) }
     }
@@ -49,14 +49,14 @@ final class Probe: ReadinessHandler, TimerHandler {
     func ready(_ readiness: Readiness) {
         guard case .parting(_, let record) = state else { return }
         let buffer = engine.loop.readBuffer
-        guard let result = try? wire?.read(into: buffer) else { return end(.success(record)) }
+        guard let result = try? transport?.read(into: buffer) else { return end(.success(record)) }
         switch result {
         case .wouldBlock:
             return
         case .endOfStream:
             end(.success(record))
         case .bytes(let count):
-            guard let layer = wire?.secure else { return }
+            guard let layer = transport?.secure else { return }
             _ = buffer.withBytes(count) { layer.decrypt($0) }
             switch layer.ending {
             case nil: break
@@ -70,13 +70,13 @@ final class Probe: ReadinessHandler, TimerHandler {
     func timerFired(_ id: TimerID) {
         timer = nil
         guard case .parting(_, let record) = state else { return }
-        wire?.socket.resetOnClose()
+        transport?.socket.resetOnClose()
         end(.success(record))
     }
 
     /// With the engine.
     func abandon() {
-        wire?.socket.resetOnClose()
+        transport?.socket.resetOnClose()
         end(.failure(.shutDown))
     }
 
@@ -89,7 +89,7 @@ final class Probe: ReadinessHandler, TimerHandler {
         state = .over
         if let timer { engine.loop.cancel(timer) }
         timer = nil
-        wire = nil
+        transport = nil
         then(outcome)
         engine.probeEnded(self)
     }

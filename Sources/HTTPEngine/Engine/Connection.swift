@@ -47,7 +47,7 @@ final class Connection: ReadinessHandler, TimerHandler {
     /// The peer's FIN is behind what we are reading: whatever the fields say, nothing more can be sent here.
     var peerFinished = false
 
-    private var wire: Wire?
+    private var transport: Transport?
     let token: Token
     private var interest: Interest = [.read, .peerFinish]
     /// Epoll refused to wait for what we wait for: no event will bring an exchange here to its end.
@@ -66,7 +66,7 @@ final class Connection: ReadinessHandler, TimerHandler {
 
     /// - Parameter token: the registration of the socket, which this connection takes over.
     init(
-        _ wire: consuming Wire,
+        _ transport: consuming Transport,
         token: Token,
         record: ConnectionRecord,
         number: Int,
@@ -74,7 +74,7 @@ final class Connection: ReadinessHandler, TimerHandler {
         host: Host,
         engine: Engine
     ) {
-        self.wire = consume wire
+        self.transport = consume transport
         self.token = token
         self.record = record
         self.number = number
@@ -100,7 +100,7 @@ final class Connection: ReadinessHandler, TimerHandler {
             if secure != nil { return idleNews(readiness) }
             // FIN, or bytes nobody asked for: either way not ours to use again (RFC 9112 §9.2). What an exchange that
             // has ended asked the loop for is no news.
-            guard readiness != .again else { return }
+            guard readiness != .rescheduled else { return }
             engine.closeIdle(self, .peer)
         case .busy(let exchange):
             if !readiness.isDisjoint(with: [.peerFinished, .hungUp]) { peerFinished = true }
@@ -110,11 +110,11 @@ final class Connection: ReadinessHandler, TimerHandler {
             if case .broken(let error) = exchange.sending, !error.isPeerClosure {
                 return engine.fail(exchange, .sendFailed(error))
             }
-            if !readiness.isDisjoint(with: [.writable, .again]) { pump(exchange) }
+            if !readiness.isDisjoint(with: [.writable, .rescheduled]) { pump(exchange) }
             guard isServing(exchange) else { return }
             if !exchange.isReading {
                 if !readiness.isDisjoint(with: [.hungUp, .failed]) { suspend() }
-            } else if !readiness.isDisjoint(with: [.readable, .peerFinished, .hungUp, .failed, .again]) {
+            } else if !readiness.isDisjoint(with: [.readable, .peerFinished, .hungUp, .failed, .rescheduled]) {
                 receive(exchange)
             }
         case .upgraded(let connection):
@@ -137,10 +137,10 @@ final class Connection: ReadinessHandler, TimerHandler {
     }
 
     /// Whether the socket holds nothing unread: no bytes, no end.
-    var isQuiet: Bool { wire?.socket.probe() == .quiet }
+    var isQuiet: Bool { transport?.socket.probe() == .quiet }
 
     /// Whether the socket holds bytes that no request has asked for. Over TLS they may be the session's own.
-    var holdsStrayBytes: Bool { secure == nil && wire?.socket.probe() == .strayBytes }
+    var holdsStrayBytes: Bool { secure == nil && transport?.socket.probe() == .strayBytes }
 
     /// Whether the clock says that the response ended just now. For a connection whose response has ended in this turn: the read that
     /// brought the end has emptied the socket, and another look would cost a fifteenth of a request's time. The check fails where the
@@ -155,7 +155,7 @@ final class Connection: ReadinessHandler, TimerHandler {
     /// peer's kernel has acknowledged nothing. An RST alone proves nothing: its acknowledgement is not looked at, and a server may have read
     /// the request before.
     func wasClosedBeforeRequest(_ exchange: Exchange, _ cause: Errno?) -> Bool {
-        guard cause == nil || cause == .brokenPipe, let unacknowledged = wire?.socket.unacknowledged else {
+        guard cause == nil || cause == .brokenPipe, let unacknowledged = transport?.socket.unacknowledged else {
             return false
         }
         return UInt64(unacknowledged) >= secure?.ciphertextSent ?? exchange.report.bytesSent
@@ -169,7 +169,7 @@ final class Connection: ReadinessHandler, TimerHandler {
     func lease(to exchange: Exchange) {
         exchanges &+= 1
         if hintedExchanges < .max { hintedExchanges &-= 1 }
-        wire?.secure?.countFromHere()
+        transport?.secure?.countFromHere()
         state = .busy(exchange)
     }
 
@@ -257,33 +257,33 @@ final class Connection: ReadinessHandler, TimerHandler {
 
     // MARK: The socket
 
-    var secure: TLSLayer? { wire?.secure }
+    var secure: TLSLayer? { transport?.secure }
 
     func read(into buffer: ReadBuffer, atMost limit: Int = .max) throws(Errno) -> Socket.Read {
-        try wire?.read(into: buffer, atMost: limit) ?? .endOfStream
+        try transport?.read(into: buffer, atMost: limit) ?? .endOfStream
     }
 
     func write(_ first: Span<UInt8>, _ second: Span<UInt8>) throws(Errno) -> Int? {
-        let count = try wire?.write(first, second)
+        let count = try transport?.write(first, second)
         // No event will come of it: the exchange hears next turn.
-        if secure?.sealFailure != nil { loop.again(token) }
+        if secure?.sealFailure != nil { loop.reschedule(token) }
         return count
     }
 
     /// The error that epoll announced, taken from the socket.
-    var pendingError: Errno? { wire?.socket.pendingError }
+    var pendingError: Errno? { transport?.socket.pendingError }
 
-    func shutdownWrite() { wire?.socket.shutdownWrite() }
+    func shutdownWrite() { transport?.socket.shutdownWrite() }
 
     /// Whether the kernel may take files as they are: nothing stands between us and the socket.
     var sendsFiles: Bool { secure == nil }
 
     func write(_ file: OpenFile, at offset: UInt64, atMost count: Int) throws(Errno) -> Int? {
-        try wire?.socket.send(file, at: offset, atMost: count)
+        try transport?.socket.send(file, at: offset, atMost: count)
     }
 
     /// The socket is readable from so many bytes on.
-    func wake(for count: Int) throws(Errno) { try wire?.socket.wakeReader(for: count) }
+    func wake(for count: Int) throws(Errno) { try transport?.socket.wakeReader(for: count) }
 
     func flush(atMost count: Int = .max) throws(Errno) -> SendQueue.Progress {
         try queue.flush(atMost: count) { first, second throws(Errno) in try write(first, second) }
@@ -293,17 +293,17 @@ final class Connection: ReadinessHandler, TimerHandler {
     func flushSecure() {
         // Nearly always there is nothing.
         guard let secure, secure.hasOutput else { return }
-        try? wire?.flush()
+        try? transport?.flush()
     }
 
     /// Part of the request may be with the peer already, though it does not count as sent.
-    var hasUncountedBytes: Bool { (wire?.owed ?? 0) > 0 }
+    var hasUncountedBytes: Bool { (transport?.owed ?? 0) > 0 }
 
     /// Reads unless paused, and hears of room to write while something waits to be sent.
     func updateInterest(reading: Bool, writing: Bool) {
         var wanted: Interest = reading ? [.read, .peerFinish] : []
         let hasUse = secure?.waitsForInput != true
-        if writing && hasUse || wire?.hasUnsent == true { wanted.insert(.write) }
+        if writing && hasUse || transport?.hasUnsent == true { wanted.insert(.write) }
         guard wanted != interest else { return }
         interest = wanted
         do throws(Errno) { try loop.setInterest(token, wanted) } catch { refused(error) }
@@ -319,13 +319,13 @@ final class Connection: ReadinessHandler, TimerHandler {
             do throws(Errno) { try loop.resume(token) } catch { refused(error) }
         }
         updateInterest(reading: reads, writing: awaitsRoom)
-        loop.again(token)
+        loop.reschedule(token)
     }
 
     /// Out of memory, for epoll. The exchange hears of it next turn: not from within a call of its own.
     func refused(_ error: Errno) {
         refusal = error
-        loop.again(token)
+        loop.reschedule(token)
     }
 
     func suspend() {
@@ -335,7 +335,7 @@ final class Connection: ReadinessHandler, TimerHandler {
     }
 
     /// Gives the socket away, registered as it is, with the layers around it; this connection is over.
-    func surrender() -> Wire? {
+    func surrender() -> Transport? {
         if case .closed = state { return nil }
         state = .closed
         engine.observe(.closed(connection: number, .used))
@@ -345,7 +345,7 @@ final class Connection: ReadinessHandler, TimerHandler {
         isSuspended = false
         queue.removeAll()
         endReading()
-        return wire.take()
+        return transport.take()
     }
 
     /// Lets go of everything. `abruptly` sends RST: after a cut request, so that the peer cannot take it for whole.
@@ -356,8 +356,8 @@ final class Connection: ReadinessHandler, TimerHandler {
         if let timer { loop.cancel(timer) }
         timer = nil
         loop.deregister(token)
-        if abruptly { wire?.socket.resetOnClose() } else { wire?.sayGoodbye() }
-        wire = nil
+        if abruptly { transport?.socket.resetOnClose() } else { transport?.sayGoodbye() }
+        transport = nil
         queue.removeAll()
         endReading()
     }

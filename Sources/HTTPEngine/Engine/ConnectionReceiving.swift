@@ -200,7 +200,7 @@ extension Connection {
         }
     }
 
-    /// One response is whole, and `surplus` bytes lie behind it. True: another of the burst follows.
+    /// One response is whole, and `surplus` bytes lie behind it. True: another of the pipeline follows.
     private func completed(_ exchange: Exchange, _ reading: Reading, surplus: Int) -> Bool {
         if let decoder = exchange.decoder {
             do throws(ContentDecodingError) {
@@ -219,7 +219,7 @@ extension Connection {
             engine.complete(exchange, on: self, trailers: trailers.isEmpty ? nil : trailers, surplus: surplus > 0)
             return false
         }
-        return engine.continueBurst(exchange, on: self, trailers: trailers.isEmpty ? nil : trailers, surplus: surplus)
+        return engine.continuePipeline(exchange, on: self, trailers: trailers.isEmpty ? nil : trailers, surplus: surplus)
     }
 
     /// FIN (no error) or a failed read.

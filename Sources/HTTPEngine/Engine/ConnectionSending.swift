@@ -8,7 +8,7 @@ extension Connection {
         if request.chunked, host.isHTTP10 { return engine.fail(exchange, .invalidRequest(.unknownLengthToHTTP10)) }
         exchange.report.timings.requestStart = loop.now
         let waits = request.continueWait > 0 && !exchange.expectationFailed
-        var head = exchange.expectationFailed ? request.wireWithoutExpectation : request.wire
+        var head = exchange.expectationFailed ? request.serializedWithoutExpectation : request.serialized
         if host.route.isAbsolute, let proxy = host.route.proxy {
             do throws(ProxyError) {
                 head = try engine.proxied(head, request, of: exchange, by: proxy)
@@ -31,14 +31,14 @@ extension Connection {
             beginContent(exchange, request)
         }
         // Once the turn's events are dealt with: the source is not asked before whoever starts this knows its id.
-        loop.again(token)
+        loop.reschedule(token)
     }
 
     /// The server's 100, or the end of our patience with it.
     func sendAwaitedContent(_ exchange: Exchange) {
         guard case .awaitingContinue = exchange.sending, let request = exchange.request else { return }
         beginContent(exchange, request)
-        loop.again(token)
+        loop.reschedule(token)
     }
 
     private func beginContent(_ exchange: Exchange, _ request: EngineRequest) {
@@ -69,8 +69,8 @@ extension Connection {
         switch exchange.sending {
         case .idle, .done, .stopped, .broken: return
         case .awaitingContinue: break
-        // The rest of a burst is other requests.
-        case .memory, .stream, .segments, .threaded: guard status >= 300, exchange.request?.burst == 1 else { return }
+        // The rest of a pipeline is other requests.
+        case .memory, .stream, .segments, .threaded: guard status >= 300, exchange.request?.pipelineDepth == 1 else { return }
         }
         exchange.sending = .stopped
         queue.removeAll()
@@ -125,7 +125,7 @@ extension Connection {
             }
             guard refill(exchange) else { return }
         }
-        loop.again(token)
+        loop.reschedule(token)
     }
 
     /// The queue is empty. False: nothing more can be sent now, or the exchange is over.
@@ -250,7 +250,7 @@ extension Connection {
         guard moved(exchange, sent, content: sent) else { return false }
         guard sent == wanted else { return true }
         // A slice is a turn's share; the others come first.
-        loop.again(token)
+        loop.reschedule(token)
         return false
     }
 
@@ -274,14 +274,14 @@ extension Connection {
     /// or the end, decides. Epoll reports that end by itself; of a fault of our own side we hear next turn.
     private func sendingBroke(_ exchange: Exchange, _ error: Errno) {
         exchange.sending = .broken(error)
-        if !error.isPeerClosure { loop.again(token) }
+        if !error.isPeerClosure { loop.reschedule(token) }
         queue.removeAll()
         updateInterest(reading: exchange.isReading, writing: false)
     }
 
-    /// A burst is one piece, contents and heads: what of it is content counts once all of it has left.
+    /// A pipeline is one piece, contents and heads: what of it is content counts once all of it has left.
     private func unreportedContent(_ exchange: Exchange) -> Int {
-        guard let request = exchange.request, request.burst > 1 else { return 0 }
+        guard let request = exchange.request, request.pipelineDepth > 1 else { return 0 }
         return request.contentBytes
     }
 

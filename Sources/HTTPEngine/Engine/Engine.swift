@@ -162,7 +162,7 @@ internal import TLS
         if isHeld {
             connection.updateInterest(reading: exchange.isReading, writing: false)
         } else {
-            loop.again(connection.token)
+            loop.reschedule(connection.token)
         }
     }
 
@@ -170,7 +170,7 @@ internal import TLS
     public func bodyReady(_ id: ExchangeID) {
         guard let exchange = exchange(id), case .running(let connection) = exchange.phase else { return }
         // Next turn: the source may say so from within the very call that asks it.
-        loop.again(connection.token)
+        loop.reschedule(connection.token)
     }
 
     func exchange(_ id: ExchangeID) -> Exchange? {

@@ -32,13 +32,13 @@ extension Engine {
         return (request?.options.timeouts ?? configuration.timeouts).connect
     }
 
-    func dialled(_ dial: Dial, _ wire: consuming Wire, _ token: Token, _ record: ConnectionRecord) {
+    func dialled(_ dial: Dial, _ transport: consuming Transport, _ token: Token, _ record: ConnectionRecord) {
         dials[ObjectIdentifier(dial)] = nil
         if case .probe(let probe, let limit) = dial.purpose {
             if let info = record.security { observe(.secured(dial.host.destination.origin, info)) }
-            return dialled(probe, limit, wire, token, record)
+            return dialled(probe, limit, transport, token, record)
         }
-        let connection = makeConnection(consume wire, token, record, dial.host)
+        let connection = makeConnection(consume transport, token, record, dial.host)
         switch dial.purpose {
         case .probe:
             break
@@ -60,7 +60,7 @@ extension Engine {
     }
 
     private func makeConnection(
-        _ wire: consuming Wire,
+        _ transport: consuming Transport,
         _ token: Token,
         _ record: ConnectionRecord,
         _ host: Host
@@ -68,7 +68,7 @@ extension Engine {
         let id = connections.reserve()
         connectionsOpened += 1
         let connection = Connection(
-            consume wire,
+            consume transport,
             token: token,
             record: record,
             number: connectionsOpened,

@@ -63,8 +63,8 @@ extension Engine {
         endIfDrained()
     }
 
-    /// One response of a burst is whole and others follow. False if the delegate ended the exchange.
-    func continueBurst(
+    /// One response of a pipeline is whole and others follow. False if the delegate ended the exchange.
+    func continuePipeline(
         _ exchange: Exchange,
         on connection: Connection,
         trailers: HTTPFields?,
@@ -76,7 +76,7 @@ extension Engine {
         exchange.report.bytesReceived -= min(UInt64(surplus), exchange.report.bytesReceived)
         exchange.delegate?.exchange(exchange.id, didFinish: .completed(trailers: trailers), report: exchange.report)
         guard connection.isServing(exchange) else { return false }
-        exchange.nextOfBurst(received: surplus, at: loop.now)
+        exchange.nextOfPipeline(received: surplus, at: loop.now)
         guard persists else {
             exchange.report.closeAnnounced = true
             fail(exchange, .closedBeforeResponse(nil))
@@ -150,8 +150,8 @@ extension Engine {
             unreceived = connection.wasClosedBeforeRequest(exchange, cause)
         default: break
         }
-        // A burst of which an answer came has been acted on, whatever became of the rest.
-        let begun = exchange.request.map { exchange.expected < $0.burst } ?? false
+        // A pipeline of which an answer came has been acted on, whatever became of the rest.
+        let begun = exchange.request.map { exchange.expected < $0.pipelineDepth } ?? false
         return RetryRule.Facts(
             reusedConnection: exchange.report.reusedConnection,
             responseStarted: begun || exchange.report.timings.responseStart != nil,

@@ -1,6 +1,6 @@
 public import Reactor
 
-/// An engine seen from other threads: letters to its loop.
+/// An engine seen from other threads: messages to its loop.
 public struct EngineHandle: Sendable {
     private let engine: LoopBound<Engine>
     public let loop: EventLoop

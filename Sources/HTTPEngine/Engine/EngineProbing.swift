@@ -23,15 +23,15 @@ extension Engine {
         isProbing = false
     }
 
-    func dialled(_ probe: Probe, _ limit: Duration?, _ wire: consuming Wire, _ token: Token, _ record: ConnectionRecord)
+    func dialled(_ probe: Probe, _ limit: Duration?, _ transport: consuming Transport, _ token: Token, _ record: ConnectionRecord)
     {
         switch configuration.closing {
         case .rst:
-            wire.socket.resetOnClose()
+            transport.socket.resetOnClose()
             loop.deregister(token)
             probe.succeeded(record)
         case .fin:
-            probe.part(wire, token, record, at: limit.map(loop.now.advanced(by:)) ?? .never)
+            probe.part(transport, token, record, at: limit.map(loop.now.advanced(by:)) ?? .never)
         }
     }
 

@@ -36,7 +36,7 @@ extension Engine {
 
     /// A request's head as it goes to a proxy that passes it on.
     ///
-    /// - Parameter head: as it goes to an origin; a burst's heads and contents all in one.
+    /// - Parameter head: as it goes to an origin; a pipeline's heads and contents all in one.
     func proxied(
         _ head: [UInt8],
         _ request: EngineRequest,
@@ -50,8 +50,8 @@ extension Engine {
             case .stream, .file, .segments, .threaded: nil
             }
         var all: [UInt8] = []
-        let size = head.count / request.burst
-        for number in 0..<request.burst {
+        let size = head.count / request.pipelineDepth
+        for number in 0..<request.pipelineDepth {
             let one = head[(number * size)..<((number + 1) * size)]
             let sent = try authorization(
                 for: proxy,
@@ -75,7 +75,7 @@ extension Engine {
         guard let proxy = connection.host.route.proxy, let request = exchange.request else { return }
         let refusal = ProxyRefusal(head)
         let attempt = exchange.proxyAttempt
-        let isWhole = exchange.expected == request.burst && exchange.isRepeatable && !isDraining
+        let isWhole = exchange.expected == request.pipelineDepth && exchange.isRepeatable && !isDraining
         if isWhole, accept(refusal, of: proxy, refusing: attempt.sent, round: attempt.rounds) {
             exchange.proxyAttempt.rounds += 1
             retry(exchange, instead: connection, .used)
@@ -95,11 +95,11 @@ extension EngineRequest {
     /// RFC 9112 §3.2.2; and §3.2.4: the server-wide OPTIONS has no path here.
     var absoluteTarget: String { "\(origin.scheme.rawValue)://\(origin.authority)\(target == "*" ? "" : target)" }
 
-    /// - Parameter head: one head in origin-form, and in a burst the content behind it.
+    /// - Parameter head: one head in origin-form, and in a pipeline the content behind it.
     fileprivate func absolute(_ head: ArraySlice<UInt8>, authorization: String?) throws(HTTP1Error) -> [UInt8] {
         let targetStart = head.startIndex + method.utf8.count + 1
         let targetEnd = targetStart + target.utf8.count
-        let headEnd = head.endIndex - (burst > 1 ? contentBytes / burst : 0)
+        let headEnd = head.endIndex - (pipelineDepth > 1 ? contentBytes / pipelineDepth : 0)
         var result = Array(head[..<targetStart])
         result += absoluteTarget.utf8
         // Without the empty line.

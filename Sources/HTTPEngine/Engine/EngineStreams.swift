@@ -53,7 +53,7 @@ extension Engine {
                 connection.close()
                 return asker.ended(.failure(.shutDown))
             }
-            guard let (old, unread) = connection.surrender(), let wire = old.surrender() else {
+            guard let (old, unread) = connection.surrender(), let transport = old.surrender() else {
                 return asker.ended(.failure(.connectionLost(nil)))
             }
             let destination = Destination(
@@ -65,7 +65,7 @@ extension Engine {
             let limit = (options.timeouts ?? configuration.timeouts).connect
             let dial = Dial(engine: self, host: makeHost(destination), purpose: .stream(asker, limit))
             dials[ObjectIdentifier(dial)] = dial
-            dial.secure(wire, old.token, old.record, rest + unread, timeout: limit)
+            dial.secure(transport, old.token, old.record, rest + unread, timeout: limit)
         }
         return asker
     }

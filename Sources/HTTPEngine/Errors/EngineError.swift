@@ -57,15 +57,15 @@ public enum EngineError: Error, Hashable, Sendable {
         case syntax(HTTP1Error)
         /// A field that the engine derives from the request and the caller may not contradict.
         case reservedField(String)
-        case burstOfStreams
-        /// A burst leaves at once; an expectation, an upgrade and a tunnel wait for an answer in its middle.
-        case burstThatWaits
+        case pipelineOfStreams
+        /// A pipeline leaves at once; an expectation, an upgrade and a tunnel wait for an answer in its middle.
+        case pipelineThatWaits
         /// Names of protocols that are none (RFC 9110 §7.8).
         case upgrade([String])
         /// Of what comes behind the head, nobody could say which protocol it belongs to.
         case upgradeWithContent
-        /// All requests of a burst are held in memory: so many would take more than 256 MiB.
-        case burstTooLarge(Int)
+        /// All requests of a pipeline are held in memory: so many would take more than 256 MiB.
+        case pipelineTooLarge(Int)
         /// The server's last answer was HTTP/1.0's, so it knows no chunks, and content of unknown length has no other end in a request
         /// (RFC 9112 §6.1).
         case unknownLengthToHTTP10
@@ -79,16 +79,16 @@ extension EngineError: CustomStringConvertible {
         case .invalidRequest(.syntax(let error)): "invalid request: \(error)"
         case .invalidRequest(.reservedField(let name)):
             "invalid request: \(name) follows from the request and cannot be set"
-        case .invalidRequest(.burstOfStreams):
-            "invalid request: a burst repeats its request, and only content in memory can be repeated"
-        case .invalidRequest(.burstThatWaits):
-            "invalid request: a burst leaves at once, and this request waits for an answer in its middle"
+        case .invalidRequest(.pipelineOfStreams):
+            "invalid request: a pipeline repeats its request, and only content in memory can be repeated"
+        case .invalidRequest(.pipelineThatWaits):
+            "invalid request: a pipeline leaves at once, and this request waits for an answer in its middle"
         case .invalidRequest(.upgrade(let names)):
             "invalid request: no protocols to upgrade to: \(names.joined(separator: ", "))"
         case .invalidRequest(.upgradeWithContent):
             "invalid request: one that may end HTTP on its connection carries no content"
-        case .invalidRequest(.burstTooLarge(let count)):
-            "invalid request: a burst of \(count) does not fit into memory"
+        case .invalidRequest(.pipelineTooLarge(let count)):
+            "invalid request: a pipeline of \(count) does not fit into memory"
         case .invalidRequest(.unknownLengthToHTTP10):
             "the server speaks HTTP/1.0, and the content's length is not known: it would have to go in chunks, which came with HTTP/1.1"
         case .connect(let error): "connect: \(error)"

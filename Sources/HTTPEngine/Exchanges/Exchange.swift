@@ -98,7 +98,7 @@ internal import Reactor
         self.delegate = delegate
         report.timings = ExchangeTimings(start: now)
         deadline = Deadlines(timeouts, start: now).end
-        expected = request.burst
+        expected = request.pipelineDepth
         isPaused = false
         isSendingHeld = false
         throttle = request.isThrottled ? Throttle(request.options, at: now) : nil
@@ -121,10 +121,10 @@ internal import Reactor
         phase = .waiting(host, nil, since: now)
     }
 
-    /// The next response of a burst; its time runs from the burst's sending, as the request left then.
+    /// The next response of a pipeline; its time runs from the pipeline's sending, as the request left then.
     ///
     /// - Parameter received: bytes of it that came with the end of the one before.
-    func nextOfBurst(received: Int, at now: Instant) {
+    func nextOfPipeline(received: Int, at now: Instant) {
         receiving = .head
         decoder = nil
         report.code = 0

@@ -26,7 +26,7 @@ public protocol ExchangeDelegate: AnyObject {
     /// delegate's now, to ``UpgradedConnection/start(_:)`` and to close.
     func exchange(_ id: ExchangeID, didUpgrade connection: UpgradedConnection)
 
-    /// The end, exactly once (a burst: once a response). The connection, if it may be used again, is already back
+    /// The end, exactly once (a pipeline: once a response). The connection, if it may be used again, is already back
     /// in the pool: an exchange started here finds it.
     func exchange(_ id: ExchangeID, didFinish outcome: Outcome, report: ExchangeReport)
 }

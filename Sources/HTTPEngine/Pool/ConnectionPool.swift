@@ -22,7 +22,7 @@ struct ConnectionPool {
         case nothing
     }
 
-    typealias Ticket = WaitingLines.Ticket
+    typealias Ticket = WaitQueue.Ticket
 
     let limit: Int
 
@@ -31,13 +31,13 @@ struct ConnectionPool {
     private var retryDials = 0
     private(set) var busy = 0
     private var idle: [ConnectionID] = []
-    private var lines = WaitingLines()
+    private var queue = WaitQueue()
 
     init(limit: Int) { self.limit = max(1, limit) }
 
     /// Places in the queue's storage, those of leavers included.
-    var queued: Int { lines.stored }
-    var waiting: Int { lines.count }
+    var queued: Int { queue.stored }
+    var waiting: Int { queue.count }
     var idleCount: Int { idle.count }
     var dialling: Int { queueDials + retryDials }
     var total: Int { dialling + busy + idle.count }
@@ -56,13 +56,13 @@ struct ConnectionPool {
     /// Queues a waiter for whom no idle connection was found.
     ///
     /// - Parameter priority: those with more are served first.
-    mutating func wait(_ waiter: ExchangeID, priority: UInt8 = WaitingLines.usual) -> (Ticket, Step) {
-        let ticket = lines.append(waiter, priority)
+    mutating func wait(_ waiter: ExchangeID, priority: UInt8 = WaitQueue.usual) -> (Ticket, Step) {
+        let ticket = queue.append(waiter, priority)
         return (ticket, dialIfNeeded())
     }
 
     /// The waiter gives up. A dial under way for it goes on and parks, for the next.
-    mutating func leave(_ ticket: Ticket) { lines.leave(ticket) }
+    mutating func leave(_ ticket: Ticket) { queue.leave(ticket) }
 
     mutating func dialled(_ connection: ConnectionID) -> Step {
         queueDials -= 1
@@ -139,7 +139,7 @@ struct ConnectionPool {
     }
 
     /// Who is served next.
-    var firstWaiter: ExchangeID? { lines.first }
+    var firstWaiter: ExchangeID? { queue.first }
 
-    private mutating func nextWaiter() -> ExchangeID? { lines.removeFirst() }
+    private mutating func nextWaiter() -> ExchangeID? { queue.removeFirst() }
 }

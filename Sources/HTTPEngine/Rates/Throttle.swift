@@ -66,6 +66,6 @@ extension Connection {
             exchange.lastActivity = loop.now
             resumeReading(exchange.isReading)
         }
-        if due.sending { loop.again(token) }
+        if due.sending { loop.reschedule(token) }
     }
 }

@@ -106,7 +106,7 @@ public struct ExchangeReport: Sendable {
     /// The request was sent a second time, on a fresh connection: the first had been closed meanwhile
     /// (``RetryRule``), a 417 had refused the expectation (``Expectation``), or a proxy had asked for credentials.
     public internal(set) var retried = false
-    /// Responses of a burst that had not come when this one ended; 0 for ordinary requests.
+    /// Responses of a pipeline that had not come when this one ended; 0 for ordinary requests.
     public internal(set) var remaining = 0
     /// Those responses will not come because the last one said that the connection closes: the server has acted on none of their requests
     /// (RFC 9112 §9.6).

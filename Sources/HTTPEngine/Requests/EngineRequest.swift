@@ -73,7 +73,7 @@ public final class EngineRequest: Sendable {
         public var receivingRate: TransferRate?
         /// Sends the request so many times at once on one connection (pipelining, RFC 9112 §9.3.2) and
         /// expects as many responses. For load tests: one lost response loses the rest.
-        public var burst = 1
+        public var pipelineDepth = 1
 
         public init() {}
     }
@@ -83,9 +83,9 @@ public final class EngineRequest: Sendable {
     public let target: String
     public let body: Body
     public let options: Options
-    /// The head as it goes on the wire; a burst's heads and bodies all in one.
-    let wire: [UInt8]
-    /// Memory content that follows ``wire``.
+    /// The head as it goes on the wire; a pipeline's heads and bodies all in one.
+    let serialized: [UInt8]
+    /// Memory content that follows ``serialized``.
     let content: [UInt8]
     let chunked: Bool
     let context: ResponseContext
@@ -100,7 +100,7 @@ public final class EngineRequest: Sendable {
     /// In nanoseconds, how long the content waits for the server's 100; 0 if it does not.
     let continueWait: Int64
     let offer: UpgradeOffer
-    /// Content in the whole of ``wire`` and ``content``, for progress.
+    /// Content in the whole of ``serialized`` and ``content``, for progress.
     let contentBytes: Int
 
     /// - Parameters:
@@ -147,7 +147,7 @@ public final class EngineRequest: Sendable {
         let mayTunnel = !offer.isEmpty || method == "CONNECT"
         if mayTunnel {
             guard case .none = body else { throw .invalidRequest(.upgradeWithContent) }
-            guard options.burst <= 1 else { throw .invalidRequest(.burstThatWaits) }
+            guard options.pipelineDepth <= 1 else { throw .invalidRequest(.pipelineThatWaits) }
         }
         for name in EngineRequest.reserved where fields.contains(name) {
             throw .invalidRequest(.reservedField(name))
@@ -180,24 +180,24 @@ public final class EngineRequest: Sendable {
         } catch {
             throw .invalidRequest(.syntax(error))
         }
-        let count = max(1, options.burst)
+        let count = max(1, options.pipelineDepth)
         guard count > 1 else {
-            (wire, content, contentBytes) = (head, bytes, bytes.count)
+            (serialized, content, contentBytes) = (head, bytes, bytes.count)
             return
         }
         switch body {
         case .none, .bytes: break
-        case .stream, .file, .segments, .threaded: throw .invalidRequest(.burstOfStreams)
+        case .stream, .file, .segments, .threaded: throw .invalidRequest(.pipelineOfStreams)
         }
-        guard !expects else { throw .invalidRequest(.burstThatWaits) }
+        guard !expects else { throw .invalidRequest(.pipelineThatWaits) }
         let (size, overflow) = count.multipliedReportingOverflow(by: head.count + bytes.count)
-        guard !overflow, size <= EngineRequest.maximumBurstBytes else { throw .invalidRequest(.burstTooLarge(count)) }
+        guard !overflow, size <= EngineRequest.maximumPipelineBytes else { throw .invalidRequest(.pipelineTooLarge(count)) }
         contentBytes = bytes.count * count
         let one = head + bytes
         var all: [UInt8] = []
         all.reserveCapacity(size)
         for _ in 0..<count { all += one }
-        wire = all
+        serialized = all
         content = []
     }
 
@@ -208,14 +208,14 @@ public final class EngineRequest: Sendable {
     private static let expect = (name: "Expect", value: "100-continue")
 
     /// The head of the second try, after a 417.
-    var wireWithoutExpectation: [UInt8] {
-        guard continueWait > 0 else { return wire }
+    var serializedWithoutExpectation: [UInt8] {
+        guard continueWait > 0 else { return serialized }
         let line = "\(EngineRequest.expect.name): \(EngineRequest.expect.value)\r\n\r\n".utf8.count
-        return wire.dropLast(line) + [13, 10]
+        return serialized.dropLast(line) + [13, 10]
     }
 
-    /// A burst is built in memory at once; pipelines worth measuring take kilobytes.
-    private static let maximumBurstBytes = 256 << 20
+    /// A pipeline is built in memory at once; pipelines worth measuring take kilobytes.
+    private static let maximumPipelineBytes = 256 << 20
 
     /// RFC 9110 §8.6: a length for every content we know the length of; a zero for the methods that usually
     /// carry content, and none where nobody expects one.
@@ -233,5 +233,5 @@ public final class EngineRequest: Sendable {
         }
     }
 
-    var burst: Int { max(1, options.burst) }
+    var pipelineDepth: Int { max(1, options.pipelineDepth) }
 }

@@ -100,7 +100,7 @@ public final class UpgradedConnection {
         guard self.isHeld != isHeld else { return }
         self.isHeld = isHeld
         updateInterest()
-        if isOpen, !isHeld, !isServed { loop.again(connection.token) }
+        if isOpen, !isHeld, !isServed { loop.reschedule(connection.token) }
     }
 
     /// Queued without limit, and sent in this turn or the next, unless held. Ignored after ``finishWriting()`` and the end.
@@ -108,7 +108,7 @@ public final class UpgradedConnection {
         guard isOpen, writing == .open, !bytes.isEmpty else { return }
         connection.queue.append(bytes, isContent: true)
         queuedBytes += bytes.count
-        if !isServed { loop.again(connection.token) }
+        if !isServed { loop.reschedule(connection.token) }
     }
 
     /// Sends FIN behind what is queued; reading goes on. Over TLS the close_notify ends both directions, and the connection is
@@ -117,7 +117,7 @@ public final class UpgradedConnection {
         guard isOpen, writing == .open else { return }
         writing = .finishing
         halfCloses = keepsReading
-        if !isServed { loop.again(connection.token) }
+        if !isServed { loop.reschedule(connection.token) }
     }
 
     /// At once; what is queued is lost. The delegate hears nothing more.
@@ -145,7 +145,7 @@ public final class UpgradedConnection {
         if let failure = connection.secure?.sealFailure { return lost(.tls(failure)) }
         if readiness.contains(.writable) { connection.flushSecure() }
         if !readiness.isDisjoint(with: [.hungUp, .failed]), !isReading { return broken() }
-        if isReading, !readiness.isDisjoint(with: [.readable, .peerFinished, .hungUp, .failed, .again]) {
+        if isReading, !readiness.isDisjoint(with: [.readable, .peerFinished, .hungUp, .failed, .rescheduled]) {
             connection.peerFinished = connection.peerFinished || readiness.contains(.peerFinished)
             receive()
         }
@@ -184,7 +184,7 @@ public final class UpgradedConnection {
                 guard take(buffer, count), count == buffer.capacity || connection.peerFinished else { return }
             }
         }
-        loop.again(connection.token)
+        loop.reschedule(connection.token)
     }
 
     /// False: nothing more may be read now.
@@ -247,7 +247,7 @@ public final class UpgradedConnection {
             }
             endIfFinished()
         } else if progress.finished, !connection.queue.isEmpty {
-            loop.again(connection.token)
+            loop.reschedule(connection.token)
         }
         updateInterest()
     }

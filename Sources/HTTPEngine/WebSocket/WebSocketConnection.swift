@@ -61,7 +61,7 @@ public final class WebSocketConnection {
     /// What was read and not taken when the delegate paused: at most one read.
     private var held: [UInt8] = []
     private var owedPong: [UInt8]?
-    private var departures = Departures()
+    private var completions = WriteCompletions()
 
     /// - Parameters:
     ///   - connection: not started yet.
@@ -184,7 +184,7 @@ public final class WebSocketConnection {
     private func flush(_ left: ((Bool) -> Void)? = nil) {
         let bytes = machine.takeOutput()
         guard !bytes.isEmpty else { return }
-        departures.append(bytes.count, left)
+        completions.append(bytes.count, left)
         connection.write(bytes)
     }
 
@@ -250,7 +250,7 @@ public final class WebSocketConnection {
 
     /// Nothing leaves any more.
     private func tellTheRest() {
-        for call in departures.takeAll() { call(false) }
+        for call in completions.takeAll() { call(false) }
     }
 
     /// Lets go of what the state holds.
@@ -277,8 +277,8 @@ extension WebSocketConnection: UpgradedConnectionDelegate {
     }
 
     public func connection(_ connection: UpgradedConnection, didSend count: Int) {
-        departures.left(count)
-        while let call = departures.takeNext() { call(true) }
+        completions.left(count)
+        while let call = completions.takeNext() { call(true) }
         payPong()
     }
 

@@ -29,7 +29,7 @@ package struct EngineRequests: Sendable {
         by factory: RequestFactory
     ) throws(EngineError) -> EngineRequest {
         var options = factory.options(forOwn: description.host)
-        options.burst = count
+        options.pipelineDepth = count
         return try EngineRequest(
             method: description.method,
             origin: factory.origin,

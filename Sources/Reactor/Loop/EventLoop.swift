@@ -8,7 +8,7 @@ public protocol ReadinessHandler: AnyObject {
 /// One thread, one epoll set, the sockets and timers on it. Knows nothing of HTTP or TLS.
 ///
 /// A turn: wait · sockets that are ready · sockets that asked to go on · timers (where one has run out, behind another look at the sockets) ·
-/// letters from other threads · what was kept for a lull.
+/// messages from other threads · what waits until nothing is ready.
 /// Everything registered here is confined to the loop's thread: plain classes, no locks. From
 /// other threads only ``post(_:)``, ``wake()``, ``isCurrent`` and ``stop()`` may be called.
 public final class EventLoop: @unchecked Sendable {
@@ -38,10 +38,10 @@ public final class EventLoop: @unchecked Sendable {
     private var timers: TimerWheel
     private var unfinished: [Token] = []
     private var served: [Token] = []
-    private var letters: [Mailbox.Letter] = []
+    private var messages: [Mailbox.Message] = []
     private var stopping = false
     private var alarm = Alarm()
-    private var lull = Lull()
+    private var idleCalls = IdleCalls()
 
     /// The time this turn knows: one clock read serves a batch. Loop thread only.
     public private(set) var now: Instant
@@ -89,7 +89,7 @@ public final class EventLoop: @unchecked Sendable {
     /// Makes the loop take a turn.
     public func wake() { mailbox.wake() }
 
-    /// Ends ``run()`` after the current turn; letters already posted are still delivered.
+    /// Ends ``run()`` after the current turn; messages already posted are still delivered.
     public func stop() { post { self.stopping = true } }
 
     // MARK: Sockets (loop thread)
@@ -157,9 +157,9 @@ public final class EventLoop: @unchecked Sendable {
         _ = consume former
     }
 
-    /// The handler is called again when this turn's events are dealt with, with `.again`: for work left over when its budget ended,
+    /// The handler is called again when this turn's events are dealt with, with `.rescheduled`: for work left over when its budget ended,
     /// and for bytes that wait in a layer epoll does not see. Asked for twice, it comes twice.
-    public func again(_ token: Token) { unfinished.append(token) }
+    public func reschedule(_ token: Token) { unfinished.append(token) }
 
     /// Registered sockets, the mailbox not counted.
     public var registrations: Int { slots.count - free.count }
@@ -195,8 +195,8 @@ public final class EventLoop: @unchecked Sendable {
     }
 
     /// Runs `call` once no socket has anything for us, a few turns from now at the latest: for work that costs less when it is
-    /// done together. In the order asked; what is asked for meanwhile waits for the next lull. Loop thread only.
-    public func atLull(_ call: @escaping () -> Void) { lull.add(call) }
+    /// done together. In the order asked; what is asked for meanwhile waits for the next time. Loop thread only.
+    public func runWhenIdle(_ call: @escaping () -> Void) { idleCalls.add(call) }
 
     // MARK: Running
 
@@ -205,8 +205,8 @@ public final class EventLoop: @unchecked Sendable {
         mailbox.thread.adopt()
         while !stopping { turn() }
         mailbox.close()
-        deliverLetters()
-        for call in lull.take() { call() }
+        deliverMessages()
+        for call in idleCalls.take() { call() }
         releaseEverything()
         #if DEBUG
         faults = nil
@@ -235,8 +235,8 @@ public final class EventLoop: @unchecked Sendable {
         if alarm.isDue(now) { alarm.take()?.alarmRang() }
         serveUnfinished()
         fireTimers()
-        deliverLetters()
-        if lull.isDue(afterEvents: ready) { for call in lull.take() { call() } }
+        deliverMessages()
+        if idleCalls.isDue(afterEvents: ready) { for call in idleCalls.take() { call() } }
     }
 
     /// Fires the timers that have run out. The sockets are looked at once more first, and the clock is not read again in between: what had
@@ -275,7 +275,7 @@ public final class EventLoop: @unchecked Sendable {
 
     /// Rounded up to whole milliseconds, so that a turn never ends just before the timer it waits for.
     private func timeout() -> CInt {
-        guard unfinished.isEmpty, lull.isEmpty, !mailbox.isSignalled, !stopping else { return 0 }
+        guard unfinished.isEmpty, idleCalls.isEmpty, !mailbox.isSignalled, !stopping else { return 0 }
         guard let next = timers.nextWake else { return -1 }
         let wait = next.nanoseconds(since: clock.now)
         guard wait > 0 else { return 0 }
@@ -294,21 +294,21 @@ public final class EventLoop: @unchecked Sendable {
     private func serveUnfinished() {
         guard !unfinished.isEmpty else { return }
         swap(&unfinished, &served)
-        for token in served { dispatch(token, .again) }
+        for token in served { dispatch(token, .rescheduled) }
         served.removeAll(keepingCapacity: true)
     }
 
-    /// What is posted meanwhile, by these letters too, waits for the next turn: nobody can hold the loop.
-    private func deliverLetters() {
+    /// What is posted meanwhile, by these messages too, waits for the next turn: nobody can hold the loop.
+    private func deliverMessages() {
         guard mailbox.isSignalled else { return }
-        mailbox.drain(into: &letters)
-        for letter in letters {
-            switch letter {
+        mailbox.drain(into: &messages)
+        for message in messages {
+            switch message {
             case .call(let call): call()
             case .job(let job): executor.run(job)
             }
         }
-        letters.removeAll(keepingCapacity: true)
+        messages.removeAll(keepingCapacity: true)
     }
 
     /// Handlers refer to the loop and it to them; an ended loop lets go of all.

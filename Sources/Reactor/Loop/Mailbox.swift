@@ -8,13 +8,13 @@ internal import Synchronization
 /// never reads it: each write is a new edge. It lives as long as the mailbox, that is until the last
 /// handle to the loop is gone, so no writer meets a closed or re-used descriptor.
 final class Mailbox: Sendable {
-    enum Letter {
+    enum Message {
         case call(@Sendable () -> Void)
         case job(UnownedJob)
     }
 
     private struct State {
-        var letters: [Letter] = []
+        var messages: [Message] = []
         var closed = false
     }
 
@@ -27,10 +27,10 @@ final class Mailbox: Sendable {
         wakeup = OwnedFD(taking: try callingOnce { uncurl_event_fd() })
     }
 
-    /// False if the loop has ended: the letter was not taken.
-    func post(_ letter: Letter) -> Bool {
+    /// False if the loop has ended: the message was not taken.
+    func post(_ message: Message) -> Bool {
         let taken = state.withLock { state in
-            if !state.closed { state.letters.append(letter) }
+            if !state.closed { state.messages.append(message) }
             return !state.closed
         }
         if taken { wake() }
@@ -47,11 +47,11 @@ final class Mailbox: Sendable {
     /// Something was posted since the last ``drain(into:)``: the loop must not sleep now.
     var isSignalled: Bool { signalled.load(ordering: .acquiring) }
 
-    /// Empties the box into `letters`, which must be empty: the two arrays change places, so a warm
+    /// Empties the box into `messages`, which must be empty: the two arrays change places, so a warm
     /// mailbox allocates nothing. The flag is cleared first; a post from here on wakes anew.
-    func drain(into letters: inout [Letter]) {
+    func drain(into messages: inout [Message]) {
         signalled.store(false, ordering: .sequentiallyConsistent)
-        state.withLock { state in swap(&state.letters, &letters) }
+        state.withLock { state in swap(&state.messages, &messages) }
     }
 
     /// After this nothing is taken any more.

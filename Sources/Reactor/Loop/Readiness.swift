@@ -13,8 +13,8 @@ public struct Readiness: OptionSet, Sendable {
     public static let hungUp = Readiness(rawValue: uncurl_EPOLLHUP)
     /// An error waits in SO_ERROR (or comes out of the next read).
     public static let failed = Readiness(rawValue: uncurl_EPOLLERR)
-    /// Asked for by ``EventLoop/again(_:)``: no news from the kernel, work left over from the last turn.
-    public static let again = Readiness(rawValue: 1 << 30)
+    /// Asked for by ``EventLoop/reschedule(_:)``: no news from the kernel, work left over from the last turn.
+    public static let rescheduled = Readiness(rawValue: 1 << 30)
 }
 
 /// What a registration asks epoll for. HUP and ERR come always; they cannot be masked.

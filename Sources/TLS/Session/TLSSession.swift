@@ -72,7 +72,7 @@ internal import COpenSSL
     /// What the server chose though it was not offered.
     var strangeProtocol: String?
     /// For a handshake that fails: what the peer began with.
-    private var opening = Opening()
+    private var firstBytes = FirstBytes()
     /// Bytes written to answer the peer since its last byte of data.
     private var answers = 0
 
@@ -146,7 +146,7 @@ internal import COpenSSL
         case .failed(let error): throw error
         }
         if case .client(let client) = role, let question = prepareOffer(client) { return question }
-        opening.note(input, from: offset)
+        firstBytes.note(input, from: offset)
         let code = feed(input, &offset) { unsafe uncurl_handshake(ssl) }
         switch code {
         case SSL_ERROR_NONE:
@@ -259,7 +259,7 @@ internal import COpenSSL
     public func inputEnded() -> TLSError? {
         switch state {
         case .handshaking:
-            let error = opening.complaint ?? .closedInHandshake
+            let error = firstBytes.complaint ?? .closedInHandshake
             state = .failed(error)
             return error
         case .open: return .truncated
@@ -324,6 +324,6 @@ internal import COpenSSL
         if let identityFailure { return identityFailure }
         if let strangeProtocol { return .unexpectedApplicationProtocol(strangeProtocol) }
         let error = TLSError.of(entry, code)
-        return error == .plainHTTP ? error : opening.complaint ?? error
+        return error == .plainHTTP ? error : firstBytes.complaint ?? error
     }
 }

@@ -136,7 +136,7 @@ final class RawConnection: ReadinessHandler, TimerHandler {
                 return
             }
         }
-        if let token { loop.again(token) }
+        if let token { loop.reschedule(token) }
     }
 
     private func begin(_ step: RawStep) {

@@ -77,7 +77,7 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
         case .sending(let need):
             lastActivity = loop.now
             if flush() { enact(need) }
-        case .resting(nil) where readiness.contains(.again):
+        case .resting(nil) where readiness.contains(.rescheduled):
             resume()
         case .resting, .silent:
             noticePeer(readiness)
@@ -328,7 +328,7 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
         guard let token else { return }
         state = .resting(nil)
         setInterest([])
-        loop.again(token)
+        loop.reschedule(token)
     }
 
     /// A rest is over: by its number, since the connection may have had another one, or an end.

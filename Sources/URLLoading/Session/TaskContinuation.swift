@@ -45,7 +45,7 @@ final class WakeUps {
 
     func add(_ resumption: Resumption) {
         due.append(resumption)
-        if due.count == 1 { loop.atLull { [self] in wake() } }
+        if due.count == 1 { loop.runWhenIdle { [self] in wake() } }
     }
 
     private func wake() {

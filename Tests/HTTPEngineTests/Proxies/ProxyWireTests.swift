@@ -70,15 +70,15 @@ struct ProxyWireTests {
         #expect(proxy.connections.map(\.receivedText) == [head + "\r\n" + head + "\r\n"])
     }
 
-    @Test("the server-wide OPTIONS has no path in absolute-form, and a burst is absolute in each of its heads")
+    @Test("the server-wide OPTIONS has no path in absolute-form, and a pipeline is absolute in each of its heads")
     func otherForms() async throws {
         let proxy = try RawServer.start(otherwise: .answering(ok))
         let engine = try engine(proxy, .http, "u:p@")
         _ = await engine.run(try plain("*", method: "OPTIONS"))
         let host = "Host: origin.test:8080\r\n"
         #expect(proxy.connections[0].receivedText == "OPTIONS http://origin.test:8080 HTTP/1.1\r\n\(host)\r\n")
-        let burst = try plain(method: "POST", body: .bytes(bytes("ab"))) {
-            $0.burst = 2
+        let pipeline = try plain(method: "POST", body: .bytes(bytes("ab"))) {
+            $0.pipelineDepth = 2
             $0.proxies = ProxyConfiguration(
                 Proxy(
                     .http,
@@ -89,7 +89,7 @@ struct ProxyWireTests {
                 )
             )
         }
-        #expect(await engine.run(burst).outcomes == 2)
+        #expect(await engine.run(pipeline).outcomes == 2)
         let one =
             "POST http://origin.test:8080/x?y HTTP/1.1\r\n\(host)Content-Length: 2\r\n"
             + "Proxy-Authorization: Basic dTpw\r\n\r\nab"

@@ -1,13 +1,13 @@
 /// Those who wait for a connection to one host: a line for each priority that somebody has asked for, the highest first, and
 /// within a line first come, first served. Nearly always there is one line, and most of the time nobody in it.
-struct WaitingLines {
+struct WaitQueue {
     /// A place in a line. Leaving it costs nothing but a mark.
     struct Ticket: Hashable {
         fileprivate let priority: UInt8
         fileprivate let number: UInt64
     }
 
-    private var lines = [WaitingLine(priority: WaitingLines.usual)]
+    private var lines = [WaitLine(priority: WaitQueue.usual)]
     private(set) var count = 0
 
     /// Of who names none.
@@ -44,16 +44,16 @@ struct WaitingLines {
 
     private mutating func index(of priority: UInt8) -> Int {
         if let index = lines.firstIndex(where: { $0.priority <= priority }) {
-            if lines[index].priority != priority { lines.insert(WaitingLine(priority: priority), at: index) }
+            if lines[index].priority != priority { lines.insert(WaitLine(priority: priority), at: index) }
             return index
         }
-        lines.append(WaitingLine(priority: priority))
+        lines.append(WaitLine(priority: priority))
         return lines.count - 1
     }
 }
 
 /// One line: first come, first served.
-private struct WaitingLine {
+private struct WaitLine {
     let priority: UInt8
     private var queue: [ExchangeID?] = []
     private var head = 0

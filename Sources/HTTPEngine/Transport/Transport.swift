@@ -2,7 +2,7 @@ internal import Reactor
 
 /// A connection's way to its peer: the socket, and TLS around it if there is any. What goes in and comes out is what
 /// HTTP sees.
-struct Wire: ~Copyable {
+struct Transport: ~Copyable {
     let socket: Socket
     /// The innermost layer; nil in the clear.
     private(set) var secure: TLSLayer?

@@ -1,6 +1,6 @@
-/// What a loop does when a burst of events is over.
-struct Lull {
-    /// Turns that a call waits for a lull that does not come: a busy turn takes a fraction of a millisecond.
+/// What a loop calls once no socket is ready any more.
+struct IdleCalls {
+    /// Turns that a call waits for an idle turn that does not come: a busy turn takes a fraction of a millisecond.
     private static let patience = 4
 
     private var calls: [() -> Void] = []
@@ -14,10 +14,10 @@ struct Lull {
     mutating func isDue(afterEvents count: Int) -> Bool {
         guard !calls.isEmpty else { return false }
         turns += 1
-        return count == 0 || turns >= Lull.patience
+        return count == 0 || turns >= IdleCalls.patience
     }
 
-    /// For their caller to call: they may ask for the next lull.
+    /// The calls, removed: the caller makes them, and each may add another for the next time.
     mutating func take() -> [() -> Void] {
         defer { (calls, turns) = ([], 0) }
         return calls

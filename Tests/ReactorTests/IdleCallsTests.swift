@@ -3,22 +3,22 @@ import Testing
 
 @testable import Reactor
 
-@Suite("Lull")
-struct LullTests {
-    @Test("calls are made in order once nothing is ready, and what they ask for waits for the next lull")
+@Suite("Calls when the loop is idle")
+struct IdleCallsTests {
+    @Test("calls are made in order once nothing is ready, and what they ask for waits for the next time")
     func order() throws {
         let bench = try LoopBench()
         let loop = bench.loop
         let log = Log()
         loop.post { [bound = LoopBound(log, on: loop)] in
-            loop.atLull {
+            loop.runWhenIdle {
                 bound.value.entries.append("first")
-                loop.atLull {
+                loop.runWhenIdle {
                     bound.value.entries.append("later")
                     loop.stop()
                 }
             }
-            loop.atLull { bound.value.entries.append("second") }
+            loop.runWhenIdle { bound.value.entries.append("second") }
         }
         bench.run()
         #expect(log.entries == ["first", "second", "later"])
@@ -35,7 +35,7 @@ struct LullTests {
         var turns = 0
         probe.onReady = { _ in
             turns += 1
-            if turns == 1 { loop.atLull { loop.stop() } }
+            if turns == 1 { loop.runWhenIdle { loop.stop() } }
         }
         _ = try loop.register(ours, .read, probe)
         Wire.send(theirs, "x")
@@ -50,7 +50,7 @@ struct LullTests {
         let log = Log()
         loop.post { [bound = LoopBound(log, on: loop)] in
             loop.stop()
-            loop.atLull { bound.value.entries.append("made") }
+            loop.runWhenIdle { bound.value.entries.append("made") }
         }
         bench.run()
         #expect(log.entries == ["made"])

@@ -5,13 +5,13 @@ import Synchronization
 import TestServer
 import Testing
 
-@Suite("Bursts", .timeLimit(.minutes(5)))
-struct BurstTests {
+@Suite("Pipelines", .timeLimit(.minutes(5)))
+struct PipelineTests {
     private let ok = bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 
-    private func burst(_ count: Int, _ port: UInt16, method: String = "GET") throws -> EngineRequest {
+    private func pipeline(_ count: Int, _ port: UInt16, method: String = "GET") throws -> EngineRequest {
         var options = EngineRequest.Options()
-        options.burst = count
+        options.pipelineDepth = count
         return try EngineRequest(method: method, origin: origin(port), options: options)
     }
 
@@ -22,7 +22,7 @@ struct BurstTests {
             .receive(.headEnd), .receive(.headEnd), .receive(.headEnd), .send(ok + ok + last),
         ])
         let reports = Mutex<[ExchangeReport]>([])
-        let result = await (try EngineHarness()).run(try burst(3, server.port)) {
+        let result = await (try EngineHarness()).run(try pipeline(3, server.port)) {
             $0.onFinish = { recorder in reports.withLock { $0.append(recorder.recorded.report!) } }
         }
         #expect(result.succeeded && result.text == "okokok")
@@ -34,11 +34,11 @@ struct BurstTests {
         #expect(seen.allSatisfy { $0.timings.responseStart != nil })
     }
 
-    @Test("HEAD answers of a burst have no content, whatever they declare")
+    @Test("HEAD answers of a pipeline have no content, whatever they declare")
     func heads() async throws {
         let head = bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n")
         let server = try RawServer.start(otherwise: .answering(head))
-        let result = await (try EngineHarness()).run(try burst(5, server.port, method: "HEAD"))
+        let result = await (try EngineHarness()).run(try pipeline(5, server.port, method: "HEAD"))
         #expect(result.succeeded && result.outcomes == 5 && result.body.isEmpty)
     }
 
@@ -58,7 +58,7 @@ struct BurstTests {
         )
         let engine = try EngineHarness()
         #expect(await engine.run(try get(server.port)).succeeded)
-        let result = await engine.run(try burst(3, server.port, method: "POST"))
+        let result = await engine.run(try pipeline(3, server.port, method: "POST"))
         #expect(result.outcomes == 2)
         #expect(result.error == (leftover ? .truncatedHead(nil) : .closedBeforeResponse(nil)))
         #expect(result.report?.remaining == 2)
@@ -70,7 +70,7 @@ struct BurstTests {
     func closes() async throws {
         let closing = bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
         let server = try RawServer.start(otherwise: [.receive(.headEnd), .send(closing), .close])
-        let result = await (try EngineHarness()).run(try burst(3, server.port))
+        let result = await (try EngineHarness()).run(try pipeline(3, server.port))
         #expect(result.outcomes == 2)
         #expect(result.text == "ok")
         #expect(result.error == .closedBeforeResponse(nil))
@@ -80,7 +80,7 @@ struct BurstTests {
     @Test("content that the socket takes bit by bit counts as sent when all of it has left")
     func progress() async throws {
         var options = EngineRequest.Options()
-        options.burst = 16
+        options.pipelineDepth = 16
         let content = [UInt8](repeating: 65, count: 256 << 10)
         let server = try TestServer.start()
         defer { server.stop() }
@@ -98,7 +98,7 @@ struct BurstTests {
 
     @Test("one that would not fit into memory is refused, not attempted", arguments: [Int.max, 1 << 40])
     func tooLarge(count: Int) throws {
-        #expect(throws: EngineError.invalidRequest(.burstTooLarge(count))) { try burst(count, 1) }
+        #expect(throws: EngineError.invalidRequest(.pipelineTooLarge(count))) { try pipeline(count, 1) }
     }
 
     @Test("a pause between two responses holds the next ones back")
@@ -106,7 +106,7 @@ struct BurstTests {
         let server = try RawServer.start(otherwise: [.receive(.headEnd), .receive(.headEnd), .send(ok + ok)])
         let engine = try EngineHarness()
         let finished = Counter()
-        let pending = await engine.begin(try burst(2, server.port)) {
+        let pending = await engine.begin(try pipeline(2, server.port)) {
             $0.onFinish = { recorder in
                 if finished.value == 0 { recorder.engine.pause(recorder.id) }
                 finished.add()

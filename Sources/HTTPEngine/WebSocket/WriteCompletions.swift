@@ -1,5 +1,5 @@
 /// Who wants to know when octets have left, in the order of their octets.
-struct Departures {
+struct WriteCompletions {
     /// Counted from the beginning.
     private var written: UInt64 = 0
     private var sent: UInt64 = 0

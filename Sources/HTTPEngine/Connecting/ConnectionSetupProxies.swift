@@ -3,8 +3,8 @@ internal import HTTPSemantics
 internal import Reactor
 internal import TLS
 
-/// The steps of an ``Opening`` that a proxy answers.
-extension Opening {
+/// The steps of an ``ConnectionSetup`` that a proxy answers.
+extension ConnectionSetup {
     // MARK: CONNECT
 
     /// - Parameter rest: what came before we asked.

@@ -1,7 +1,7 @@
 internal import Reactor
 internal import TLS
 
-/// From a connected socket to a wire that HTTP can begin on: one step after the other, each fed with what comes in.
+/// From a connected socket to a transport that HTTP can begin on: one step after the other, each fed with what comes in.
 /// Owns the socket and its registration until it hands both over. Loop-confined.
 ///
 /// ```
@@ -10,7 +10,7 @@ internal import TLS
 ///             ▼  │ the answer
 ///            waiting (trust store, trust decision)       any ──▶ failed / cancelled
 /// ```
-final class Opening: ReadinessHandler {
+final class ConnectionSetup: ReadinessHandler {
     /// The machine that is fed at the moment.
     enum Step {
         /// TLS with the origin, or with a proxy.
@@ -30,7 +30,7 @@ final class Opening: ReadinessHandler {
     let dial: Dial
     let engine: Engine
     private let token: Token
-    private var wire: Wire?
+    private var transport: Transport?
     private var steps: [RouteStep]
     var step = Step.none
     /// What goes out in the clear, and how much of it has gone; a layer keeps its own.
@@ -40,11 +40,11 @@ final class Opening: ReadinessHandler {
     private var held: [UInt8] = []
     private var isWaiting = false
 
-    init(_ dial: Dial, _ wire: consuming Wire, _ token: Token, _ steps: [RouteStep]) {
+    init(_ dial: Dial, _ transport: consuming Transport, _ token: Token, _ steps: [RouteStep]) {
         self.dial = dial
         engine = dial.engine
         self.token = token
-        self.wire = consume wire
+        self.transport = consume transport
         self.steps = steps.reversed()
         engine.loop.handOver(token, to: self)
     }
@@ -61,7 +61,7 @@ final class Opening: ReadinessHandler {
         }
         step = .over
         engine.loop.deregister(token)
-        wire = nil
+        transport = nil
     }
 
     // MARK: Events
@@ -71,7 +71,7 @@ final class Opening: ReadinessHandler {
         guard !isOver else { return }
         if isWaiting {
             // Nothing is read, so the end would be reported for ever.
-            if !readiness.isDisjoint(with: [.hungUp, .failed]) { fail(.closedWhileOpening(wire?.socket.pendingError)) }
+            if !readiness.isDisjoint(with: [.hungUp, .failed]) { fail(.closedWhileOpening(transport?.socket.pendingError)) }
         } else if !readiness.isDisjoint(with: [.readable, .peerFinished, .hungUp, .failed]) {
             receive()
         }
@@ -79,10 +79,10 @@ final class Opening: ReadinessHandler {
 
     private func receive() {
         let buffer = engine.loop.readBuffer
-        for _ in 0..<Opening.readsPerTurn {
+        for _ in 0..<ConnectionSetup.readsPerTurn {
             let result: Socket.Read
             do throws(Errno) {
-                result = try wire?.read(into: buffer) ?? .endOfStream
+                result = try transport?.read(into: buffer) ?? .endOfStream
             } catch {
                 return ended(error)
             }
@@ -97,7 +97,7 @@ final class Opening: ReadinessHandler {
 
     /// Through the layers that stand already, to the step under way.
     private func pass(_ bytes: Span<UInt8>) {
-        guard let layer = wire?.secure else { return feed(bytes) }
+        guard let layer = transport?.secure else { return feed(bytes) }
         let count = layer.decrypt(bytes)
         flush()
         if count > 0, !isOver { layer.withPlaintext(count) { feed($0) } }
@@ -136,7 +136,7 @@ final class Opening: ReadinessHandler {
         case .secure(let host):
             dial.handshakeBegins()
             secure(rest, withProxy: false) { () throws(TLSError) in
-                try engine.makeLayer(dial.host.destination, host, scope: dial.scope, inside: wire?.secure)
+                try engine.makeLayer(dial.host.destination, host, scope: dial.scope, inside: transport?.secure)
             }
         case nil:
             guard rest.isEmpty else { return fail(.unsolicitedBytes) }
@@ -188,8 +188,8 @@ final class Opening: ReadinessHandler {
             }
         case .success(.done):
             if !isProxy, let info = layer.session.info { dial.handshakeEnded(info) }
-            if wire?.secure == nil { layer.adopt(outbox, from: sent) }
-            wire?.wrap(in: layer)
+            if transport?.secure == nil { layer.adopt(outbox, from: sent) }
+            transport?.wrap(in: layer)
             // Behind a server's last handshake bytes may come its tickets; its data may not.
             step = .none
             if !rest.isEmpty { pass(rest, through: layer) }
@@ -226,7 +226,7 @@ final class Opening: ReadinessHandler {
     // MARK: Sending
 
     func send(_ bytes: Span<UInt8>) {
-        if let layer = wire?.secure {
+        if let layer = transport?.secure {
             layer.sealAll(bytes)
             if let failure = layer.sealFailure { return fail(.tls(failure)) }
         } else {
@@ -237,10 +237,10 @@ final class Opening: ReadinessHandler {
 
     private func flush() {
         do throws(Errno) {
-            try wire?.flush()
+            try transport?.flush()
             let waiting = outbox
             while sent < waiting.count {
-                guard let count = try wire?.write(waiting.span.extracting(droppingFirst: sent), Span()) else { break }
+                guard let count = try transport?.write(waiting.span.extracting(droppingFirst: sent), Span()) else { break }
                 sent += count
             }
         } catch {
@@ -254,7 +254,7 @@ final class Opening: ReadinessHandler {
     private func updateInterest() {
         guard !isOver else { return }
         var interest: Interest = isWaiting ? [] : [.read, .peerFinish]
-        if sent < outbox.count || wire?.hasUnsent == true { interest.insert(.write) }
+        if sent < outbox.count || transport?.hasUnsent == true { interest.insert(.write) }
         do throws(Errno) {
             try engine.loop.setInterest(token, interest)
         } catch {
@@ -270,15 +270,15 @@ final class Opening: ReadinessHandler {
 
     private func opened() {
         step = .over
-        guard let wire = wire.take() else { return }
-        dial.opened(wire, token)
+        guard let transport = transport.take() else { return }
+        dial.opened(transport, token)
     }
 
     func fail(_ error: EngineError) {
         guard !isOver else { return }
         let blamed = isWithProxy ? error.ofProxy : error
         cancel()
-        dial.openingFailed(blamed)
+        dial.setupFailed(blamed)
     }
 
     private var isWithProxy: Bool {

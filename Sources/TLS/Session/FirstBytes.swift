@@ -1,5 +1,5 @@
 /// The first bytes of a peer: they tell what it speaks where it does not speak TLS.
-struct Opening {
+struct FirstBytes {
     private var bytes: UInt64 = 0
     private var count = 0
 
@@ -8,7 +8,7 @@ struct Opening {
 
     mutating func note(_ input: Span<UInt8>, from offset: Int) {
         var offset = offset
-        while count < Opening.size, offset < input.count {
+        while count < FirstBytes.size, offset < input.count {
             bytes |= UInt64(input[offset]) << (8 * UInt64(count))
             count += 1
             offset += 1
