@@ -59,10 +59,10 @@ let package = Package(
         .target(name: "CPublicSuffixes"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
-        .target(name: "HTTP1", swiftSettings: strict),
-        .target(name: "Reactor", dependencies: ["CLinux"], swiftSettings: strict),
-        .target(name: "TLS", dependencies: ["COpenSSL"], swiftSettings: strict),
-        .target(name: "WebSocket", dependencies: ["CZlib"], swiftSettings: strict),
+        .target(name: "HTTP1", exclude: ["README.md"], swiftSettings: strict),
+        .target(name: "Reactor", dependencies: ["CLinux"], exclude: ["README.md"], swiftSettings: strict),
+        .target(name: "TLS", dependencies: ["COpenSSL"], exclude: ["README.md"], swiftSettings: strict),
+        .target(name: "WebSocket", dependencies: ["CZlib"], exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "HTTPSemantics",
             dependencies: ["HTTP1", "TLS", "CPublicSuffixes"],
@@ -71,6 +71,7 @@ let package = Package(
         .target(
             name: "HTTPEngine",
             dependencies: ["Reactor", "HTTPSemantics", "HTTP1", "TLS", "WebSocket", "CZlib"],
+            exclude: ["README.md"],
             swiftSettings: strict
         ),
         .target(

@@ -4,6 +4,7 @@ public enum BodyFraming: Sendable, Hashable {
     case none
     /// Exactly that many octets.
     case length(UInt64)
+    /// The body goes in chunks (RFC 9112 §7.1).
     case chunked
     /// The body ends with the connection.
     case untilClose
@@ -13,7 +14,9 @@ public enum BodyFraming: Sendable, Hashable {
 
 /// What a response answers. RFC 9112 §6.3 makes its framing depend on it.
 public enum ResponseContext: Sendable, Hashable {
+    /// HEAD: its response has no body, whatever the fields say.
     case head
+    /// CONNECT: after a 2xx the connection is a tunnel.
     case connect
     /// Any other method; `offeredUpgrade` says whether the request carried Upgrade, without which no 101 may come.
     case other(offeredUpgrade: Bool)
@@ -47,7 +50,7 @@ extension BodyFraming {
             // 5. and 6. A length; equal ones may be merged. 8. Nothing.
             return hasLength ? .length(try ContentLength.merged(&head.storage)) : .untilClose
         }
-        // 3. Both: an attempt to smuggle, or a sender nobody can follow.
+        // 3. Both: an attempt to smuggle, or a sender that cannot be followed.
         guard !hasLength else { throw HTTP1Error(.contentLengthWithTransferEncoding, offset: 0) }
         // 4. A transfer coding. §6.1: in HTTP/1.0 the framing is faulty.
         guard head.line.version.minor > 0 else { throw HTTP1Error(.transferEncodingInHTTP10, offset: 0) }

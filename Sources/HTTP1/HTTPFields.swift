@@ -12,16 +12,24 @@ public struct HTTPFields: Sendable {
     private(set) var used = 0
     var table = FieldTable()
 
+    /// No fields.
     public init() {}
 
+    /// Fields, each line counted.
     public var count: Int { table.count }
+    /// Whether there are no fields.
     public var isEmpty: Bool { table.count == 0 }
 
+    /// The octets of a field's name, as a range of `block`.
     public func nameRange(at index: Int) -> Range<Int> { table[index].name }
+    /// The octets of a field's value, as a range of `block`.
     public func valueRange(at index: Int) -> Range<Int> { table[index].value }
+    /// Which of the known fields it is; no comparison of names.
     public func known(at index: Int) -> KnownField { table[index].known }
 
+    /// A field's name, in the case it was sent in.
     public func name(at index: Int) -> String { string(table[index].name) }
+    /// A field's value.
     public func value(at index: Int) -> String { string(table[index].value) }
 
     /// The value of the first field of that name.
@@ -29,6 +37,7 @@ public struct HTTPFields: Sendable {
         firstIndex(of: name).map { value(at: $0) }
     }
 
+    /// Whether there is a field of that name.
     public func contains(_ name: String) -> Bool { firstIndex(of: name) != nil }
 
     /// The values of all fields of that name, in their order.
@@ -44,13 +53,14 @@ public struct HTTPFields: Sendable {
         return values.joined(separator: ", ")
     }
 
+    /// Calls `body` with each field, in their order.
     public func forEach(_ body: (_ name: String, _ value: String) -> Void) {
         for index in 0..<count {
             body(name(at: index), value(at: index))
         }
     }
 
-    /// The same fields in storage of their own, no larger than they need: for whoever keeps what a parser has filled. Its scratch is as
+    /// The same fields in storage of their own, no larger than they need: for keeping what a parser has filled. Its scratch is as
     /// large as the largest head so far, and a parser that finds it shared makes another as large.
     public func trimmed() -> HTTPFields {
         var copy = HTTPFields()
@@ -63,6 +73,7 @@ public struct HTTPFields: Sendable {
     /// The octets of the first value of a known field, as a range of `block`. No allocation.
     public func first(_ known: KnownField) -> Range<Int>? { table.first(known)?.value }
 
+    /// Whether there is such a field. No comparison of names.
     public func contains(_ known: KnownField) -> Bool { table.first(known) != nil }
 
     /// Appends a field after checking it: the name must be a token, the value free of CR, LF, NUL and other controls.
@@ -93,7 +104,7 @@ public struct HTTPFields: Sendable {
         table.remove { _, entry in equalIgnoringCase(block.span, entry.name, wanted) }
     }
 
-    /// Empties it. With `keepingCapacity`, storage that nobody shares stays for the next use and nothing is allocated.
+    /// Empties it. With `keepingCapacity`, storage that is not shared stays for the next use and nothing is allocated.
     public mutating func removeAll(keepingCapacity: Bool = false) {
         if keepingCapacity {
             used = 0
@@ -230,8 +241,8 @@ extension HTTPFields: Equatable {
 }
 
 extension HTTPFields {
-    /// The same octets for names and values in the same order: what is sent of one is sent of the other. Between copies of one value
-    /// that nobody has changed it looks at the ranges alone.
+    /// The same octets for names and values in the same order: what is sent of one is sent of the other. Between unchanged
+    /// copies of one value it looks at the ranges alone.
     public func isIdentical(to other: HTTPFields) -> Bool {
         guard count == other.count else { return false }
         let isOneBlock = block == other.block

@@ -15,7 +15,9 @@ public struct HTTPVersion: Sendable, Hashable, CustomStringConvertible {
         minor = digit &- ASCII.zero
     }
 
+    /// HTTP/1.0 (RFC 1945).
     public static let http10 = HTTPVersion(digit: ASCII.zero)
+    /// HTTP/1.1 (RFC 9112).
     public static let http11 = HTTPVersion(digit: ASCII.one)
 
     public var description: String { "HTTP/1.\(minor)" }

@@ -1,12 +1,19 @@
 /// Fields that framing, connections or the engine look at. Entries carry it, so that no look-up compares names twice.
 public enum KnownField: UInt8, Sendable, Hashable, CaseIterable {
+    /// Any other field.
     case other
+    /// Fields of framing, of the connection, and of routing.
     case contentLength, transferEncoding, connection, keepAlive, upgrade, trailer, te, expect, host
+    /// Fields of content and of the programs that exchange it.
     case contentEncoding, contentType, contentRange, acceptEncoding, accept, userAgent, server, date
+    /// Fields of control and of caches.
     case location, etag, lastModified, vary, cacheControl, range, retryAfter, expires, age
+    /// Fields of cookies and of authentication.
     case cookie, setCookie, authorization, wwwAuthenticate
+    /// Fields between a client and its proxy.
     case proxyAuthenticate, proxyAuthorization, proxyConnection
 
+    /// The field's name as it is usually written.
     public var name: StaticString {
         switch self {
         case .other: ""

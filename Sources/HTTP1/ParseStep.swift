@@ -2,8 +2,10 @@
 public struct ParseStep: Sendable, Hashable {
     /// Octets taken from the front of the input; never more than were fed.
     public let consumed: Int
+    /// What the octets taken were.
     public let event: ParseEvent
 
+    /// A step from its parts.
     public init(consumed: Int, event: ParseEvent) {
         self.init(consumed, event)
     }
@@ -15,6 +17,7 @@ public struct ParseStep: Sendable, Hashable {
     }
 }
 
+/// What a parser found in its input.
 public enum ParseEvent: Sendable, Hashable {
     /// All of the input was taken and the message goes on.
     case needsInput

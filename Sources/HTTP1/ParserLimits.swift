@@ -19,7 +19,7 @@ public struct ParserLimits: Sendable, Hashable {
     public var trailerBytes: UInt32 = 16 * 1024
     /// One chunk-size line: sixteen digits, leading zeros and extensions.
     public var chunkLineBytes: UInt16 = 1024
-    /// Extensions on one chunk. Nobody needs any; signatures in use stay below 120 octets.
+    /// Extensions on one chunk. None is needed; signatures in use stay below 120 octets.
     public var chunkExtensionBytes: UInt16 = 256
     /// Extensions in one message, so that one-octet chunks cannot carry a flood of them (CVE-2023-39326).
     public var totalChunkExtensionBytes: UInt32 = 16 * 1024
@@ -30,12 +30,16 @@ public struct ParserLimits: Sendable, Hashable {
     /// Body octets, after chunked was undone; `UInt64.max` for no limit, since a body is never kept here.
     public var bodyBytes: UInt64 = .max
 
+    /// The values that the properties begin with.
     public init() {}
 
     /// The names of the limits, for errors.
     public enum Name: String, Sendable, Hashable {
+        /// Limits on heads.
         case headBytes, fieldCount, fieldLineBytes, fieldNameBytes, methodBytes, targetBytes, trailerBytes
+        /// Limits on chunked bodies.
         case chunkLineBytes, chunkExtensionBytes, totalChunkExtensionBytes
+        /// Limits on 1xx responses, and on bodies.
         case informationalCount, informationalBytes, bodyBytes
 
         /// RFC 9110 §15.5.14 and .15, RFC 6585 §5.

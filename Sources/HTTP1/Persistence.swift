@@ -31,7 +31,9 @@ public enum Persistence: Sendable, Hashable {
 
 /// `Keep-Alive: timeout=5, max=100`: what the peer intends, in seconds and in further requests. A hint, no promise.
 public struct KeepAliveHint: Sendable, Hashable {
+    /// Seconds that the peer keeps an idle connection; nil where it does not say.
     public var timeout: UInt32?
+    /// Requests that the peer serves before it closes; nil where it does not say.
     public var max: UInt32?
 
     /// nil without the field. Parameters that are no numbers are as good as absent.

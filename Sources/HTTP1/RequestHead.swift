@@ -6,6 +6,7 @@ public struct RequestHead: Sendable {
     /// The request line's octets lie in the same block.
     @usableFromInline var storage = HTTPFields()
 
+    /// An empty scratch for a parser to fill.
     public init() {}
 
     /// Refuses a method that is no token and a target in none of the four forms of RFC 9112 §3.2.
@@ -18,6 +19,7 @@ public struct RequestHead: Sendable {
         setLine(method, target)
     }
 
+    /// The version in the request line.
     public var version: HTTPVersion {
         get { line.version }
         set { line.version = newValue }
@@ -25,10 +27,12 @@ public struct RequestHead: Sendable {
 
     /// Case matters (RFC 9112 §3.1).
     public var method: String { String(decoding: storage.block[methodRange], as: UTF8.self) }
+    /// The request target as it was sent (RFC 9112 §3.2).
     public var target: String { String(decoding: storage.block[targetRange], as: UTF8.self) }
 
     /// Method and target as ranges of `fields.block`.
     public var methodRange: Range<Int> { line.method }
+    /// The target as a range of `fields.block`.
     public var targetRange: Range<Int> { line.target }
 
     /// Whether the method is this one, without making a String.
@@ -36,6 +40,7 @@ public struct RequestHead: Sendable {
         RequestTarget.isMethod(storage.block.span, line.method, method)
     }
 
+    /// The header fields.
     public var fields: HTTPFields {
         @inlinable get { storage }
         set {

@@ -29,6 +29,11 @@ public struct RequestParser: Sendable {
     private let limits: ParserLimits
     private let leniency: Leniency
 
+    /// A parser at the start of a connection.
+    ///
+    /// - Parameters:
+    /// - limits: what a client may make it hold.
+    /// - leniency: what clients may do that the grammar forbids.
     public init(limits: ParserLimits = ParserLimits(), leniency: Leniency = []) {
         self.limits = limits
         body = BodyDecoder(limits)

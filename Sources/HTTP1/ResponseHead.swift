@@ -6,6 +6,7 @@ public struct ResponseHead: Sendable {
     /// The start line's octets lie in the same block.
     @usableFromInline var storage = HTTPFields()
 
+    /// An empty scratch for a parser to fill.
     public init() {}
 
     /// Refuses a status that is not of three digits from 100 on, and a reason with control characters.
@@ -20,6 +21,7 @@ public struct ResponseHead: Sendable {
         setReason(reason)
     }
 
+    /// The version in the status line.
     public var version: HTTPVersion {
         get { line.version }
         set { line.version = newValue }
@@ -37,6 +39,7 @@ public struct ResponseHead: Sendable {
     /// Whether the head has the field, without the fields' being copied out.
     public func contains(_ known: KnownField) -> Bool { storage.contains(known) }
 
+    /// The header fields.
     public var fields: HTTPFields {
         @inlinable get { storage }
         set {

@@ -115,7 +115,7 @@ extension Span<UInt8> {
         return position
     }
 
-    /// The same where most often there is no such octet: `end` if so, else a place at or before the first, so that who goes
+    /// The same where most often there is no such octet: `end` if so, else a place at or before the first, so that a caller that goes
     /// on from there looks at nothing twice for long.
     @inline(__always)
     func endOfLongValue(_ start: Int, _ end: Int) -> Int {

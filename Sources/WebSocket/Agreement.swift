@@ -5,6 +5,7 @@ public struct Agreement: Hashable, Sendable {
     /// Nil: nothing is compressed.
     public var deflate: DeflateAgreement?
 
+    /// An agreement from its parts.
     public init(subprotocol: String? = nil, deflate: DeflateAgreement? = nil) {
         self.subprotocol = subprotocol
         self.deflate = deflate

@@ -5,6 +5,7 @@ public struct CloseReason: Hashable, Sendable {
     /// UTF-8, at most 123 octets. Empty without a code.
     public let text: String
 
+    /// A close frame without a body (RFC 6455 §7.1.5).
     public static let none = CloseReason(code: nil, text: "")
 
     private init(code: UInt16?, text: String) {

@@ -6,8 +6,10 @@ public struct DeflateAgreement: Hashable, Sendable {
     public var clientForgets = false
     /// How far back the server refers, as a power of two: 8 to 15. It is not held to it: what refers farther back is read all the same.
     public var serverWindowBits = 15
+    /// Base-2 logarithm of the window of the client's messages, 8 to 15 (RFC 7692 §7.1.2.2).
     public var clientWindowBits = 15
 
+    /// The values that the properties begin with.
     public init() {}
 
     static let name = "permessage-deflate"
@@ -64,6 +66,7 @@ public struct DeflateOffer: Hashable, Sendable {
     /// Asks the server to refer back no further; 8 to 15.
     public var serverWindowBits: Int?
 
+    /// The values that the properties begin with.
     public init() {}
 
     /// With `client_max_window_bits`: the server may bound our window, too (§7.1.2.2).

@@ -4,11 +4,14 @@ public struct FrameHeader: Hashable, Sendable {
     public var isFinal: Bool
     /// RSV1: the message is compressed (RFC 7692 §6). On a message's first frame alone.
     public var isCompressed: Bool
+    /// What the frame is.
     public var opcode: Opcode
     /// Octets of payload. The most significant bit is never set (§5.2).
     public var length: UInt64
+    /// The key that the payload is masked with; nil for a server's frames.
     public var mask: Mask?
 
+    /// A header from its parts.
     public init(
         _ opcode: Opcode,
         length: Int,

@@ -3,11 +3,17 @@
 
 /// What a frame is (RFC 6455 §5.2).
 public enum Opcode: UInt8, Hashable, Sendable {
+    /// The next part of a message.
     case continuation = 0x0
+    /// A text message, or its first part.
     case text = 0x1
+    /// A binary message, or its first part.
     case binary = 0x2
+    /// The closing handshake.
     case close = 0x8
+    /// Asks for a pong.
     case ping = 0x9
+    /// The answer to a ping, or a sign of life.
     case pong = 0xA
 
     /// §5.5: about the connection, never fragmented, and allowed between the fragments of a message.

@@ -2,9 +2,10 @@
 public struct ServerHandshake: Sendable {
     /// The fields of the 101 beside Connection and Upgrade, in their order.
     public let fields: [(name: String, value: String)]
+    /// What the answer agrees on.
     public let agreement: Agreement
 
-    /// The version that a server names to those who come with another (§4.4).
+    /// The version that a server names to clients that come with another (§4.4).
     public static let version = (name: Agreement.Field.version, value: "13")
 
     /// Takes the first acceptable offer of compression, and the client's first subprotocol that is `spoken`.

@@ -29,6 +29,7 @@ public enum WebSocketError: Error, Hashable, Sendable {
 public enum ProtocolViolation: Hashable, Sendable {
     /// RSV1 to RSV3 where no extension gives them a meaning (§5.2; RFC 7692 §6.1).
     case reservedBits
+    /// The frame's opcode is one that RFC 6455 §5.2 reserves.
     case unknownOpcode(UInt8)
     /// A client masks every frame, a server none (§5.1).
     case masking

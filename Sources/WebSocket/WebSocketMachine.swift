@@ -9,18 +9,25 @@
 /// its own still counts. closed, failed: nothing more is sent, and what comes is passed over (RFC 6455 §7.1.7).
 /// Nothing leads back.
 public struct WebSocketMachine: ~Copyable {
+    /// Where the conversation stands.
     public enum State: Hashable, Sendable {
+        /// Both ends may send messages.
         case open
+        /// A close frame has gone out, and the peer's has not come.
         case closing
         /// By the peer's word.
         case closed(CloseReason)
+        /// The peer broke a rule; nothing more is read.
         case failed(WebSocketError)
     }
 
+    /// What the peer sent.
     public enum Event: Hashable, Sendable {
+        /// A whole message.
         case message(WebSocketMessage)
         /// To be answered with ``WebSocketMachine/pong(_:)``; of several not answered yet, the last will do (§5.5.3).
         case ping([UInt8])
+        /// A pong with its payload.
         case pong([UInt8])
         /// The last event. A Close of ours, if it was not sent before, is in the output.
         case closed(CloseReason)
@@ -31,7 +38,9 @@ public struct WebSocketMachine: ~Copyable {
         case payload(FrameHeader, left: UInt64)
     }
 
+    /// Which end this is.
     public let role: Role
+    /// Where the conversation stands.
     public private(set) var state = State.open
     /// In octets, once decompressed. A change holds from the next frame on.
     public var maximumMessageSize: Int
@@ -56,6 +65,7 @@ public struct WebSocketMachine: ~Copyable {
     /// are counted because they may be empty: without a limit a message could go on for ever and never grow.
     public static let defaultFragmentCount = 1 << 17
 
+    /// The machine of a conversation that the opening handshake has just begun.
     public init(
         _ role: Role,
         deflate: DeflateAgreement? = nil,
@@ -77,6 +87,7 @@ public struct WebSocketMachine: ~Copyable {
         return taken
     }
 
+    /// Whether bytes wait to be sent.
     public var hasOutput: Bool { !output.isEmpty }
 
     // MARK: To the peer

@@ -39,7 +39,7 @@ struct ConnectRaceTests {
         #expect(race.next(now: at(20)) == .attempt(six[0]))
     }
 
-    @Test("nobody waits for a family that has already said that it has nothing", arguments: [true, false])
+    @Test("a race does not wait for a family that has already said that it has nothing", arguments: [true, false])
     func emptyFamily(emptyFirst: Bool) {
         var race = race()
         if emptyFirst { race.answered(.v6, [], now: at(0)) }

@@ -77,7 +77,7 @@ struct ConnectorTests {
         #expect(timings.lookupEnd == timings.connectStart)
     }
 
-    @Test("localhost tries ::1 first, goes on to 127.0.0.1 at once, and remembers who won")
+    @Test("localhost tries ::1 first, goes on to 127.0.0.1 at once, and remembers which won")
     func localhost() throws {
         let peer = try Peer()
         let port = try #require(peer.address.port)
@@ -348,7 +348,7 @@ struct ConnectorTests {
         for socket in held { close(socket) }
     }
 
-    @Test("a connector that has ended holds nobody")
+    @Test("a connector that has ended holds neither its delegate nor its loop")
     func letsGo() throws {
         let peer = try Peer()
         weak var connector: Connector?

@@ -7,7 +7,7 @@ import Testing
 struct EventLoopTests {
     // MARK: Registrations
 
-    @Test("a handler hears that bytes wait, and handing over changes who hears")
+    @Test("a handler hears that bytes wait, and after a hand-over the other handler does")
     func handOver() throws {
         let bench = try LoopBench()
         let loop = bench.loop
@@ -136,7 +136,7 @@ struct EventLoopTests {
 
     // MARK: Fairness
 
-    @Test("who always has work left over holds up neither sockets nor timers nor letters")
+    @Test("a handler that always has work left over holds up neither sockets nor timers nor messages")
     func again() throws {
         let bench = try LoopBench()
         let loop = bench.loop

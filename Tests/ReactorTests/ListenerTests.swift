@@ -59,7 +59,7 @@ struct ListenerTests {
         #expect(accepted == 200)
     }
 
-    @Test("a listener closed from within its own call accepts nobody more")
+    @Test("a listener closed from within its own call accepts no more connections")
     func closedWithin() throws {
         let bench = try LoopBench()
         let loop = bench.loop

@@ -16,7 +16,7 @@ struct MonitorTests {
         thread.join()
     }
 
-    @Test("a wait nobody answers ends late, under the same lock")
+    @Test("a wait that is not answered ends at its limit, under the same lock")
     func late() {
         let monitor = Monitor(1)
         let value = monitor.wait(
@@ -30,7 +30,7 @@ struct MonitorTests {
         #expect(value == 2)
     }
 
-    @Test("an update wakes all who wait, and without an answer a wait ends at its limit, not before")
+    @Test("an update wakes all threads that wait, and without an answer a wait ends at its limit, not before")
     func updates() throws {
         let monitor = Monitor(0)
         let threads = try (0..<2).map { index in

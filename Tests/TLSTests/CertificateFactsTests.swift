@@ -5,7 +5,7 @@ import Testing
 
 @Suite("CertificateFacts")
 struct CertificateFactsTests {
-    @Test("a certificate says who it is, for whom, since when, and by which key")
+    @Test("a certificate's facts are its subject, its names, its dates and its key")
     func facts() throws {
         let root = try CertificateBuilder.authority("Wurzel Ü").selfSigned(try TestKey(.rsa(bits: 2_048)))
         var builder = CertificateBuilder.server([

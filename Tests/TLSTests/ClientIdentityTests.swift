@@ -20,7 +20,7 @@ struct ClientIdentityTests {
         #expect(try two == ClientIdentity(pem: bytes(identity.chainPEM), key: bytes(identity.keyPEM)))
     }
 
-    @Test("an encrypted key needs its password, and nobody is asked on a terminal")
+    @Test("an encrypted key needs its password, and nothing is asked on a terminal")
     func encrypted() throws {
         let key = bytes(try identity.leaf.key.pem(password: "sécret"))
         let chain = bytes(identity.chainPEM)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Damaged certificates")
 struct DamageTests {
-    @Test("a chain with any one octet changed, dropped or doubled is refused, and harms nobody")
+    @Test("a chain with any one octet changed, dropped or doubled is refused, and nothing breaks")
     func damage() throws {
         let root = try CertificateBuilder.authority("Root").selfSigned()
         let intermediate = try CertificateBuilder.authority("Intermediate").issued(by: root)

@@ -206,7 +206,7 @@ struct HostileInputTests {
         }
     }
 
-    @Test("a handshake that somebody on the way has turned into an older version is told as that")
+    @Test("a handshake that was turned into an older version on its way is told as that")
     func downgrade() throws {
         let pair = try TLSFixture().pair()
         try pair.stepClient()

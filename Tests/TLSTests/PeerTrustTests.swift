@@ -20,7 +20,7 @@ struct PeerTrustTests {
         return try Dialogue(TLSContext(configuration), server, ServerName(host))
     }
 
-    @Test("who decides sees the chain, what it says, the verdict and the staple")
+    @Test("a trust decision is made on the chain, its facts, the verdict and the staple")
     func facts() throws {
         let dialogue = try held(host: "A.test.")
         dialogue.context.trust.load()
@@ -101,7 +101,7 @@ struct PeerTrustTests {
         }
     }
 
-    @Test("pins hold where certificates are not verified, and whoever was asked knows of them")
+    @Test("pins hold where certificates are not verified, and a trust decision is told of them")
     func pins() throws {
         let leaf = CertificateFacts(try Certificate(der: one.chain[0].der))
         for (pinned, isGood) in [(leaf.spkiSHA256, true), (leaf.sha256, false)] {

@@ -81,7 +81,10 @@ struct TLSSessionIdentityTests {
         #expect(throws: TLSError.identity(.refused("not today"))) { try dialogue.advance() }
     }
 
-    @Test("a server that asks for nothing stops nobody", arguments: TLSVersion.allCases)
+    @Test(
+        "a server that asks for no certificate accepts a client with one and a client without",
+        arguments: TLSVersion.allCases
+    )
     func unasked(version: TLSVersion) throws {
         let dialogue = try dialogue(version, .none)
         dialogue.client.present(.refuse(reason: "nobody asked"))

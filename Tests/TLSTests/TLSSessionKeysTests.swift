@@ -6,7 +6,7 @@ import Testing
 struct TLSSessionKeysTests {
     private let data = [UInt8](repeating: 9, count: 20_000)
 
-    @Test("keys change in the midst of data, both ways, whoever asks")
+    @Test("keys change in the midst of data, both ways, whichever end asks")
     func updates() throws {
         let pair = try TLSFixture().connected()
         for round in 0..<4 {

@@ -21,7 +21,7 @@ struct TrustStoreTests {
         return PeerVerifier.verify([leaf], name: try ServerName("a.test"), anchors: anchors).ground
     }
 
-    @Test("there is one store for each set of roots in a process, as long as somebody holds it")
+    @Test("there is one store for each set of roots in a process, as long as it is held")
     func shared() {
         let first = TrustStore.shared(.file("/nowhere/one"))
         #expect(TrustStore.shared(.file("/nowhere/one")) === first)
@@ -127,7 +127,7 @@ struct TrustStoreTests {
         #expect(try TrustStore(roots, surroundings: .init()).load().get().count == 2)
     }
 
-    @Test("no roots at all are loaded without error and trust nobody")
+    @Test("no roots at all are loaded without error, and no server is trusted")
     func nobody() throws {
         let store = TrustStore(TrustRoots([]), surroundings: .init())
         #expect(try store.load().get().count == 0)

@@ -51,7 +51,7 @@ import Testing
         #expect(answer("permessage-deflate; server_no_context_takeover; server_max_window_bits=10", to: offer) != nil)
     }
 
-    @Test("who says that it will forget does so, whether the server repeats it or not")
+    @Test("an end that offers to forget its window does so, whether the server repeats it or not")
     func promise() {
         var offer = DeflateOffer()
         offer.clientForgets = true

@@ -338,7 +338,7 @@ import Testing
         return (0...0x1_0000).map { _ in UInt8(truncatingIfNeeded: random.below(alphabet)) }
     }
 
-    @Test("what one end sends the other hears, whoever it is and whatever was agreed on", arguments: 0..<12)
+    @Test("what one end sends the other hears, in either direction and whatever was agreed on", arguments: 0..<12)
     func conversation(seed: Int) throws {
         var random = SplitMix(seed: UInt64(seed))
         var deflate: DeflateAgreement?

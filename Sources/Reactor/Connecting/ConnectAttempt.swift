@@ -7,7 +7,7 @@ final class ConnectAttempt: ReadinessHandler {
     private var token: Token?
 
     /// Begins to connect. `isDone` is called in a later turn, once ``outcome()`` may be asked; also for a
-    /// connection that stood at once, so that nobody is called from within his own call.
+    /// connection that stood at once, so that no delegate is called from within its own call.
     init(
         on loop: EventLoop,
         to address: SocketAddress,

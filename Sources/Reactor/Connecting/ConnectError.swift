@@ -1,9 +1,13 @@
 /// Why no connection came about: every attempt with its errno, and what the look-up said.
 public struct ConnectError: Error, Hashable, Sendable {
+    /// One address that could not be connected to.
     public struct Attempt: Hashable, Sendable {
+        /// The address that was tried.
         public let address: SocketAddress
+        /// What the kernel said.
         public let errno: Errno
 
+        /// An attempt from its parts.
         public init(address: SocketAddress, errno: Errno) {
             self.address = address
             self.errno = errno
@@ -15,6 +19,7 @@ public struct ConnectError: Error, Hashable, Sendable {
     /// What a look-up came to that found nothing. With attempts made, only one family's.
     public let resolution: ResolveError?
 
+    /// An error from its parts.
     public init(attempts: [Attempt], resolution: ResolveError?) {
         self.attempts = attempts
         self.resolution = resolution

@@ -6,6 +6,7 @@ public struct ConnectTimings: Hashable, Sendable {
     public var lookupEnd: Instant?
     /// When the first attempt began, which need not be the one that won.
     public var connectStart: Instant
+    /// When the winning attempt was connected.
     public var connectEnd: Instant
     /// What the connection leads to.
     public var address: SocketAddress

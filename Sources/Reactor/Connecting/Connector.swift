@@ -1,7 +1,7 @@
 /// Hears what a ``Connector`` came to: one of the two, once, on the loop, never from within a call to the connector.
 public protocol ConnectorDelegate: AnyObject {
     /// `socket` comes registered for reading and the peer's FIN; the delegate hands the registration over to
-    /// whoever owns the connection now: `loop.handOver(token, to: connection)`.
+    /// the connection's owner: `loop.handOver(token, to: connection)`.
     func connector(
         _ connector: Connector,
         didConnect socket: consuming Socket,
@@ -9,6 +9,7 @@ public protocol ConnectorDelegate: AnyObject {
         timings: ConnectTimings
     )
 
+    /// No address could be connected to.
     func connector(_ connector: Connector, didFail error: ConnectError)
 }
 
@@ -17,6 +18,7 @@ public protocol ConnectorDelegate: AnyObject {
 /// Only TCP is raced. It has no deadline of its own: its owner has one, and calls ``cancel()``. Loop thread only.
 /// It keeps itself alive, and its delegate, from ``start()`` to the outcome or ``cancel()``.
 public final class Connector {
+    /// What to connect to.
     public enum Target: Hashable, Sendable {
         /// Tried in this order.
         case addresses([SocketAddress])
@@ -24,6 +26,7 @@ public final class Connector {
         case host(String, port: UInt16)
     }
 
+    /// How to connect.
     public struct Options: Sendable {
         /// Where connections come from; addresses of other families are then left out. Port 0: any.
         public var localAddress: SocketAddress?
@@ -40,6 +43,7 @@ public final class Connector {
         /// TCP keep-alive: 60 s, then every 15 s, four times.
         public var keepAlive = true
 
+        /// The values that the properties begin with.
         public init() {}
     }
 
@@ -53,7 +57,9 @@ public final class Connector {
     /// (EAGAIN, connect(2)); for TCP the kernel repeats its SYN by itself.
     private static let backlogDelay = Duration.milliseconds(10)
 
+    /// The loop it lives on.
     public let loop: EventLoop
+    /// What it connects to.
     public let target: Target
     private let resolver: Resolver
     private let options: Options
@@ -67,6 +73,12 @@ public final class Connector {
     private var lookupStart: Instant?
     private var connectStart: Instant?
 
+    /// A connector that has not begun: ``start()`` begins.
+    ///
+    /// - Parameters:
+    /// - loop: its thread calls everything here.
+    /// - resolver: looks the target's name up, where it has one.
+    /// - delegate: held until the outcome, or ``cancel()``.
     public init(
         on loop: EventLoop,
         resolver: Resolver,

@@ -3,7 +3,9 @@ internal import CLinux
 /// Writes to what a command line program was given: terminals, pipes, files. It waits until all is taken, so it is not for
 /// a loop's sockets.
 public enum BlockingOutput {
+    /// The descriptor of standard output.
     public static let standard: CInt = 1
+    /// The descriptor of standard error.
     public static let errors: CInt = 2
 
     /// All of `bytes`, in as many calls as it takes.
@@ -22,6 +24,7 @@ public enum BlockingOutput {
         }
     }
 
+    /// All of a text, in UTF-8.
     public static func writeAll(_ text: String, to descriptor: CInt) throws(Errno) {
         try writeAll(Array(text.utf8).span, to: descriptor)
     }

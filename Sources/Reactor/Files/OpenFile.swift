@@ -3,21 +3,26 @@ internal import CLinux
 /// A regular file open for reading. It has no position of its own: any number of readers share it, on any thread.
 public final class OpenFile: Sendable {
     private let descriptor: OwnedFD
+    /// What the file was when it was opened.
     public let status: Status
 
     /// What the file was when it was opened.
     public struct Status: Hashable, Sendable {
+        /// Bytes.
         public let size: UInt64
         /// Which file it is, whatever its name has come to mean.
         public let identity: Identity
     }
 
+    /// A file's device and inode: two open files with the same are one file.
     public struct Identity: Hashable, Sendable {
         let device: UInt64
         let inode: UInt64
     }
 
+    /// Why a file cannot be read.
     public enum Problem: Error, Hashable, Sendable {
+        /// What the kernel said.
         case system(Errno)
         /// A directory, a pipe, a device.
         case notRegular

@@ -4,9 +4,11 @@
 /// looked up one name does not keep a thread for it. The queue is bounded; beyond it work is refused, so a
 /// dead name server cannot grow memory without end.
 public final class BlockingPool: Sendable {
+    /// Why a piece of work was not taken.
     public enum Refusal: Error, Hashable, Sendable {
         /// As many pieces of work wait as the pool was told to keep.
         case queueFull
+        /// The pool has been shut down.
         case shutDown
         /// There is no thread and none could be started.
         case noThread(Errno)
@@ -74,7 +76,7 @@ public final class BlockingPool: Sendable {
     }
 
     /// Refuses work from now on and forgets what waits; its `then` is never called. A thread in the middle
-    /// of a call ends with it: nobody waits for a look-up that hangs. Any thread; more than once does no harm.
+    /// of a call ends with it: a look-up that hangs holds nothing up. Any thread; more than once does no harm.
     public func shutdown() { BlockingPool.close(monitor) }
 
     deinit { BlockingPool.close(monitor) }

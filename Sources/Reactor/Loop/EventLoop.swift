@@ -1,7 +1,9 @@
 internal import CLinux
 
-/// Who hears that a registered socket is ready. Called on the loop.
+/// Hears that a registered socket is ready. Called on the loop.
 public protocol ReadinessHandler: AnyObject {
+    /// Epoll has news of the socket, or ``EventLoop/reschedule(_:)`` was called for it. The handler may deregister
+    /// itself within.
     func ready(_ readiness: Readiness)
 }
 
@@ -145,7 +147,7 @@ public final class EventLoop: @unchecked Sendable {
         _ = consume former
     }
 
-    /// Must come before the descriptor is closed. Events of this batch meant for it find nobody.
+    /// Must come before the descriptor is closed. Events of this batch meant for it are dropped.
     public func deregister(_ token: Token) {
         guard holds(token) else { return }
         let slot = Int(token.slot)
@@ -175,6 +177,7 @@ public final class EventLoop: @unchecked Sendable {
         _ = timers.remove(timer)
     }
 
+    /// Timers that have neither fired nor been cancelled.
     public var armedTimers: Int { timers.count }
 
     /// Sets the loop's one sharp timer, in place of what it was set to before: `handler` is called once, at the first look at
@@ -290,7 +293,7 @@ public final class EventLoop: @unchecked Sendable {
         slots[slot].handler?.ready(readiness)
     }
 
-    /// Those that ask while they are served wait for the next turn: nobody can hold the loop.
+    /// Those that ask while they are served wait for the next turn, so that they cannot hold the loop.
     private func serveUnfinished() {
         guard !unfinished.isEmpty else { return }
         swap(&unfinished, &served)
@@ -298,7 +301,7 @@ public final class EventLoop: @unchecked Sendable {
         served.removeAll(keepingCapacity: true)
     }
 
-    /// What is posted meanwhile, by these messages too, waits for the next turn: nobody can hold the loop.
+    /// What is posted meanwhile, by these messages too, waits for the next turn, so that messages cannot hold the loop.
     private func deliverMessages() {
         guard mailbox.isSignalled else { return }
         mailbox.drain(into: &messages)

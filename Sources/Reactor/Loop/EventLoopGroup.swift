@@ -2,6 +2,7 @@ internal import Synchronization
 
 /// A fixed number of loops, each on a thread of its own, handed out in turn.
 public final class EventLoopGroup: Sendable {
+    /// The loops, one a thread.
     public let loops: [EventLoop]
     private let threads: [LoopThread]
     private let next = Atomic<Int>(0)

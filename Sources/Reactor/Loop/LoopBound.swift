@@ -4,6 +4,7 @@
 public struct LoopBound<Value>: @unchecked Sendable {
     // `@unchecked`: the value is reachable through `value` alone, which asks for the loop's thread first.
 
+    /// The loop whose thread may open it.
     public let loop: EventLoop
     private let carried: Value
 

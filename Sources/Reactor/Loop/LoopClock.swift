@@ -2,6 +2,7 @@ internal import Synchronization
 
 /// Where a loop takes its time from.
 public enum LoopClock: Sendable {
+    /// The machine's clock (CLOCK_MONOTONIC), which stands still while the machine sleeps.
     case monotonic
     /// Time stands still until ``ManualClock/advance(by:)``: tests of timers wait for nothing.
     case manual(ManualClock)
@@ -26,10 +27,12 @@ public enum LoopClock: Sendable {
 public final class ManualClock: Sendable {
     private let nanoseconds: Atomic<Int64>
 
+    /// A clock that stands at `start`.
     public init(start: Instant = Instant(nanoseconds: 1 << 40)) {
         nanoseconds = Atomic(start.nanoseconds)
     }
 
+    /// The time it was moved to.
     public var now: Instant { Instant(nanoseconds: nanoseconds.load(ordering: .acquiring)) }
 
     /// Moves time on and wakes `loop`, so that what has run out fires.

@@ -39,7 +39,7 @@ final class LoopThread: Sendable {
         self.thread = Mutex(thread)
     }
 
-    /// Waits for the thread to end, whoever else waits; later calls return at once. From the thread itself too:
+    /// Waits for the thread to end; several threads may; later calls return at once. From the thread itself too:
     /// the kernel refuses that wait (EDEADLK, pthread_join(3)).
     func join() {
         thread.withLock { thread in

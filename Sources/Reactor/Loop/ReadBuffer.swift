@@ -6,6 +6,7 @@
     /// wake-ups, each for more (`./dev bench download`). For short answers it would only evict the cache.
     public static let bulk = 256 * 1024
 
+    /// Bytes that one read can bring.
     public let capacity: Int
 
     @usableFromInline let storage: UnsafeMutableRawBufferPointer

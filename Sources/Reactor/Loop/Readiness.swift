@@ -5,7 +5,9 @@ public struct Readiness: OptionSet, Sendable {
     public let rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
+    /// Bytes, the end, or a connection to accept.
     public static let readable = Readiness(rawValue: uncurl_EPOLLIN)
+    /// There is room to send, or a connect has come to its end.
     public static let writable = Readiness(rawValue: uncurl_EPOLLOUT)
     /// The peer has sent its FIN; bytes may still wait before it.
     public static let peerFinished = Readiness(rawValue: uncurl_EPOLLRDHUP)
@@ -22,7 +24,9 @@ public struct Interest: OptionSet, Sendable {
     public let rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
+    /// Wait for bytes.
     public static let read = Interest(rawValue: uncurl_EPOLLIN)
+    /// Wait for room to send.
     public static let write = Interest(rawValue: uncurl_EPOLLOUT)
     /// Level-triggered, so a paused reader whose peer has finished must drop this too, or the loop spins.
     public static let peerFinish = Interest(rawValue: uncurl_EPOLLRDHUP)

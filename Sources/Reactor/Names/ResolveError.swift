@@ -1,11 +1,13 @@
 /// Why a name has no addresses.
 public enum ResolveError: Error, Hashable, Sendable {
+    /// The name has no characters.
     case emptyName
     /// More than 253 bytes (RFC 1035 §2.3.4: 255 on the wire, length bytes included).
     case nameTooLong
     /// A NUL, a blank or a control character; or a last label that is a number, as in `127.1` or `0x7f.1`:
     /// no top-level name is one (RFC 1123 §2.1), but C's look-up would make an address of it.
     case invalidName
+    /// A name server, or the hosts file alone, knows no such name.
     case noSuchHost
     /// The name exists, but has no address of the family asked for.
     case noAddress
@@ -17,6 +19,7 @@ public enum ResolveError: Error, Hashable, Sendable {
     case system(Errno)
     /// Too many look-ups wait already.
     case tooManyLookups
+    /// The resolver was shut down before there was an answer.
     case shutDown
     /// Another code of `getaddrinfo`, as it stands in `netdb.h`.
     case other(code: Int32)

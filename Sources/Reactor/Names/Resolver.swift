@@ -11,6 +11,7 @@ public final class Resolver: Sendable {
     public typealias LookupFunction =
         @Sendable (_ host: String, _ family: IPAddress.Family) throws(ResolveError) -> [IPAddress]
 
+    /// How names are looked up.
     public struct Options: Sendable {
         /// Look-ups that run at once, each on a thread that ends when there is no more work. A look-up whose servers are silent holds its
         /// thread for ten seconds and more, and cannot be cancelled: 128 are 64 such names in both families, all other names go on
@@ -30,12 +31,15 @@ public final class Resolver: Sendable {
             try SystemLookup.addresses(host, family)
         }
 
+        /// The values that the properties begin with.
         public init() {}
     }
 
+    /// What a question came to at once.
     public enum Resolution {
-        /// Known without asking anybody; at least one address.
+        /// Known without a look-up; at least one address.
         case known([IPAddress])
+        /// The answers come later, one for each family; the look-up can be cancelled.
         case pending(Lookup)
     }
 
@@ -64,6 +68,7 @@ public final class Resolver: Sendable {
     /// Which family won the last race to a host.
     let familyMemory = FamilyMemory()
 
+    /// A resolver with threads of its own, which start with the first look-up.
     public init(options: Options = Options()) {
         self.options = options
         overrides = Dictionary(
@@ -178,7 +183,7 @@ public final class Resolver: Sendable {
         finish(question, result)
     }
 
-    /// Not if everybody has cancelled while it waited for a thread: behind a dead server that empties the queue.
+    /// Not if all askers have cancelled while it waited for a thread: behind a dead server that empties the queue.
     private func isWanted(_ question: Question) -> Bool {
         state.withLock { state in
             guard let waiters = state.waiters[question] else { return false }

@@ -4,7 +4,9 @@ internal import CLinux
 public enum LinkMedium: Hashable, Sendable, CaseIterable {
     /// Cables, and everything that is neither of the others: loopback, bridges, tunnels.
     case wired
+    /// Wi-Fi, by 802.11.
     case wireless
+    /// A modem's: charged by the byte, as a rule.
     case cellular
 
     /// Where the kernel tells what its devices are.

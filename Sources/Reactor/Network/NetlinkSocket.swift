@@ -11,6 +11,7 @@ public struct NetlinkSocket: ~Copyable, Sendable {
     /// RTMGRP_IPV6_IFADDR, RTMGRP_IPV6_ROUTE).
     private static let groups: UInt32 = 0x1 | 0x10 | 0x40 | 0x100 | 0x400
 
+    /// Opens the socket, subscribed to changes of links, addresses and routes.
     public init() throws(Errno) {
         fd = OwnedFD(taking: try callingOnce(.socket) { uncurl_netlink_open(NetlinkSocket.groups) })
         port = uncurl_netlink_port(fd.number)
@@ -40,7 +41,7 @@ public struct NetlinkSocket: ~Copyable, Sendable {
         case datagram(Int)
         /// More came than there was room for: something has been lost.
         case overrun
-        /// Somebody else's.
+        /// Not from the kernel.
         case stray
         case wouldBlock
     }

@@ -2,15 +2,20 @@
 public struct NetworkState: Hashable, Sendable {
     /// An interface.
     public struct Link: Hashable, Sendable {
+        /// The kernel's number of the interface; others refer to it by that.
         public let index: Int32
+        /// Such as `eth0`.
         public let name: String
+        /// Whether it leads back to this machine (IFF_LOOPBACK).
         public let isLoopback: Bool
-        /// Switched on by whoever administers it (IFF_UP).
+        /// Switched on by its administrator (IFF_UP).
         public let isUp: Bool
         /// On, and connected to something (IFF_UP and IFF_RUNNING: carrier, and not dormant).
         public let isRunning: Bool
+        /// What it is made of.
         public let medium: LinkMedium
 
+        /// A link from its parts, for tests and previews of states.
         public init(
             index: Int32,
             name: String,
@@ -28,26 +33,36 @@ public struct NetworkState: Hashable, Sendable {
         }
     }
 
+    /// An address of an interface.
     public struct Address: Hashable, Sendable {
+        /// ``Link/index`` of the interface.
         public let link: Int32
+        /// The address, without its prefix length.
         public let address: IPAddress
     }
 
     /// A way to everywhere, or to half of it: a VPN often has two halves of its own, so that the default route stays.
     public struct Route: Hashable, Sendable {
+        /// Which addresses it leads to.
         public let family: IPAddress.Family
+        /// The routing table it stands in (`ip route show table`).
         public let table: UInt32
         /// 0 or 1.
         public let prefixLength: UInt8
         /// Less is preferred.
         public let metric: UInt32
+        /// ``Link/index`` of the interfaces it leads out by; several for a multipath route.
         public let links: [Int32]
     }
 
+    /// The interfaces by ``Link/index``.
     public var links: [Int32: Link] = [:]
+    /// The addresses of all interfaces.
     public var addresses: Set<Address> = []
+    /// The default routes, and halves of them.
     public var routes: Set<Route> = []
 
+    /// A machine without interfaces.
     public init() {}
 
     /// By which medium addresses of that family outside of the local networks are reached; nil: they are not.

@@ -1,5 +1,5 @@
 /// Keeps a ``NetworkState`` by what the kernel says: asks for the tables, follows the changes, and asks again where something
-/// may have been missed. Decides; whoever owns it sends and receives.
+/// may have been missed. It decides; its owner sends and receives.
 ///
 ///     idle ──need──▶ dumping links ─▶ addresses ─▶ routes ──▶ idle
 ///       ▲                                            │

@@ -2,13 +2,18 @@ internal import CLinux
 
 /// An IPv4 address, in host order.
 public struct IPv4Address: Hashable, Sendable, CustomStringConvertible {
+    /// The four octets; the first is the highest.
     public var bits: UInt32
 
+    /// An address from its four octets, the first the highest.
     public init(bits: UInt32) { self.bits = bits }
 
+    /// 127.0.0.1.
     public static let loopback = IPv4Address(bits: 0x7F00_0001)
+    /// 0.0.0.0: to listen at all addresses.
     public static let any = IPv4Address(bits: 0)
 
+    /// Whether it lies in 127.0.0.0/8 (RFC 1122 §3.2.1.3).
     public var isLoopback: Bool { bits >> 24 == 127 }
 
     /// Exactly four decimal parts without leading zeros. `127.1`, `0x7f.1` and `010.0.0.1` mean different
@@ -33,17 +38,23 @@ public struct IPv4Address: Hashable, Sendable, CustomStringConvertible {
 
 /// An IPv6 address, in host order, with the scope (interface index) of a link-local one; 0 for none.
 public struct IPv6Address: Hashable, Sendable, CustomStringConvertible {
+    /// The first eight octets.
     public var high: UInt64
+    /// The last eight octets.
     public var low: UInt64
+    /// The interface's index for a link-local address; 0 for none (RFC 4007 §6).
     public var scope: UInt32
 
+    /// An address from its halves.
     public init(high: UInt64, low: UInt64, scope: UInt32 = 0) {
         self.high = high
         self.low = low
         self.scope = scope
     }
 
+    /// ::1.
     public static let loopback = IPv6Address(high: 0, low: 1)
+    /// ::, to listen at all addresses.
     public static let any = IPv6Address(high: 0, low: 0)
 
     /// RFC 4291 §2.2 text, with an optional `%interface` or `%index` (RFC 4007 §11).
@@ -81,11 +92,20 @@ public struct IPv6Address: Hashable, Sendable, CustomStringConvertible {
 
 /// An address of either family, without a port: what a name stands for.
 public enum IPAddress: Hashable, Sendable, CustomStringConvertible {
+    /// An IPv4 address.
     case v4(IPv4Address)
+    /// An IPv6 address.
     case v6(IPv6Address)
 
-    public enum Family: Hashable, Sendable { case v4, v6 }
+    /// Which protocol addresses belong to.
+    public enum Family: Hashable, Sendable {
+        /// IPv4.
+        case v4
+        /// IPv6.
+        case v6
+    }
 
+    /// The protocol it belongs to.
     public var family: Family {
         switch self {
         case .v4: .v4

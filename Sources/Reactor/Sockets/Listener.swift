@@ -75,7 +75,7 @@ public final class Listener: ReadinessHandler {
             } catch .wouldBlock {
                 return
             } catch {
-                // Others (ECONNABORTED and the like, accept(2)) concern one newcomer, who has gone.
+                // Others (ECONNABORTED and the like, accept(2)) concern one client, which has gone.
                 guard error.isResourceExhaustion else { continue }
                 if !turnAwayOne() { pause() }
                 return

@@ -9,7 +9,7 @@ public struct Socket: ~Copyable {
     /// Takes over what ``release()`` gave away, on another loop for instance.
     public init(adopting number: CInt) { fd = OwnedFD(taking: number) }
 
-    /// Gives the descriptor away, open and unregistered; whoever adopts it closes it.
+    /// Gives the descriptor away, open and unregistered; its adopter closes it.
     public consuming func release() -> CInt { fd.release() }
 
     /// For ``EventLoop/register(_:_:_:)``.
@@ -17,7 +17,9 @@ public struct Socket: ~Copyable {
 
     /// What a read gave.
     public enum Read: Equatable {
+        /// So many bytes lie at the buffer's start; never 0.
         case bytes(Int)
+        /// Nothing has come since the last read.
         case wouldBlock
         /// The peer's FIN. What came before it has all been read.
         case endOfStream
@@ -25,6 +27,7 @@ public struct Socket: ~Copyable {
 
     // MARK: Opening
 
+    /// A new stream socket, connected to nothing.
     public init(_ family: SocketAddress.Family) throws(Errno) {
         let domain =
             switch family {
@@ -36,7 +39,12 @@ public struct Socket: ~Copyable {
     }
 
     /// What a started connect came to.
-    public enum Connect { case connected, inProgress }
+    public enum Connect {
+        /// The connection is open.
+        case connected
+        /// The socket becomes writable when the connection is open or has failed.
+        case inProgress
+    }
 
     /// Starts to connect. EINTR means in progress as well: calling again would fail with EALREADY (connect(2)).
     public func connect(to address: SocketAddress) throws(Errno) -> Connect {
@@ -121,9 +129,16 @@ public struct Socket: ~Copyable {
     }
 
     /// Whether an idle connection is still worth using.
-    public enum Liveness { case quiet, strayBytes, ended }
+    public enum Liveness {
+        /// Nothing has come.
+        case quiet
+        /// Bytes have come that no request has asked for.
+        case strayBytes
+        /// The peer has closed it, or it has failed.
+        case ended
+    }
 
-    /// Looks without taking: nothing may have come on a connection that nobody asked anything.
+    /// Looks without taking: nothing may have come on a connection that carries no request.
     public func probe() -> Liveness {
         if let fault = injectedFault(.peek) { return fault == .wouldBlock ? .quiet : .ended }
         return switch uncurl_peek(number) {
@@ -169,14 +184,14 @@ public struct Socket: ~Copyable {
         try? setOption(uncurl_SOL_TCP, uncurl_TCP_KEEPCNT, 4)
     }
 
-    /// Readable from `count` bytes on, not from one: for who knows that so many will come (SO_RCVLOWAT, socket(7)). The end of
+    /// Readable from `count` bytes on, not from one: where so many are known to come (SO_RCVLOWAT, socket(7)). The end of
     /// the stream, an error and a full window still count at once, and a read still takes what is there.
     public func wakeReader(for count: Int) throws(Errno) {
         try setOption(uncurl_SOL_SOCKET, uncurl_SO_RCVLOWAT, CInt(clamping: count))
     }
 
     /// What the kernel holds unread, counted with its own overhead: twice `count` (SO_RCVBUF, socket(7)). Left alone, Linux lets a
-    /// reader's share grow to the last of `net.ipv4.tcp_rmem`, with megabytes that nobody reads.
+    /// reader's share grow to the last of `net.ipv4.tcp_rmem`, with megabytes that stay unread.
     public func limitUnread(to count: Int) throws(Errno) {
         try setOption(uncurl_SOL_SOCKET, uncurl_SO_RCVBUF, CInt(clamping: count))
     }
@@ -192,6 +207,7 @@ public struct Socket: ~Copyable {
         })
     }
 
+    /// The other end; nil for one that is not connected, and for an unnamed unix socket.
     public var peerAddress: SocketAddress? {
         unsafe SocketAddress(filledBy: { unsafe getpeername(number, $0, &$1) == 0 })
     }

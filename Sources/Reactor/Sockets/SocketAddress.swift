@@ -2,12 +2,24 @@ internal import CLinux
 
 /// Where a stream socket connects to or listens: IPv4, IPv6 or a unix name.
 public enum SocketAddress: Hashable, Sendable {
+    /// TCP over IPv4.
     case v4(IPv4Address, port: UInt16)
+    /// TCP over IPv6.
     case v6(IPv6Address, port: UInt16)
+    /// A unix stream socket.
     case unix(UnixName)
 
-    public enum Family: Hashable, Sendable { case v4, v6, unix }
+    /// What kind of socket an address is for.
+    public enum Family: Hashable, Sendable {
+        /// TCP over IPv4.
+        case v4
+        /// TCP over IPv6.
+        case v6
+        /// A unix stream socket.
+        case unix
+    }
 
+    /// The kind of socket it is for.
     public var family: Family {
         switch self {
         case .v4: .v4
@@ -23,6 +35,7 @@ public enum SocketAddress: Hashable, Sendable {
         self.init(address, port: port)
     }
 
+    /// An IP address with a port.
     public init(_ address: IPAddress, port: UInt16) {
         switch address {
         case .v4(let address): self = .v4(address, port: port)
@@ -30,7 +43,9 @@ public enum SocketAddress: Hashable, Sendable {
         }
     }
 
+    /// 127.0.0.1; a listener at port 0 gets a free one.
     public static func loopback(port: UInt16 = 0) -> SocketAddress { .v4(.loopback, port: port) }
+    /// ::1; a listener at port 0 gets a free one.
     public static func loopback6(port: UInt16 = 0) -> SocketAddress { .v6(.loopback, port: port) }
 
     /// Nil for a unix name.
@@ -41,6 +56,7 @@ public enum SocketAddress: Hashable, Sendable {
         }
     }
 
+    /// The same address with another port; a unix name, which has none, as it is.
     public func withPort(_ port: UInt16) -> SocketAddress {
         switch self {
         case .v4(let address, _): .v4(address, port: port)
@@ -49,6 +65,7 @@ public enum SocketAddress: Hashable, Sendable {
         }
     }
 
+    /// Whether it leads back to this machine; a unix name always does.
     public var isLoopback: Bool {
         switch self {
         case .v4(let address, _): address.isLoopback

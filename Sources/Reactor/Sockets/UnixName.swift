@@ -6,6 +6,7 @@ public struct UnixName: Hashable, Sendable, CustomStringConvertible {
     /// A leading NUL marks an abstract name.
     let bytes: [UInt8]
 
+    /// Whether it is a name of Linux's abstract namespace (unix(7)), which leaves no file behind.
     public var isAbstract: Bool { bytes.first == 0 }
 
     /// Nil if the path is empty, too long, or holds a NUL.

@@ -2,35 +2,60 @@ internal import CLinux
 
 /// A system call's error number, kept as the kernel gave it.
 public struct Errno: Error, Hashable, Sendable {
+    /// The number in `errno.h`.
     public let code: CInt
 
+    /// An error from its number in `errno.h`.
     public init(code: CInt) { self.code = code }
 
     /// The calling thread's `errno`; read it right after the call that failed.
     static var last: Errno { Errno(code: uncurl_errno()) }
 
+    /// EINTR: a signal came first.
     public static let interrupted = Errno(code: EINTR)
+    /// EAGAIN: nothing to read now, or no room to write.
     public static let wouldBlock = Errno(code: EAGAIN)
+    /// EINPROGRESS: a connect goes on.
     public static let inProgress = Errno(code: EINPROGRESS)
+    /// ECONNREFUSED: nothing listens there.
     public static let connectionRefused = Errno(code: ECONNREFUSED)
+    /// ECONNRESET: the peer sent RST.
     public static let connectionReset = Errno(code: ECONNRESET)
+    /// ECONNABORTED: the connection ended before it was accepted.
     public static let connectionAborted = Errno(code: ECONNABORTED)
+    /// EPIPE: written after the connection's end.
     public static let brokenPipe = Errno(code: EPIPE)
+    /// EHOSTUNREACH: the host does not answer on its own network.
     public static let hostUnreachable = Errno(code: EHOSTUNREACH)
+    /// ENETUNREACH: there is no route.
     public static let networkUnreachable = Errno(code: ENETUNREACH)
+    /// EACCES: not permitted.
     public static let accessDenied = Errno(code: EACCES)
+    /// ETIMEDOUT: the peer's kernel does not answer.
     public static let timedOut = Errno(code: ETIMEDOUT)
+    /// EMFILE: the process has no descriptor left.
     public static let tooManyOpenFiles = Errno(code: EMFILE)
+    /// ENFILE: the machine has no descriptor left.
     public static let tooManyOpenFilesInSystem = Errno(code: ENFILE)
+    /// ENOBUFS: no memory for sockets.
     public static let noBufferSpace = Errno(code: ENOBUFS)
+    /// ENOMEM: no memory in the kernel.
     public static let outOfMemory = Errno(code: ENOMEM)
+    /// EADDRNOTAVAIL: no free local port, or no such local address.
     public static let addressNotAvailable = Errno(code: EADDRNOTAVAIL)
+    /// EADDRINUSE: another socket has it.
     public static let addressInUse = Errno(code: EADDRINUSE)
+    /// ENOENT: nothing has that name.
     public static let noSuchFile = Errno(code: ENOENT)
+    /// ENOSPC: the disk is full.
     public static let noSpace = Errno(code: ENOSPC)
+    /// EINVAL: the call does not take such a value.
     public static let invalidArgument = Errno(code: EINVAL)
+    /// ENAMETOOLONG: a path or a part of it.
     public static let nameTooLong = Errno(code: ENAMETOOLONG)
+    /// ENOTCONN: the socket has no peer.
     public static let notConnected = Errno(code: ENOTCONN)
+    /// EAFNOSUPPORT: this machine does not speak the protocol.
     public static let familyNotSupported = Errno(code: EAFNOSUPPORT)
 
     /// The process or the system has run out of descriptors or socket memory: the attempt failed, the peer did not.

@@ -9,18 +9,23 @@ internal import CLinux
 /// of it. Made, installed (``EventLoop/faults``) and read on the loop's thread.
 ///
 /// A call that is made to fail never reaches the kernel. An error that means the end of a connection ends it, though: the
-/// kernel reports that end to everybody else who asks, and so must we. An injected EAGAIN leaves the socket ready, so epoll reports it
+/// kernel reports that end to every later call, and so must we. An injected EAGAIN leaves the socket ready, so epoll reports it
 /// again and the loop spins: chances are kept below one, and such a run ends.
 public final class FaultPlan {
     /// A call that fails for certain.
     public struct Failure: Sendable {
         /// Counted from 1; of `kind` alone if there is one.
         public var call: Int
+        /// Which calls are counted; nil for all.
         public var kind: SystemCall?
+        /// What the call fails with.
         public var errno: Errno
         /// This call and every later one.
         public var lasts: Bool
 
+        /// A failure of the call of that number, counted from 1.
+        ///
+        /// - Parameter lasts: the calls after it fail, too.
         public init(call: Int, of kind: SystemCall? = nil, with errno: Errno, lasts: Bool = false) {
             self.call = call
             self.kind = kind
@@ -38,10 +43,12 @@ public final class FaultPlan {
     public var interruptPercent: UInt64 = 0
     /// The most that one send or receive moves.
     public var maximumBytes = Int.max
+    /// The failures that are planned.
     public var failures: [Failure]
 
     /// Calls asked for so far, those made to fail included.
     public private(set) var calls = 0
+    /// How many calls of each kind have been made.
     public private(set) var callsByKind: [SystemCall: Int] = [:]
     /// Calls that met one of ``failures``.
     public private(set) var failed = 0
@@ -49,6 +56,9 @@ public final class FaultPlan {
     public private(set) var descriptors: Set<CInt> = []
     private var random: UInt64
 
+    /// A plan of given failures.
+    ///
+    /// - Parameter seed: decides what is left to chance; the same seed gives the same run.
     public init(seed: UInt64 = 0, failures: [Failure] = []) {
         random = seed
         self.failures = failures

@@ -10,6 +10,7 @@ internal import CLinux
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
 
+    /// A monitor of its first state.
     public init(_ state: sending State) {
         self.state = state
         unsafe lock = .allocate(capacity: 1)
@@ -25,13 +26,14 @@ internal import CLinux
         unsafe lock.deallocate()
     }
 
+    /// Runs `body` with the state while no other thread has it. It must not block, nor use this monitor.
     public func withLock<Result>(_ body: (inout State) -> Result) -> Result {
         unsafe pthread_mutex_lock(lock)
         defer { unsafe pthread_mutex_unlock(lock) }
         return body(&state)
     }
 
-    /// Changes the value and wakes whoever waits for it.
+    /// Changes the value and wakes the threads that wait for it.
     public func update<Result>(_ body: (inout State) -> Result) -> Result {
         withLock { state in
             defer { broadcast() }
@@ -61,9 +63,9 @@ internal import CLinux
         return ready(&state) ?? late(&state)
     }
 
-    /// Wakes one of those who wait.
+    /// Wakes one thread that waits.
     public func signal() { _ = unsafe pthread_cond_signal(condition) }
 
-    /// Wakes all who wait.
+    /// Wakes all threads that wait.
     public func broadcast() { _ = unsafe pthread_cond_broadcast(condition) }
 }

@@ -5,9 +5,10 @@ internal import CLinux
 /// `close` is never repeated after EINTR: Linux has released the number by then, and another
 /// thread may already hold it (close(2), NOTES).
 public struct OwnedFD: ~Copyable, Sendable {
+    /// The descriptor's number, good as long as this value is.
     public let number: CInt
 
-    /// Takes over `number`; nobody else may close it from here on.
+    /// Takes over `number`; nothing else may close it from here on.
     public init(taking number: CInt) {
         self.number = number
         #if DEBUG

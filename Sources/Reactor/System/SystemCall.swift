@@ -5,12 +5,17 @@ internal import CLinux
 /// Not in the list, because they cannot fail on descriptors of ours: `close`, EPOLL_CTL_DEL, and the write to an
 /// eventfd (EAGAIN means that it is signalled already; losing a wake-up is something no kernel does).
 public enum SystemCall: Hashable, Sendable, CaseIterable {
+    /// Calls about sockets.
     case socket, setsockopt, getsockopt, getsockname, bind, listen, connect, accept
+    /// Calls that move bytes through sockets.
     case send, receive, peek, sendFile
+    /// Calls about files.
     case openFile, fileStatus, readFile, writeFile
+    /// Calls of a loop's own.
     case epollAdd, epollModify, epollWait
     /// Asked on the loop, answered on a thread of the resolver: made to fail, it is never asked.
     case lookup
+    /// The start of a thread.
     case thread
 }
 

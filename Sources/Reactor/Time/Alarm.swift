@@ -1,7 +1,8 @@
 internal import CLinux
 
-/// Who hears that the loop's alarm rang. Called on the loop, which may set it again from within.
+/// Hears that the loop's alarm rang. Called on the loop, which may set it again from within.
 public protocol AlarmHandler: AnyObject {
+    /// The deadline has come. Called once for each time it was set.
     func alarmRang()
 }
 

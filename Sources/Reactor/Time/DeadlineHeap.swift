@@ -1,4 +1,4 @@
-/// Who is to be woken when: a binary heap, the earliest on top.
+/// What is due when: a binary heap, the earliest on top.
 package struct DeadlineHeap<Element> {
     private var entries: [(time: Instant, element: Element)] = []
 

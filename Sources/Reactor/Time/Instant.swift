@@ -2,8 +2,10 @@ internal import CLinux
 
 /// A point on the monotonic clock, in nanoseconds. Tests hand the loop instants of their own.
 public struct Instant: Hashable, Comparable, Sendable {
+    /// Nanoseconds since the clock's beginning, which is the machine's start.
     public var nanoseconds: Int64
 
+    /// An instant from its nanoseconds.
     public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
     /// Later than any instant a clock reaches: "no deadline".
@@ -25,6 +27,7 @@ public struct Instant: Hashable, Comparable, Sendable {
     /// Saturates at ``never``: a caller's absurd timeout means no timeout, never a trap.
     public func advanced(by span: Duration) -> Instant { advanced(byNanoseconds: span.wholeNanoseconds) }
 
+    /// The same for nanoseconds.
     public func advanced(byNanoseconds span: Int64) -> Instant {
         let (sum, overflow) = nanoseconds.addingReportingOverflow(span)
         return overflow ? (span > 0 ? .never : Instant(nanoseconds: .min)) : Instant(nanoseconds: sum)

@@ -1,4 +1,4 @@
-/// Who hears that a timer ran out. Called on the loop.
+/// Hears that a timer ran out. Called on the loop.
 public protocol TimerHandler: AnyObject {
     /// `id` is already spent; comparing it with the stored one tells a timer from its predecessors.
     func timerFired(_ id: TimerID)

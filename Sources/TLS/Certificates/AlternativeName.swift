@@ -2,9 +2,13 @@ internal import COpenSSL
 
 /// A name in a certificate's subjectAltName (RFC 5280 §4.2.1.6).
 public enum AlternativeName: Sendable, Hashable, CustomStringConvertible {
+    /// A DNS name.
     case host(String)
+    /// An IP address: 4 or 16 octets, if it is well-formed.
     case address([UInt8])
+    /// A mail address.
     case mail(String)
+    /// A URI.
     case uri(String)
     /// A directory name, an identifier, or another kind.
     case other

@@ -32,6 +32,7 @@ internal import COpenSSL
 
     deinit { unsafe X509_free(pointer) }
 
+    /// The certificate in DER.
     public var der: [UInt8] { unsafe encodedDER { unsafe i2d_X509(pointer, $0) } }
 
     /// Every certificate of a PEM text, in its order. Text between the blocks is skipped, as RFC 7468 §2 allows.
@@ -45,7 +46,9 @@ internal import COpenSSL
 
 /// A text or octets that hold no readable certificate.
 public enum CertificateError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// No certificate was found.
     case none
+    /// A certificate cannot be read, in OpenSSL's words.
     case malformed(String)
 
     public var description: String {

@@ -5,6 +5,7 @@ public struct CertificateDate: Sendable, Hashable, Comparable, CustomStringConve
     /// Without leap seconds, as POSIX counts.
     public let secondsSince1970: Int64
 
+    /// A date from its seconds since 1970, without leap seconds.
     public init(secondsSince1970: Int64) { self.secondsSince1970 = secondsSince1970 }
 
     /// Nil for what is neither a UTCTime nor a GeneralizedTime as RFC 5280 §4.1.2.5 has them.

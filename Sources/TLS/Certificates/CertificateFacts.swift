@@ -4,24 +4,30 @@ internal import COpenSSL
 public struct CertificateFacts: Sendable, Hashable {
     /// RFC 4514 form, in UTF-8, control characters escaped.
     public let subject: String
+    /// The same of the authority that issued it.
     public let issuer: String
+    /// The names it is for, in their order.
     public let alternativeNames: [AlternativeName]
     /// Nil if the date cannot be read.
     public let notBefore: CertificateDate?
+    /// Nil if the date cannot be read.
     public let notAfter: CertificateDate?
     /// Hexadecimal, as it stands in the certificate.
     public let serialNumber: String
     /// OpenSSL's name: `RSA`, `EC`, `ED25519`; empty if the key cannot be read.
     public let keyType: String
+    /// The key's size; 0 if it cannot be read.
     public let keyBits: Int
     /// OpenSSL's name: `ecdsa-with-SHA256`.
     public let signatureAlgorithm: String
     /// Whether basicConstraints make it an authority.
     public let isAuthority: Bool
+    /// SHA-256 of the whole certificate.
     public let sha256: [UInt8]
     /// Of the SubjectPublicKeyInfo: what ``Pin`` compares.
     public let spkiSHA256: [UInt8]
 
+    /// Reads them out of a certificate.
     public init(_ certificate: Certificate) { unsafe self.init(certificate.pointer) }
 
     init(_ certificate: OpaquePointer?) {

@@ -8,6 +8,7 @@ public struct VerifiedChain: Hashable, Sendable {
     /// SHA-256 of every SubjectPublicKeyInfo in DER, in the same order.
     public let spkiSHA256: [[UInt8]]
 
+    /// SHA-256 of the peer's own certificate.
     public var leafSHA256: [UInt8] { certificateSHA256.first ?? [] }
 
     init(certificateSHA256: [[UInt8]], spkiSHA256: [[UInt8]]) {

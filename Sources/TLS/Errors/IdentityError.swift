@@ -1,15 +1,22 @@
 /// Why a certificate and a key cannot be shown to a peer.
 public enum IdentityError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The file cannot be read.
     case unreadable(path: String, reason: String)
+    /// The text holds no certificate.
     case noCertificate
+    /// A certificate cannot be read, in OpenSSL's words.
     case malformedCertificate(String)
+    /// The text holds no private key.
     case noKey
+    /// The private key cannot be read, in OpenSSL's words.
     case malformedKey(String)
-    /// The key is encrypted and no password was given. Nobody is asked for one.
+    /// The key is encrypted and no password was given. OpenSSL's prompt on the terminal is turned off.
     case passwordNeeded
+    /// The password does not open the key or the file.
     case wrongPassword
     /// The key belongs to another certificate.
     case keyMismatch
+    /// The octets are no readable PKCS #12 file, in OpenSSL's words.
     case malformedPKCS12(String)
     /// Encrypted with what OpenSSL 3 keeps in its legacy provider (RC2, triple DES of old PKCS #12 files), which is not
     /// installed.

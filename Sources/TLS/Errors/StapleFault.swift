@@ -1,14 +1,20 @@
 /// Why a stapled OCSP response proves nothing (RFC 6960).
 public enum StapleFault: Hashable, Sendable, CustomStringConvertible {
+    /// It is no OCSP response.
     case unreadable
     /// The responder answered with an error, as a number of RFC 6960 §4.2.1.
     case unsuccessful(Int)
+    /// Its answers are about other certificates.
     case notAboutThisCertificate
-    /// Neither the issuer nor whom it delegated signed it.
+    /// Neither the issuer nor a responder that it delegated to signed it.
     case wrongSigner
+    /// Its signature does not verify.
     case badSignature
+    /// It begins to be valid then.
     case notYetValid(CertificateDate)
+    /// It was valid until then.
     case expired(CertificateDate)
+    /// The responder knows nothing of the certificate.
     case unknownCertificate
 
     public var description: String {

@@ -42,6 +42,7 @@ public enum TLSError: Error, Hashable, Sendable {
     case invalidServerName(String)
     /// OpenSSL refuses a setting; the text says which.
     case configuration(String)
+    /// OpenSSL found no memory.
     case outOfMemory
 }
 
@@ -74,7 +75,7 @@ extension TLSError: CustomStringConvertible {
         }
     }
 
-    /// What an alert mostly means to who reads it.
+    /// What an alert mostly means.
     private static func hint(_ alert: TLSAlert) -> String {
         switch alert.code {
         case 40: " (nothing in common: versions, cipher suites, or a client certificate is missing)"

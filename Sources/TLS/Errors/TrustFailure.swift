@@ -2,10 +2,15 @@ internal import COpenSSL
 
 /// Why a chain is not trusted, in words, and which certificate it is about.
 public struct TrustFailure: Error, Hashable, Sendable {
+    /// What is wrong with the chain.
     public enum Reason: Hashable, Sendable {
+        /// The peer sent no certificate.
         case noCertificate
+        /// The certificate was valid until then.
         case expired(since: CertificateDate)
+        /// The certificate begins to be valid then.
         case notYetValid(until: CertificateDate)
+        /// A date of the certificate's validity cannot be read.
         case unreadableDate
         /// `found` is what the certificate is for, at most ``TrustFailure/namesShown`` names; `more` counts the rest.
         case wrongHost(expected: String, found: [String], more: Int)
@@ -13,48 +18,66 @@ public struct TrustFailure: Error, Hashable, Sendable {
         case selfSigned
         /// The chain ends in a root that came from the peer and is not trusted.
         case untrustedRoot(String)
-        /// Nobody knows this issuer.
+        /// No known certificate is this issuer's.
         case unknownIssuer(String)
         /// The peer sent its own certificate alone, and the issuer is not among the roots: mostly a server that was not
         /// given its intermediate certificates.
         case incompleteChain(issuer: String)
+        /// More certificates lie between the peer's and a root than the policy allows.
         case chainTooLong
         /// The certificate is for other uses than to name a server, or a client.
         case wrongPurpose(CertificatePurpose)
         /// An issuer that may not sign certificates.
         case notAnAuthority
+        /// More certificates follow an authority than its path length allows (RFC 5280 §4.2.1.9).
         case pathTooLong
+        /// A name lies outside of what an authority may certify (RFC 5280 §4.2.1.10).
         case nameConstraints
         /// An authority's name constraints are empty, or hold what is no name.
         case unusableNameConstraints
         /// A certificate that is no authority's has name constraints.
         case misplacedNameConstraints
+        /// An extension that is marked critical is not understood (RFC 5280 §4.2).
         case unknownCriticalExtension
+        /// A key is shorter than the security level allows.
         case weakKey
         /// DSA, of whatever length.
         case dsaKey
+        /// A signature's digest is weaker than the security level allows.
         case weakSignature
+        /// A signature does not verify.
         case badSignature
+        /// A public key cannot be read.
         case unreadableKey
+        /// A certificate breaks its own syntax.
         case malformed
         /// Refused by the strict rules alone (RFC 5280 to the letter).
         case unprofiled
         /// The roots, or their settings, exclude this certificate or its use.
         case distrusted
+        /// The certificate was revoked, by a list or a stapled response.
         case revoked
+        /// Lists were given, and none of them is the issuer's.
         case revocationListMissing
+        /// The issuer's list is past its next update.
         case revocationListExpired
+        /// The issuer's list is not valid yet.
         case revocationListNotYetValid
+        /// The issuer's list cannot be read, or its signature does not verify.
         case revocationListUnusable
+        /// The policy requires a stapled OCSP response, and there is none.
         case stapleMissing
+        /// The stapled OCSP response proves nothing.
         case stapleUnusable(StapleFault)
         /// The SHA-256 of the leaf's public key, as a pin is written.
         case pinMismatch(leaf: String)
+        /// OpenSSL found no memory.
         case outOfMemory
         /// What OpenSSL has no other name for.
         case other
     }
 
+    /// What is wrong.
     public let reason: Reason
     /// 0: the peer's own certificate, 1: its issuer, and so on.
     public let depth: Int
@@ -66,6 +89,7 @@ public struct TrustFailure: Error, Hashable, Sendable {
     /// How many names an error lists: enough to see what a host serves, few enough for one line.
     public static let namesShown = 8
 
+    /// A failure from its parts.
     public init(reason: Reason, depth: Int = 0, subject: String = "", code: Int32) {
         self.reason = reason
         self.depth = depth

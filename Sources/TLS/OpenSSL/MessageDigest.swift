@@ -2,6 +2,7 @@ internal import COpenSSL
 
 /// The hash functions of Digest authentication (RFC 7616 §3.2), as OpenSSL computes them.
 public enum MessageDigest: Hashable, Sendable {
+    /// The algorithms that HTTP's authentication needs (RFC 7616 §3.2).
     case md5, sha256
     /// SHA-512 cut to 256 bits, with initial values of its own (FIPS 180-4 §5.3.6.2).
     case sha512Cut256

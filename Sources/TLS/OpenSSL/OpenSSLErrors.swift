@@ -2,7 +2,7 @@ internal import COpenSSL
 
 /// What stood in this thread's error queue. Taking it empties the queue.
 struct OpenSSLErrors {
-    /// Packed, the earliest first: it is the cause; later ones tell who passed it on.
+    /// Packed, the earliest first: it is the cause; later ones tell which functions passed it on.
     private let codes: [CUnsignedLong]
 
     static func take() -> OpenSSLErrors {

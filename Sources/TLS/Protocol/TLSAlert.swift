@@ -2,8 +2,10 @@ internal import COpenSSL
 
 /// An alert as the peer sent it (RFC 8446 §6).
 public struct TLSAlert: Hashable, Sendable, CustomStringConvertible {
+    /// The alert's number (RFC 8446 §6).
     public let code: UInt8
 
+    /// An alert from its number.
     public init(code: UInt8) { self.code = code }
 
     /// As IANA's registry of TLS alerts names the code: "handshake_failure".

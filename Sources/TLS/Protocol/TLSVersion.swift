@@ -2,7 +2,9 @@ internal import COpenSSL
 
 /// The protocol versions spoken here. Older ones are gone for good (RFC 8996).
 public enum TLSVersion: UInt16, Comparable, CaseIterable, Sendable, CustomStringConvertible {
+    /// TLS 1.2 (RFC 5246).
     case v1_2 = 0x0303
+    /// TLS 1.3 (RFC 8446).
     case v1_3 = 0x0304
 
     public static func < (left: TLSVersion, right: TLSVersion) -> Bool { left.rawValue < right.rawValue }

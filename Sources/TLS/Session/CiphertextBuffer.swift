@@ -11,6 +11,7 @@ internal import Glibc
     /// Where head and content of a request become one record; allocated with the first such request.
     private var joining: UnsafeMutablePointer<UInt8>?
 
+    /// An empty buffer; it allocates when it is written to.
     public init() {
         unsafe storage = .allocate(capacity: 1)
         unsafe storage.initialize(to: uncurl_ciphertext())
@@ -22,7 +23,9 @@ internal import Glibc
         unsafe joining?.deallocate()
     }
 
+    /// Whether nothing waits to be sent.
     public var isEmpty: Bool { unsafe storage.pointee.count == 0 }
+    /// Bytes that wait to be sent.
     public var count: Int { unsafe storage.pointee.count }
 
     /// What waits to be sent. The span must not outlive the closure, which must not call into a session.
@@ -34,6 +37,7 @@ internal import Glibc
         return try unsafe body(bytes.span)
     }
 
+    /// Empties the buffer and keeps its memory.
     public func removeAll() { unsafe storage.pointee.count = 0 }
 
     /// A copy of everything; the buffer is empty afterwards.

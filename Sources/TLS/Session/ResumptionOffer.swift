@@ -46,7 +46,7 @@ struct ResumptionOffer {
     private var judged: (question: PeerTrust, verdict: TrustVerdict)?
     private var chosen: (wish: IdentityRequest, answer: IdentityAnswer)?
 
-    /// Nothing has been decided, and nobody asked.
+    /// Nothing has been decided or asked.
     var isUndecided: Bool {
         if case .undecided = state { true } else { false }
     }

@@ -5,9 +5,11 @@ internal import COpenSSL
 /// Immutable once made, so loops and engines may share it. Making one takes 0.2 ms (the first in a process several) and
 /// reads no trust store: that is ``TrustStore/load()``, to be called off the loop while the network is waited for.
 public final class TLSContext: Sendable {
+    /// What it was made of.
     public let configuration: TLSConfiguration
     /// One for all contexts of the process with the same roots.
     public let trust: TrustStore
+    /// The sessions that its connections keep and resume.
     public let sessions: SessionCache
     let owned: OwnedContext
 

@@ -3,9 +3,10 @@ internal import COpenSSL
 /// What the connections of one server share. Good enough for the test server: no session store of its own (tickets
 /// carry the state).
 public final class TLSServerContext: Sendable {
+    /// What it was made of.
     public let configuration: TLSServerConfiguration
     let owned: OwnedContext
-    /// Whom a client's certificate must come from.
+    /// The authorities that a client's certificate must come from.
     let clientAnchors: TrustAnchors
     /// By the lower-case name that a client may indicate.
     private let named: [String: OwnedContext]
@@ -29,7 +30,7 @@ public final class TLSServerContext: Sendable {
         }
     }
 
-    /// The certificate for the name that the client indicates; the default one stays for names nobody knows.
+    /// The certificate for the name that the client indicates; the default one stays for unknown names.
     private func choose(_ ssl: OpaquePointer?) {
         guard let name = unsafe SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name),
             let context = unsafe named[String(cString: name).lowercased()]

@@ -15,6 +15,7 @@ internal import COpenSSL
 @safe public final class TLSSession {
     /// Where a call of ``TLSSession/handshake(_:from:)`` stopped.
     public enum Handshake: Sendable {
+        /// All input is taken: more must come from the peer.
         case needsInput
         /// The roots are not loaded yet: to be called again when ``TLSContext/trust`` is.
         case needsRoots
@@ -25,12 +26,15 @@ internal import COpenSSL
         /// first byte it is the wish that the server had when a session to resume was made; with another answer than
         /// then, that session is not offered.
         case identity(IdentityRequest)
+        /// The handshake is complete.
         case done
     }
 
+    /// What a read gave.
     public enum Read: Hashable, Sendable {
         /// Over 0.
         case bytes(Int)
+        /// All input is taken, and there is no plaintext.
         case needsInput
         /// close_notify: nothing was cut off.
         case closed

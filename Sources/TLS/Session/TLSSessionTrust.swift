@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// Whom the session talks to, and what OpenSSL asks about it.
+/// Which peer the session talks to, and what OpenSSL asks about it.
 extension TLSSession {
     enum Role {
         case client(Client)

@@ -5,9 +5,11 @@ internal import Glibc
 /// Opened for appending and for its owner alone. A line is one `write`, so that several processes may share the file.
 /// Nothing looks at the environment unless ``fromEnvironment()`` is called.
 public final class KeyLog: Sendable {
+    /// The file that is written to.
     public let path: String
     private let descriptor: CInt
 
+    /// Opens the file for appending; makes it, for its owner alone, if it is not there.
     public init(path: String) throws(TLSError) {
         self.path = path
         descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)

@@ -2,13 +2,15 @@
 public struct TLSConfiguration: Sendable {
     /// Whether the server's certificate counts.
     public enum Verification: Hashable, Sendable {
+        /// The chain, the name, the dates and the pins must all be right.
         case full
-        /// Any certificate passes, whoever shows it. Pins are still checked.
+        /// Any certificate passes. Pins are still checked.
         case none
     }
 
-    /// Who has the last word on a server's certificate.
+    /// Which side has the last word on a server's certificate.
     public enum TrustDecision: Hashable, Sendable {
+        /// The verifier's verdict counts.
         case builtIn
         /// Every handshake stops at ``TLSSession/Handshake/trust(_:)`` until the session is told: a full one with the
         /// server's certificates, one that would resume a session before its first byte, with those of the session.
@@ -17,13 +19,16 @@ public struct TLSConfiguration: Sendable {
 
     /// Which certificate a server is shown that asks for one.
     public enum IdentityDecision: Hashable, Sendable {
+        /// ``TLSConfiguration/identity`` is shown, or none.
         case configured
         /// A handshake whose server asks stops at ``TLSSession/Handshake/identity(_:)`` until the session is told, and so
         /// does one that would resume a session whose server had asked.
         case asks
     }
 
+    /// The oldest version that is spoken.
     public var minimumVersion = TLSVersion.v1_2
+    /// The newest version that is spoken.
     public var maximumVersion = TLSVersion.v1_3
     /// In OpenSSL's notation, for TLS 1.2; nil: its defaults at security level 2, without what ``allowsLegacyAlgorithms``
     /// brings back.
@@ -38,14 +43,17 @@ public struct TLSConfiguration: Sendable {
     /// defaults, which begin with X25519MLKEM768 from OpenSSL 3.5 on.
     public var groups: String?
 
+    /// The authorities that servers' chains must end in.
     public var roots = TrustRoots.system
+    /// Whether servers' certificates are verified.
     public var verification = Verification.full
+    /// Whether the program is asked about each server.
     public var trustDecision = TrustDecision.builtIn
     /// Any one of them must match; empty: no pinning.
     public var pins: [Pin] = []
     /// Shown to servers that ask for a client certificate.
     public var identity: ClientIdentity?
-    /// Who has the last word on that.
+    /// Which side has the last word on that.
     public var identityDecision = IdentityDecision.configured
 
     /// Whether servers are told that HTTP/1.1 will be spoken (ALPN, RFC 7301). Off for any other protocol.
@@ -69,6 +77,7 @@ public struct TLSConfiguration: Sendable {
     /// The most certificates between the server's own and the trusted one; see ``VerificationPolicy/maximumDepth``.
     public var maximumDepth = VerificationPolicy.defaultDepth
 
+    /// The values that the properties begin with.
     public init() {}
 
     var policy: VerificationPolicy {

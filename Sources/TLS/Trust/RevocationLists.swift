@@ -4,6 +4,7 @@ internal import COpenSSL
 @safe public final class RevocationLists: Sendable {
     /// An owned `STACK_OF(X509_CRL)`.
     private let address: UInt
+    /// How many lists there are.
     public let count: Int
 
     /// Borrowed.
@@ -33,9 +34,13 @@ internal import COpenSSL
     deinit { unsafe uncurl_free_crls(stack) }
 }
 
+/// Why revocation lists cannot be used.
 public enum RevocationListError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The file of that path cannot be read, and why.
     case unreadable(String, String)
+    /// The text holds no list.
     case none
+    /// A list cannot be read, in OpenSSL's words.
     case malformed(String)
 
     public var description: String {

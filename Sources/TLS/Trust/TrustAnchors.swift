@@ -9,7 +9,7 @@ internal import COpenSSL
     /// Borrowed.
     var store: OpaquePointer? { unsafe OpaquePointer(bitPattern: address) }
 
-    /// None at all is allowed, and trusts nobody.
+    /// None at all is allowed, and then no server is trusted.
     public init(_ certificates: [Certificate]) {
         let store = unsafe X509_STORE_new()
         address = UInt(bitPattern: store)

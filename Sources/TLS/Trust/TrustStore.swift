@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The roots of one ``TrustRoots``, loaded once a process and kept while anybody uses them.
+/// The roots of one ``TrustRoots``, loaded once a process and kept while they are used.
 ///
 /// Making one reads nothing. ``load()`` does, and blocks for some thirty milliseconds with a distribution's bundle: call it
 /// off the loop, while the network is waited for. Any thread may call anything here.
@@ -8,6 +8,7 @@ internal import Synchronization
 /// The system's roots are looked for in SSL_CERT_FILE and SSL_CERT_DIR if either is set, else in the files and directories
 /// of the usual distributions; the first place that holds a certificate is it.
 public final class TrustStore: Sendable {
+    /// What it loads.
     public let roots: TrustRoots
     private let surroundings: TrustLoader.Surroundings
     private let state = Mutex(State.empty)
@@ -34,7 +35,7 @@ public final class TrustStore: Sendable {
         self.surroundings = surroundings
     }
 
-    /// The one of these roots in this process, as long as anybody holds it.
+    /// The process's store of these roots; a new one if none is held.
     public static func shared(_ roots: TrustRoots) -> TrustStore {
         registry.withLock { stores in
             if let store = stores[roots]?.store { return store }
@@ -51,6 +52,7 @@ public final class TrustStore: Sendable {
 
     private static let registry = Mutex<[TrustRoots: Entry]>([:])
 
+    /// Whether the roots are there. Any thread.
     public var isLoaded: Bool { anchors != nil }
 
     /// Why the last ``load()`` failed; nil before it, and once one succeeded.

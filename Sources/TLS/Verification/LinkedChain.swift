@@ -6,7 +6,7 @@ extension PeerVerifier {
     private static let linkAttempts = 32
 
     /// What signatures alone prove: the peer's own certificate, its issuer, that one's issuer and so on. Dates, names, uses
-    /// and roots are not looked at, so this says who holds keys and not whom to trust. A certificate that somebody merely
+    /// and roots are not looked at, so this says which keys are held and not what to trust. A certificate that a peer merely
     /// sent along, and that signed nothing of the path, is not in it.
     ///
     /// - Parameter others: certificates that the peer may have left out.

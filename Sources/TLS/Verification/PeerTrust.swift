@@ -1,5 +1,6 @@
 /// What a trust decision is made on: the peer's certificates, and what the verifier made of them.
 public struct PeerTrust: Sendable {
+    /// The name that the peer must prove.
     public let name: ServerName
     /// As they were sent, the peer's own first.
     public let sent: [Certificate]
@@ -46,6 +47,7 @@ public struct PeerTrust: Sendable {
     /// What the certificates say, in the same order. Parsed with each call.
     public var facts: [CertificateFacts] { sent.map(CertificateFacts.init) }
 
+    /// What to decide on, from its parts.
     public init(
         name: ServerName,
         sent: [Certificate],
@@ -67,5 +69,6 @@ public enum TrustVerdict: Hashable, Sendable {
     case builtIn
     /// Trusted whatever the verifier found. Pins have been part of what it looked at.
     case accept
+    /// Not trusted, whatever the verifier found. The reason is part of the error.
     case reject(reason: String)
 }

@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// Decides whether a chain proves that the peer is who it should be: a function of the chain, the name, the roots, the
+/// Decides whether a chain proves that the peer is the one it should be: a function of the chain, the name, the roots, the
 /// time, the revocation lists and the policy. Handshakes and tests call the same one.
 public enum PeerVerifier {
     /// - Parameters:

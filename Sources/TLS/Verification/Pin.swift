@@ -2,8 +2,15 @@
 /// SubjectPublicKeyInfo (RFC 7469 §2.4) and `cert-sha256//BASE64` for that of a whole certificate. It is read with one slash too: curl writes two, and
 /// OkHttp and most others one.
 public struct Pin: Hashable, Sendable, CustomStringConvertible {
-    public enum Subject: Hashable, Sendable { case publicKey, certificate }
+    /// What of a certificate the digest is of.
+    public enum Subject: Hashable, Sendable {
+        /// Its SubjectPublicKeyInfo: the pin outlives a certificate that is renewed with the same key.
+        case publicKey
+        /// The whole certificate.
+        case certificate
+    }
 
+    /// Which certificates may match.
     public enum Scope: Hashable, Sendable {
         /// The peer's own certificate.
         case leaf
@@ -11,10 +18,14 @@ public struct Pin: Hashable, Sendable, CustomStringConvertible {
         case chain
     }
 
+    /// What the digest is of.
     public let subject: Subject
+    /// Which certificates may match.
     public let scope: Scope
+    /// The digest, 32 octets.
     public let sha256: [UInt8]
 
+    /// A pin from its digest; throws unless that has 32 octets.
     public init(sha256: [UInt8], subject: Subject = .publicKey, scope: Scope = .leaf) throws(PinError) {
         guard sha256.count == 32 else { throw .digestLength(sha256.count) }
         self.sha256 = sha256
@@ -22,6 +33,7 @@ public struct Pin: Hashable, Sendable, CustomStringConvertible {
         self.scope = scope
     }
 
+    /// A pin as it is written: `sha256//BASE64` or `cert-sha256//BASE64`.
     public init(_ text: String, scope: Scope = .leaf) throws(PinError) {
         for (mark, subject) in [("sha256/", Subject.publicKey), ("cert-sha256/", .certificate)]
         where text.hasPrefix(mark) {
@@ -70,8 +82,11 @@ public struct Pin: Hashable, Sendable, CustomStringConvertible {
 
 /// A pin that cannot be read.
 public enum PinError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The text begins with neither mark.
     case unknownForm(String)
+    /// What follows the mark is no Base64.
     case notBase64(String)
+    /// The digest has so many octets instead of 32.
     case digestLength(Int)
 
     public var description: String {

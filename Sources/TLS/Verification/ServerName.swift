@@ -1,12 +1,13 @@
 internal import COpenSSL
 
-/// Whom a client means to reach: the name that the certificate must bear, and what SNI says.
+/// The server that a client means to reach: the name that the certificate must bear, and what SNI says.
 ///
 /// One trailing dot is stripped for both, since no certificate bears it. A leading dot is refused: OpenSSL would read
 /// ".a.example" as "any name below". Addresses are checked as addresses and never sent in SNI (RFC 6066 §3).
 public struct ServerName: Hashable, Sendable, CustomStringConvertible {
     /// Lower-case, without a trailing dot or brackets.
     public let text: String
+    /// Whether it is an IP address, which a certificate must name as one (RFC 9110 §4.3.5).
     public let isAddress: Bool
 
     /// RFC 1035 §2.3.4, without the trailing dot.

@@ -53,7 +53,7 @@ enum StapledResponse {
         guard status == OCSP_RESPONSE_STATUS_SUCCESSFUL else { return .useless(.unsuccessful(Int(status))) }
         guard let basic = unsafe OCSP_response_get1_basic(response) else { return .useless(.unreadable) }
         defer { unsafe OCSP_BASICRESP_free(basic) }
-        // A leaf that is an anchor itself has no issuer in its path, and nobody who could vouch for it.
+        // A leaf that is an anchor itself has no issuer in its path, and none that could vouch for it.
         guard let leaf = unsafe path[0], let issuer = unsafe path[1] else { return .useless(.wrongSigner) }
         if let fault = unsafe signatureFault(basic, path: path, issuer: issuer, now: now) { return .useless(fault) }
         return unsafe Self.status(of: leaf, issuer: issuer, in: basic, now: now)
@@ -81,7 +81,7 @@ enum StapledResponse {
         }
         let only = CertificateStack()
         unsafe only.append(signer)
-        // Who signed was settled above; here the signature alone is checked.
+        // The signer was settled above; here the signature alone is checked.
         let result = unsafe OCSP_basic_verify(basic, only.handle, nil, UInt(OCSP_NOVERIFY | OCSP_NOCHAIN))
         return result == 1 ? nil : .badSignature
     }

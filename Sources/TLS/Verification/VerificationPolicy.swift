@@ -1,5 +1,6 @@
 /// What a chain is held against, beside the name, the roots and the time.
 public struct VerificationPolicy: Sendable {
+    /// What a stapled OCSP response means (RFC 6066 §8).
     public enum Stapling: Hashable, Sendable {
         /// A response is neither asked for nor looked at.
         case ignored
@@ -9,9 +10,11 @@ public struct VerificationPolicy: Sendable {
         case required
     }
 
+    /// What the chain must be good for.
     public var purpose = CertificatePurpose.server
     /// Each certificate of the chain must then be covered by a list, the roots' own excepted where they sign the lists.
     public var revocationLists: RevocationLists?
+    /// What a stapled OCSP response means.
     public var stapling = Stapling.ignored
     /// Any one of them must match; empty: no pinning.
     public var pins: [Pin] = []
@@ -24,5 +27,6 @@ public struct VerificationPolicy: Sendable {
     /// Public paths have one to three between them.
     public static let defaultDepth = 16
 
+    /// The values that the properties begin with.
     public init() {}
 }
