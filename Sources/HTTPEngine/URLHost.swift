@@ -6,13 +6,16 @@ public import Reactor
 public enum URLHost: Hashable, Sendable {
     /// Lower case (RFC 3986 §6.2.2.1). A trailing dot is kept: it is another name to the resolver's search list.
     case name(String)
+    /// An IPv4 address in four decimal parts.
     case v4(IPv4Address)
     /// With a scope only if the caller named one; a URL cannot (RFC 9110 §4.2.1 knows no zones).
     case v6(IPv6Address)
 
     /// What is wrong with a host. Offsets are octets from its start, from 0.
     public enum Problem: Error, Hashable, Sendable {
+        /// The host has no characters.
         case empty
+        /// A character that no host has.
         case character(Unicode.Scalar, at: Int)
         /// A label is empty or has more than 63 octets, or the name has more than 253 (RFC 1035 §2.3.4).
         case length

@@ -6,7 +6,7 @@ import Testing
 /// Every rule of a certificate check, through real sockets: the engine against a server of its own for each case.
 @Suite("Certificate matrix, by the engine", .timeLimit(.minutes(5)))
 struct CertificateMatrixTests {
-    @Test("the engine fetches from the servers that prove who they are, and refuses the others for the stated reason")
+    @Test("the engine fetches from the servers that prove their name, and refuses the others for the stated reason")
     func engine() async throws {
         for one in try CertificateMatrix.cases() {
             let server = try TestServer.start(tls: TLSServerContext(one.server(.v1_3)))

@@ -40,7 +40,7 @@ struct ConnectionPoolTests {
         #expect(pool.waiting == 10)
     }
 
-    @Test("who asks for more priority is served first; among equals, who came first")
+    @Test("a waiter of more priority is served first; among equals, the one that came first")
     func priorities() {
         var pool = ConnectionPool(limit: 1)
         _ = pool.wait(waiter(0))
@@ -104,7 +104,7 @@ struct ConnectionPoolTests {
         #expect(pool.released(connection(1)) == .park(connection(1)))
     }
 
-    @Test("a retry's dial serves nobody else: who waits beside it has a dial of his own")
+    @Test("a retry's dial serves its exchange alone: one that waits beside it has a dial of its own")
     func besideRedial() {
         var pool = ConnectionPool(limit: 2)
         _ = pool.wait(waiter(0))

@@ -95,7 +95,7 @@ struct DescriptorTests {
         #expect(configuration.budget?.open == 1)
     }
 
-    @Test("whoever needs a descriptor for something else is given that of an idle connection, of another loop too")
+    @Test("a caller that needs a descriptor for something else gets that of an idle connection, of another loop too")
     func makeRoom() async throws {
         let server = try RawServer.start(otherwise: .answering(Self.ok))
         var configuration = EngineConfiguration()

@@ -42,7 +42,11 @@ final class EngineHarness: Sendable {
         handle = made.withLock { $0 }!
     }
 
-    deinit { group.shutdown() }
+    /// An engine that is only let go of keeps its connections, and they their delegates, which in tests hold the engine.
+    deinit {
+        handle.post { $0.shutdown() }
+        group.shutdown()
+    }
 
     /// Runs `body` on the loop and returns what it gives.
     func onLoop<Value: Sendable>(_ body: @escaping @Sendable (Engine) -> Value) async -> Value {

@@ -273,7 +273,7 @@ struct ExchangeWireTests {
         #expect(await engine.run(try HTTPEngineTests.get(cut.port)).error == .undecodable(.truncated))
     }
 
-    @Test("codings of content that does not exist are nobody's concern")
+    @Test("codings of content that does not exist are not looked at")
     func codingWithoutContent() async throws {
         let fields = "Content-Encoding: gzip, gzip, gzip, gzip\r\n"
         let server = try RawServer.start(otherwise: [

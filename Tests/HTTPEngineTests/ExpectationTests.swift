@@ -40,7 +40,7 @@ struct ExpectationTests {
             try EngineRequest(origin: origin(1), fields: fields)
         }
         for body in [EngineRequest.Body.none, .bytes([])] {
-            #expect(!String(decoding: try put(1, body).wire, as: UTF8.self).contains("Expect"))
+            #expect(!String(decoding: try put(1, body).serialized, as: UTF8.self).contains("Expect"))
         }
         var options = EngineRequest.Options()
         (options.expectation, options.pipelineDepth) = (.always, 2)
@@ -48,9 +48,9 @@ struct ExpectationTests {
             try EngineRequest(method: "PUT", origin: origin(1), body: Self.memory, options: options)
         }
         let request = try put(1)
-        let with = String(decoding: request.wire, as: UTF8.self)
+        let with = String(decoding: request.serialized, as: UTF8.self)
         #expect(with.hasSuffix("\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n"))
-        let without = String(decoding: request.wireWithoutExpectation, as: UTF8.self)
+        let without = String(decoding: request.serializedWithoutExpectation, as: UTF8.self)
         #expect(without.hasSuffix("\r\nContent-Length: 5\r\n\r\n"))
     }
 

@@ -40,7 +40,7 @@ struct HeldUploadTests {
         let limit = ContinuousClock.now + .seconds(120)
         while ContinuousClock.now < limit {
             let awaitsRoom = await engine.onLoop { engine in
-                engine.connections.entries.first { $0.secure?.waitsForInput == true }?.awaitsRoom
+                engine.connections.entries.first { $0.link.secure?.waitsForInput == true }?.link.awaitsRoom
             }
             if let awaitsRoom { return awaitsRoom }
         }
@@ -133,12 +133,7 @@ struct HeldUploadTests {
         options.upgrade = ["chat"]
         let speaker = Speaker()
         let upgraded = Mutex<LoopBound<UpgradedConnection>?>(nil)
-        let connection = Mutex<LoopBound<Connection>?>(nil)
         let result = await engine.run(try EngineRequest(origin: origin(server.port), options: options)) {
-            $0.onHead = { recorder, _ in
-                let found = recorder.engine.connections.entries.first
-                connection.withLock { $0 = found.map { LoopBound($0, on: recorder.engine.loop) } }
-            }
             $0.onUpgrade = { _, made in
                 upgraded.withLock { $0 = LoopBound(made, on: made.loop) }
                 made.start(speaker)
@@ -149,12 +144,14 @@ struct HeldUploadTests {
         // A turn that begins after the bytes have come reads them.
         for _ in 0..<3 { _ = await engine.statistics }
         let writer = try #require(upgraded.withLock { $0 })
-        let wire = try #require(connection.withLock { $0 })
         _ = await engine.onLoop { _ in
             for _ in 0..<10 { writer.value.write(Self.part) }
         }
         _ = await engine.statistics
-        #expect(await engine.onLoop { _ in wire.value.secure?.waitsForInput == true && !wire.value.awaitsRoom })
+        let isHeldBack = await engine.onLoop { _ in
+            writer.value.link.secure?.waitsForInput == true && !writer.value.link.awaitsRoom
+        }
+        #expect(isHeldBack)
         gate.open()
         await speaker.received.reaches(3)
         #expect(speaker.heard.sent == count)

@@ -78,7 +78,7 @@ struct KeepAliveTests {
     }
 
     @Test(
-        "Scenarios 23, 31 and 33: bytes, a FIN or an RST on an idle connection close it, and nobody mistakes them for an answer"
+        "Scenarios 23, 31 and 33: bytes, a FIN or an RST on an idle connection close it, and none is taken for an answer"
     )
     func strayBytes() async throws {
         for ending in [RawStep.send("HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n"), .close, .reset] {

@@ -59,23 +59,16 @@ struct SecureRequestTests {
         options.upgrade = ["chat"]
         let upgrade = try EngineRequest(origin: origin(server.port), options: options)
         let kept = Mutex<LoopBound<UpgradedConnection>?>(nil)
-        let wire = Mutex<LoopBound<Connection>?>(nil)
         let speaker = Speaker()
         // As one that has no memory left: it refuses, and the peer has no part in it.
         let end: @Sendable (Engine) -> Void = { engine in
-            for connection in engine.connections.entries { connection.secure?.session.close() }
+            for connection in engine.connections.entries { connection.link.secure?.session.close() }
         }
         #expect(await engine.run(get).text == "ok")
         await engine.onLoop(end)
         #expect(await engine.run(get).error == .tls(.closed))
         #expect(await engine.run(get).text == "ok")
         let result = await engine.run(upgrade) {
-            $0.onHead = { recorder, _ in
-                let found = recorder.engine.connections.entries.first {
-                    if case .busy = $0.state { true } else { false }
-                }
-                wire.withLock { $0 = found.map { LoopBound($0, on: recorder.engine.loop) } }
-            }
             $0.onUpgrade = { _, connection in
                 connection.start(speaker)
                 kept.withLock { $0 = LoopBound(connection, on: connection.loop) }
@@ -85,9 +78,8 @@ struct SecureRequestTests {
         #expect(speaker.heard.closed.isEmpty)
         #expect(result.informational == [101])
         let upgraded = try #require(kept.withLock { $0 })
-        let connection = try #require(wire.withLock { $0 })
         await engine.onLoop { _ in
-            connection.value.secure?.session.close()
+            upgraded.value.link.secure?.session.close()
             upgraded.value.write(bytes("more"))
         }
         await speaker.ends.reaches(1)

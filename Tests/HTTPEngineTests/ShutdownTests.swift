@@ -30,7 +30,7 @@ struct ShutdownTests {
         #expect(await engine.remains == Remains())
     }
 
-    @Test("lets what runs come to its end, starts nothing new, and says once to each who asked that all is over")
+    @Test("a shutdown lets what runs come to its end, starts nothing new, and calls each completion once")
     func draining() async throws {
         let gate = RawGate()
         let server = try RawServer.start(otherwise: [.receive(.headEnd), .wait(gate), .send(ok)])
@@ -77,7 +77,7 @@ struct ShutdownTests {
         await over.reaches(1)
     }
 
-    @Test("an engine let go of serves what it has, and ends with its last idle connection; its timers find nobody")
+    @Test("an engine let go of serves what it has, and ends with its last idle connection; its timers find nothing")
     func dropped() async throws {
         let server = try RawServer.start(otherwise: .answering(ok))
         let clock = ManualClock()

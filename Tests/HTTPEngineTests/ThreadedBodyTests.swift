@@ -78,7 +78,7 @@ struct ThreadedBodyTests {
             let idle = Word<Bool>()
             try pool.run { idle.give(true) }
             _ = await idle.wait("the reader's thread")
-            let isFull = await engine.onLoop { $0.connections.entries.contains { $0.awaitsRoom } }
+            let isFull = await engine.onLoop { $0.connections.entries.contains { $0.link.awaitsRoom } }
             if isFull, reads == source.reads.value, left == sent.value { return }
         }
         Issue.record("the sockets took everything")

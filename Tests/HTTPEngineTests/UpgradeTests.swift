@@ -232,7 +232,7 @@ struct UpgradeTests {
         #expect(await engine.remains == Remains())
     }
 
-    @Test("who wants no connection need do nothing: it is closed")
+    @Test("a delegate that does not take an upgraded connection leaves it closed")
     func unwanted() async throws {
         let server = try RawServer.start([[.receive(.headEnd), .send(Self.switching(to: "websocket"))]])
         let engine = try EngineHarness()

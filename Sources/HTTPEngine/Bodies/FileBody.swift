@@ -6,6 +6,7 @@ public import Reactor
 public struct FileBody: Sendable {
     /// Why a file is no body.
     public enum Problem: Error, Hashable, Sendable {
+        /// The file cannot be opened.
         case unreadable(Errno)
         /// A directory, a pipe, a device: what may wait belongs on a thread (``ThreadedBody``).
         case notRegular
@@ -22,6 +23,7 @@ public struct FileBody: Sendable {
     private let source: Source
     /// Where in the file the content begins.
     public let offset: UInt64
+    /// Bytes of the file that are sent.
     public let length: UInt64
 
     /// Looks at the file now, and opens it each time it is sent; a different file under the same name fails the
@@ -48,7 +50,7 @@ public struct FileBody: Sendable {
         length = range.upperBound - range.lowerBound
     }
 
-    /// For one sending. Called on the loop, as the reads that follow are: files in reach of the page cache wait for nobody.
+    /// For one sending. Called on the loop, as the reads that follow are: reads of files in the page cache do not wait.
     package func open() throws(EngineError) -> OpenFile {
         switch source {
         case .open(let file):

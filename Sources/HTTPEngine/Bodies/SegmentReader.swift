@@ -23,7 +23,7 @@ final class SegmentReader {
     }
 
     /// A file's chunk: as much as `sendfile` takes in a turn.
-    private static let chunk = UInt64(Connection.slice)
+    private static let chunk = UInt64(FilePortion.slice)
     private static let lineEnd: [UInt8] = [13, 10]
 
     private let body: SegmentedBody

@@ -1,9 +1,13 @@
 /// Content in pieces, sent one after the other as one: a form's boundaries in memory, its files from the disk, its streams from
 /// a thread.
 public struct SegmentedBody: Sendable {
+    /// A piece of the content.
     public enum Segment: Sendable {
+        /// Bytes in memory.
         case bytes([UInt8])
+        /// A file, or a range of one.
         case file(FileBody)
+        /// What a thread reads.
         case threaded(ThreadedBody)
 
         var length: UInt64? {
@@ -22,6 +26,7 @@ public struct SegmentedBody: Sendable {
         }
     }
 
+    /// The pieces, in the order in which they are sent.
     public let segments: [Segment]
     /// The sum of theirs; nil where one does not know its own, and the content goes chunked.
     public let length: UInt64?

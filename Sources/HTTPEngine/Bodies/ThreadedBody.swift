@@ -30,14 +30,14 @@ public struct ThreadedBody: Sendable {
 
 /// One pass through content that may have to be waited for. Used by one thread at a time, but for ``interrupt()``.
 public protocol BlockingReader: AnyObject, Sendable {
-    /// The next bytes, at most `count` of them, waiting for at least one. Empty at the end, after which nobody asks again;
+    /// The next bytes, at most `count` of them, waiting for at least one. Empty at the end, after which it is not called again;
     /// nor after an error.
     func read(atMost count: Int) throws -> [UInt8]
 
     /// The last call, once, whether or not the content was read to its end.
     func close()
 
-    /// Nobody wants the rest, while a ``read(atMost:)`` may be waiting on its thread: it should return soon, with
+    /// The rest is not needed, while a ``read(atMost:)`` may be waiting on its thread: it should return soon, with
     /// whatever. Called on the engine's loop, which must not be blocked. Without it a wait holds its thread to its own end.
     func interrupt()
 }
@@ -45,20 +45,4 @@ public protocol BlockingReader: AnyObject, Sendable {
 extension BlockingReader {
     public func close() {}
     public func interrupt() {}
-}
-
-/// Why the source of a ``ThreadedBody`` gave no more: what it threw, or the pool's refusal.
-public struct BodySourceError: Error, Hashable, Sendable, CustomStringConvertible {
-    public let underlying: any Error
-
-    public init(_ underlying: any Error) { self.underlying = underlying }
-
-    public var description: String { "\(underlying)" }
-
-    /// Errors need not be comparable; what they say of themselves is.
-    public static func == (left: BodySourceError, right: BodySourceError) -> Bool {
-        String(reflecting: left.underlying) == String(reflecting: right.underlying)
-    }
-
-    public func hash(into hasher: inout Hasher) { hasher.combine(String(reflecting: underlying)) }
 }

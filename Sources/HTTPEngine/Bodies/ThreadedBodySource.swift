@@ -63,7 +63,7 @@ private final class BodyPipe: Sendable {
     private enum Continuation { case goOn, rest, finish }
 
     /// Read ahead of the socket: four bites, as much as is sent while the thread fetches the next.
-    private static let byteLimit = 4 * Connection.bite
+    private static let byteLimit = 4 * FilePortion.bite
     /// The same for a source of single bytes: each piece costs forty of its own.
     private static let pieceLimit = 64
     /// Reads in a thread's share, a turn's worth of bites.
@@ -142,7 +142,7 @@ private final class BodyPipe: Sendable {
         do {
             guard let reader = try opened() else { return finish(with: nil) }
             for count in 1... {
-                let bytes = try reader.read(atMost: Connection.bite)
+                let bytes = try reader.read(atMost: FilePortion.bite)
                 switch put(bytes, isLast: count == BodyPipe.share) {
                 case .goOn: continue
                 case .rest: return
@@ -176,7 +176,7 @@ private final class BodyPipe: Sendable {
             state.isAwaited = false
             guard !state.hasRoom || isLast else { return (.goOn, isAwaited) }
             state.phase = .resting
-            // Whoever took the last piece before this rest asked for no thread.
+            // The call that took the last piece before this rest asked for no thread.
             return (.rest, isAwaited)
         }
         if isAwaited { wake() }

@@ -24,11 +24,8 @@ final class ConnectionSetup: ReadinessHandler {
         case over
     }
 
-    /// Reads a turn, as for connections.
-    private static let readsPerTurn = 4
-
     let dial: Dial
-    let engine: Engine
+    let loop: EventLoop
     private let token: Token
     private var transport: Transport?
     private var steps: [RouteStep]
@@ -36,23 +33,23 @@ final class ConnectionSetup: ReadinessHandler {
     /// What goes out in the clear, and how much of it has gone; a layer keeps its own.
     private var outbox: [UInt8] = []
     private var sent = 0
-    /// What came while the step waits for someone who is not the peer. Nothing is read meanwhile.
+    /// What came while the step waits for the trust store, or for a decision. Nothing is read meanwhile.
     private var held: [UInt8] = []
     private var isWaiting = false
 
     init(_ dial: Dial, _ transport: consuming Transport, _ token: Token, _ steps: [RouteStep]) {
         self.dial = dial
-        engine = dial.engine
+        loop = dial.services.loop
         self.token = token
         self.transport = consume transport
         self.steps = steps.reversed()
-        engine.loop.handOver(token, to: self)
+        loop.handOver(token, to: self)
     }
 
     /// - Parameter rest: what has come already.
     func begin(_ rest: Span<UInt8> = Span()) { nextStep(rest) }
 
-    /// Lets go of everything, and tells nobody.
+    /// Lets go of everything; the dial is not told.
     func cancel() {
         switch step {
         case .over: return
@@ -60,7 +57,7 @@ final class ConnectionSetup: ReadinessHandler {
         case .secure, .tunnel, .socks, .none: break
         }
         step = .over
-        engine.loop.deregister(token)
+        loop.deregister(token)
         transport = nil
     }
 
@@ -71,15 +68,17 @@ final class ConnectionSetup: ReadinessHandler {
         guard !isOver else { return }
         if isWaiting {
             // Nothing is read, so the end would be reported for ever.
-            if !readiness.isDisjoint(with: [.hungUp, .failed]) { fail(.closedWhileOpening(transport?.socket.pendingError)) }
+            if !readiness.isDisjoint(with: [.hungUp, .failed]) {
+                fail(.closedWhileOpening(transport?.socket.pendingError))
+            }
         } else if !readiness.isDisjoint(with: [.readable, .peerFinished, .hungUp, .failed]) {
             receive()
         }
     }
 
     private func receive() {
-        let buffer = engine.loop.readBuffer
-        for _ in 0..<ConnectionSetup.readsPerTurn {
+        let buffer = loop.readBuffer
+        for _ in 0..<Link.readsPerTurn {
             let result: Socket.Read
             do throws(Errno) {
                 result = try transport?.read(into: buffer) ?? .endOfStream
@@ -128,7 +127,7 @@ final class ConnectionSetup: ReadinessHandler {
         switch steps.popLast() {
         case .secureProxy:
             guard let proxy = dial.host.route.proxy else { return }
-            secure(rest, withProxy: true) { () throws(TLSError) in try engine.makeLayer(proxy) }
+            secure(rest, withProxy: true) { () throws(TLSError) in try dial.services.security.makeLayer(proxy) }
         case .tunnel(let authority):
             ask(ProxyTunnel(to: authority), rest)
         case .socks(let host, let port):
@@ -136,7 +135,12 @@ final class ConnectionSetup: ReadinessHandler {
         case .secure(let host):
             dial.handshakeBegins()
             secure(rest, withProxy: false) { () throws(TLSError) in
-                try engine.makeLayer(dial.host.destination, host, scope: dial.scope, inside: transport?.secure)
+                try dial.services.security.makeLayer(
+                    dial.host.destination,
+                    host,
+                    scope: dial.scope,
+                    inside: transport?.secure
+                )
             }
         case nil:
             guard rest.isEmpty else { return fail(.unsolicitedBytes) }
@@ -172,8 +176,8 @@ final class ConnectionSetup: ReadinessHandler {
             break
         case .success(.needsRoots):
             wait(holding: rest)
-            engine.observe(.awaitingRoots(dial.host.destination.origin))
-            engine.loadTrust(layer.trust) { [weak self] in self?.goOn() }
+            dial.awaitsRoots()
+            dial.services.security.loadTrust(layer.trust) { [weak self] in self?.goOn() }
         case .success(.trust(let trust)):
             wait(holding: rest)
             dial.ask(about: trust, ofProxy: isProxy) { [weak self] verdict in
@@ -240,7 +244,9 @@ final class ConnectionSetup: ReadinessHandler {
             try transport?.flush()
             let waiting = outbox
             while sent < waiting.count {
-                guard let count = try transport?.write(waiting.span.extracting(droppingFirst: sent), Span()) else { break }
+                guard let count = try transport?.write(waiting.span.extracting(droppingFirst: sent), Span()) else {
+                    break
+                }
                 sent += count
             }
         } catch {
@@ -256,7 +262,7 @@ final class ConnectionSetup: ReadinessHandler {
         var interest: Interest = isWaiting ? [] : [.read, .peerFinish]
         if sent < outbox.count || transport?.hasUnsent == true { interest.insert(.write) }
         do throws(Errno) {
-            try engine.loop.setInterest(token, interest)
+            try loop.setInterest(token, interest)
         } catch {
             fail(.system(error))
         }

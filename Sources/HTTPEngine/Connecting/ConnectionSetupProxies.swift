@@ -12,7 +12,7 @@ extension ConnectionSetup {
         guard let proxy = dial.host.route.proxy else { return }
         var tunnel = tunnel
         do throws(ProxyError) {
-            let authorization = try engine.authorization(
+            let authorization = try dial.services.authenticators.authorization(
                 for: proxy,
                 method: "CONNECT",
                 target: tunnel.target,
@@ -50,11 +50,12 @@ extension ConnectionSetup {
         case .needsInput:
             break
         case .open:
-            engine.note(tunnel.fields, of: proxy)
+            dial.services.authenticators.note(tunnel.fields, of: proxy)
             nextStep(rest)
         case .refused(let refusal, let reusable):
             guard refusal.status == Authenticator.Side.proxy.status else { return fail(.proxy(.refused(refusal))) }
-            guard engine.accept(refusal, of: proxy, refusing: sent, round: dial.proxyRounds) else {
+            guard dial.services.authenticators.accept(refusal, of: proxy, refusing: sent, round: dial.proxyRounds)
+            else {
                 return fail(.proxy(.authenticationRequired(refusal)))
             }
             dial.proxyRounds += 1
@@ -129,7 +130,7 @@ extension ConnectionSetup {
     /// The names of a `socks5` proxy are ours to look up. One address is told it, IPv4 first: that every proxy reaches.
     private func lookUp(_ host: String, _ port: UInt16, _ rest: Span<UInt8>) {
         do throws(ResolveError) {
-            let resolution = try engine.resolver.resolve(host, on: engine.loop) { [weak self] family, result in
+            let resolution = try dial.services.resolver.resolve(host, on: loop) { [weak self] family, result in
                 self?.found(family, result, port)
             }
             switch resolution {

@@ -2,6 +2,37 @@ internal import HTTPSemantics
 internal import Reactor
 internal import TLS
 
+/// What a dial tells its engine, and asks of it. Called on the loop.
+protocol DialOwner: AnyObject {
+    /// How to connect to the first hop; asked for each attempt, since local addresses take turns.
+    func connectorOptions(to target: Connector.Target, for host: Host) -> Connector.Options
+
+    /// No descriptor was left. False: none is to be had, and the dial fails at once.
+    func awaitDescriptor(_ dial: Dial) -> Bool
+
+    /// The dial waits for a descriptor no more.
+    func leaveLine(_ dial: Dial)
+
+    /// The connection is open, and the owner's.
+    func dialled(_ dial: Dial, _ transport: consuming Transport, _ token: Token, _ record: ConnectionRecord)
+
+    func dialFailed(_ dial: Dial, _ error: EngineError)
+
+    func observed(_ event: EngineEvent)
+}
+
+/// What the dials of one engine work with.
+struct DialServices {
+    let loop: EventLoop
+    let resolver: Resolver
+    let security: EngineSecurity
+    let authenticators: ProxyAuthenticators
+    /// ``EngineConfiguration/trustTimeout``.
+    let trustTimeout: Duration
+    /// ``EngineConfiguration/recordsLocalAddress``.
+    let recordsLocalAddress: Bool
+}
+
 /// One attempt to open a connection for a host's pool: owned by the pool, not by the exchange that caused it.
 ///
 /// ```
@@ -11,7 +42,7 @@ internal import TLS
 ///                waiting (no descriptor)
 /// ```
 final class Dial: ConnectorDelegate, TimerHandler {
-    /// Whom the connection is for: the first waiter, an exchange that had its turn and retries, or nobody. A probe's limit
+    /// What the connection is for: the first waiter, an exchange that had its turn and retries, a probe or a stream. A probe's limit
     /// holds for the end of its connection as well. A stream dial's is kept for another attempt.
     enum Purpose { case pool, retry(ExchangeID), probe(Probe, Duration?), stream(StreamDial, Duration?) }
 
@@ -24,7 +55,8 @@ final class Dial: ConnectorDelegate, TimerHandler {
         case over
     }
 
-    let engine: Engine
+    let services: DialServices
+    private let owner: any DialOwner
     let host: Host
     let purpose: Purpose
     private var state = State.fresh
@@ -37,27 +69,28 @@ final class Dial: ConnectorDelegate, TimerHandler {
     private var timings: ConnectTimings?
     private var handshake = HandshakeTimings()
     private var security: TLSInfo?
-    /// By whom the origin is reached.
+    /// The proxy that the origin is reached by.
     private var proxy: Proxy?
     /// How often the proxy has refused our CONNECT for its credentials.
     var proxyRounds = 0
 
-    init(engine: Engine, host: Host, purpose: Purpose) {
-        self.engine = engine
+    init(_ services: DialServices, owner: any DialOwner, host: Host, purpose: Purpose) {
+        self.services = services
+        self.owner = owner
         self.host = host
         self.purpose = purpose
         proxy = host.route.proxy
     }
 
     func start(timeout: Duration?) {
-        limit(to: timeout.map(engine.loop.now.advanced(by:)) ?? .never)
-        engine.prepareTrust(host)
+        limit(to: timeout.map(services.loop.now.advanced(by:)) ?? .never)
+        services.security.prepareTrust(for: host.destination, by: host.route)
         connect()
     }
 
     /// TLS with the host on a connection that is there already: after STARTTLS and its like.
     ///
-    /// - Parameter rest: what has come and nobody has read. In the handshake it is no more than a peer's fault, so that nothing
+    /// - Parameter rest: what has come and has not been read. In the handshake it is no more than a peer's fault, so that nothing
     ///   said in the clear passes for the secure peer's word.
     func secure(
         _ transport: consuming Transport,
@@ -66,8 +99,8 @@ final class Dial: ConnectorDelegate, TimerHandler {
         _ rest: [UInt8],
         timeout: Duration?
     ) {
-        limit(to: timeout.map(engine.loop.now.advanced(by:)) ?? .never)
-        engine.prepareTrust(host)
+        limit(to: timeout.map(services.loop.now.advanced(by:)) ?? .never)
+        services.security.prepareTrust(for: host.destination, by: host.route)
         (timings, proxy) = (record.timings, record.proxy)
         let setup = ConnectionSetup(self, transport, token, host.route.steps)
         state = .settingUp(setup)
@@ -77,10 +110,10 @@ final class Dial: ConnectorDelegate, TimerHandler {
     /// To the route's first hop; once more if a proxy wants to be asked again on another connection.
     func connect() {
         let connector = Connector(
-            on: engine.loop,
-            resolver: engine.resolver,
+            on: services.loop,
+            resolver: services.resolver,
             to: host.route.target,
-            options: engine.connectorOptions(to: host.route.target, for: host),
+            options: owner.connectorOptions(to: host.route.target, for: host),
             delegate: self
         )
         state = .connecting(connector)
@@ -99,11 +132,11 @@ final class Dial: ConnectorDelegate, TimerHandler {
     func timerFired(_ id: TimerID) {
         timer = nil
         if case .waiting = state {
-            engine.leaveLine(self)
+            owner.leaveLine(self)
             return giveUpWaiting()
         }
         cancel()
-        engine.dialFailed(self, .timedOut(phase))
+        owner.dialFailed(self, .timedOut(phase))
     }
 
     // MARK: Without a descriptor
@@ -131,7 +164,7 @@ final class Dial: ConnectorDelegate, TimerHandler {
     func connector(_ connector: Connector, didFail error: ConnectError) {
         guard error.isResourceExhaustion else { return failed(unreachable(error)) }
         state = .waiting(error)
-        if !engine.awaitDescriptor(self) { failed(unreachable(error)) }
+        if !owner.awaitDescriptor(self) { failed(unreachable(error)) }
     }
 
     private func unreachable(_ error: ConnectError) -> EngineError {
@@ -140,19 +173,24 @@ final class Dial: ConnectorDelegate, TimerHandler {
 
     // MARK: Setting up
 
+    /// The handshake has come as far as it can without the trust store.
+    func awaitsRoots() { owner.observed(.awaitingRoots(host.destination.origin)) }
+
     func handshakeBegins() {
         phase = .handshake
-        handshake.start = engine.loop.stamp()
+        handshake.start = services.loop.stamp()
     }
 
     func handshakeEnded(_ info: TLSInfo) {
-        handshake.end = engine.loop.stamp()
+        handshake.end = services.loop.stamp()
         security = info
     }
 
     func ask(about trust: PeerTrust, ofProxy isProxy: Bool, then: @escaping (TrustVerdict) -> Void) {
         let resume = pause()
-        question = engine.ask(about: trust, of: asker(isProxy)) { [weak self] verdict in
+        let asker = asker(isProxy)
+        if services.security.hasEvaluator { owner.observed(.askingForTrust(asker)) }
+        question = services.security.ask(about: trust, of: asker) { [weak self] verdict in
             self?.question = nil
             if resume() { then(verdict) }
         }
@@ -162,7 +200,7 @@ final class Dial: ConnectorDelegate, TimerHandler {
     func ask(about request: IdentityRequest, ofProxy isProxy: Bool, then: @escaping (IdentityAnswer) -> Void) {
         guard !isProxy else { return then(.configured) }
         let resume = pause()
-        identityQuestion = engine.ask(about: request, of: asker(isProxy)) { [weak self] answer in
+        identityQuestion = services.security.ask(about: request, of: asker(isProxy)) { [weak self] answer in
             self?.identityQuestion = nil
             if resume() { then(answer) }
         }
@@ -174,16 +212,16 @@ final class Dial: ConnectorDelegate, TimerHandler {
     }
 
     /// A decision that people make may take longer than a network should: another limit holds meanwhile. The result sets
-    /// things back; false: there is nobody left.
+    /// things back; false: the dial is gone.
     private func pause() -> () -> Bool {
-        let resumed = (phase: phase, left: deadline.nanoseconds(since: engine.loop.now))
+        let resumed = (phase: phase, left: deadline.nanoseconds(since: services.loop.now))
         phase = .trustDecision
-        limit(to: engine.loop.now.advanced(by: engine.configuration.trustTimeout))
+        limit(to: services.loop.now.advanced(by: services.trustTimeout))
         return { [weak self] in
             guard let self else { return false }
             phase = resumed.phase
             // What was left of no limit is none.
-            limit(to: engine.loop.now.advanced(byNanoseconds: resumed.left))
+            limit(to: services.loop.now.advanced(byNanoseconds: resumed.left))
             return true
         }
     }
@@ -198,34 +236,34 @@ final class Dial: ConnectorDelegate, TimerHandler {
     func opened(_ transport: consuming Transport, _ token: Token) {
         end()
         guard let timings else { return }
-        let local = engine.configuration.recordsLocalAddress ? transport.socket.localAddress : nil
-        engine.dialled(self, transport, token, ConnectionRecord(timings, handshake, security, proxy, local))
+        let local = services.recordsLocalAddress ? transport.socket.localAddress : nil
+        owner.dialled(self, transport, token, ConnectionRecord(timings, handshake, security, proxy, local))
     }
 
     func setupFailed(_ error: EngineError) { failed(error) }
 
     private func failed(_ error: EngineError) {
         end()
-        engine.dialFailed(self, error)
+        owner.dialFailed(self, error)
     }
 
     private func limit(to instant: Instant) {
         stopTimer()
         deadline = instant
-        if instant < .never { timer = engine.loop.arm(at: instant, self) }
+        if instant < .never { timer = services.loop.arm(at: instant, self) }
     }
 
     private func end() {
         stopTimer()
-        if let question { _ = engine.trustQuestions.take(question) }
-        if let identityQuestion { _ = engine.identityQuestions.take(identityQuestion) }
+        if let question { services.security.forget(trustQuestion: question) }
+        if let identityQuestion { services.security.forget(identityQuestion: identityQuestion) }
         question = nil
         identityQuestion = nil
         state = .over
     }
 
     private func stopTimer() {
-        if let timer { engine.loop.cancel(timer) }
+        if let timer { services.loop.cancel(timer) }
         timer = nil
     }
 }

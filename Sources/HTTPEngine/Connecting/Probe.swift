@@ -8,7 +8,8 @@ internal import TLS
 ///          └───────────────── failed, abandoned ──────────────────────▲
 /// ```
 final class Probe: ReadinessHandler, TimerHandler {
-    typealias Outcome = Result<ConnectionRecord, EngineError>
+    typealias Answer = Result<ConnectionRecord, EngineError>
+    typealias Ended = (Probe, Answer) -> Void
 
     private enum State {
         case dialling
@@ -16,19 +17,31 @@ final class Probe: ReadinessHandler, TimerHandler {
         case over
     }
 
-    private let engine: Engine
-    private let then: (Outcome) -> Void
+    private let loop: EventLoop
+    /// Called once; its reference to the engine ends with that.
+    private var ended: Ended?
     private var state = State.dialling
     private var transport: Transport?
     private var timer: TimerID?
+    /// The call that made it has not returned: a failure is told later.
+    private var isStarting = true
 
-    init(_ engine: Engine, then: @escaping (Outcome) -> Void) {
-        self.engine = engine
-        self.then = then
+    init(on loop: EventLoop, ended: @escaping Ended) {
+        self.loop = loop
+        self.ended = ended
+    }
+
+    func start(_ body: () -> Void) {
+        body()
+        isStarting = false
     }
 
     /// Nothing was opened.
-    func failed(_ error: EngineError) { end(.failure(error)) }
+    func failed(_ error: EngineError) {
+        guard isStarting else { return end(.failure(error)) }
+        let bound = LoopBound(self, on: loop)
+        loop.post { bound.value.end(.failure(error)) }
+    }
 
     /// It is closed already.
     func succeeded(_ record: ConnectionRecord) { end(.success(record)) }
@@ -42,13 +55,13 @@ final class Probe: ReadinessHandler, TimerHandler {
         // What the kernel has no room for is not waited for: the FIN would overtake it.
         if !transport.hasUnsent, transport.secure?.isInside != true { transport.socket.shutdownWrite() }
         self.transport = consume transport
-        engine.loop.handOver(token, to: self)
-        if limit < .never { timer = engine.loop.arm(at: limit, self) }
+        loop.handOver(token, to: self)
+        if limit < .never { timer = loop.arm(at: limit, self) }
     }
 
     func ready(_ readiness: Readiness) {
         guard case .parting(_, let record) = state else { return }
-        let buffer = engine.loop.readBuffer
+        let buffer = loop.readBuffer
         guard let result = try? transport?.read(into: buffer) else { return end(.success(record)) }
         switch result {
         case .wouldBlock:
@@ -80,17 +93,16 @@ final class Probe: ReadinessHandler, TimerHandler {
         end(.failure(.shutDown))
     }
 
-    private func end(_ outcome: Outcome) {
+    private func end(_ outcome: Answer) {
         switch state {
         case .over: return
         case .dialling: break
-        case .parting(let token, _): engine.loop.deregister(token)
+        case .parting(let token, _): loop.deregister(token)
         }
         state = .over
-        if let timer { engine.loop.cancel(timer) }
+        if let timer { loop.cancel(timer) }
         timer = nil
         transport = nil
-        then(outcome)
-        engine.probeEnded(self)
+        ended.take()?(self, outcome)
     }
 }

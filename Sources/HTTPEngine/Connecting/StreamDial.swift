@@ -1,17 +1,20 @@
 internal import Reactor
 
-/// A connection on its way to whoever asked for it: by ``Engine/open(_:options:then:)`` or
+/// A connection that is being opened for its caller, by ``Engine/open(_:options:then:)`` or
 /// ``Engine/secure(_:as:having:options:then:)``. Loop-confined.
 public final class StreamDial {
-    typealias Outcome = Result<UpgradedConnection, EngineError>
+    typealias Answer = Result<UpgradedConnection, EngineError>
 
-    private let engine: Engine
-    private var then: ((Outcome) -> Void)?
+    private let loop: EventLoop
+    private let cancelled: (StreamDial) -> Void
+    private var then: ((Answer) -> Void)?
     /// The call that made it has not returned: its outcome is told later.
     private var isStarting = true
 
-    init(_ engine: Engine, then: @escaping (Outcome) -> Void) {
-        self.engine = engine
+    /// - Parameter cancelled: gives up the dial under way, if there is one.
+    init(on loop: EventLoop, cancelled: @escaping (StreamDial) -> Void, then: @escaping (Answer) -> Void) {
+        self.loop = loop
+        self.cancelled = cancelled
         self.then = then
     }
 
@@ -19,11 +22,7 @@ public final class StreamDial {
     public func cancel() {
         guard then != nil else { return }
         then = nil
-        let mine = engine.dials.values.first { dial in
-            if case .stream(let asker, _) = dial.purpose { asker === self } else { false }
-        }
-        if let mine { engine.abandon(mine) }
-        engine.endIfDrained()
+        cancelled(self)
     }
 
     func start(_ body: () -> Void) {
@@ -31,14 +30,14 @@ public final class StreamDial {
         isStarting = false
     }
 
-    func ended(_ outcome: Outcome) {
+    func ended(_ outcome: Answer) {
         guard isStarting else { return tell(outcome) }
-        let later = LoopBound((self, outcome), on: engine.loop)
-        engine.loop.post { later.value.0.tell(later.value.1) }
+        let later = LoopBound((self, outcome), on: loop)
+        loop.post { later.value.0.tell(later.value.1) }
     }
 
-    private func tell(_ outcome: Outcome) {
-        // Cancelled meanwhile, nobody will hold it.
+    private func tell(_ outcome: Answer) {
+        // Cancelled meanwhile: the connection has no owner.
         guard let then else {
             if case .success(let connection) = outcome { connection.close() }
             return

@@ -82,6 +82,7 @@ public struct DecodingLimits: Hashable, Sendable {
     /// Decoded over coded bytes; nil: no limit. Zeros reach 1,030 in honest gzip.
     public var ratio: Int?
 
+    /// Limits from their values; nil for none.
     public init(bytes: UInt64? = nil, ratio: Int? = nil) {
         self.bytes = bytes
         self.ratio = ratio

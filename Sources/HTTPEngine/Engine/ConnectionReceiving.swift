@@ -10,14 +10,14 @@ extension Connection {
         if let reading {
             guard passHeld(exchange, reading) else { return }
         }
-        if let secure, secure.ending != nil { return secureEnded(exchange, secure) }
+        if let secure = link.secure, secure.ending != nil { return secureEnded(exchange, secure) }
         let isBulk = reading.map { $0.pace != .usual } ?? false
         let buffer = isBulk ? loop.bulkBuffer : loop.readBuffer
-        for _ in 0..<(isBulk ? 1 : Connection.readsPerTurn) {
+        for _ in 0..<(isBulk ? 1 : Link.readsPerTurn) {
             let limit = min(buffer.capacity, exchange.throttle?.readable(at: loop.now) ?? .max)
             let result: Socket.Read
             do throws(Errno) {
-                result = try read(into: buffer, atMost: limit)
+                result = try link.read(into: buffer, atMost: limit)
             } catch {
                 return ended(exchange, error)
             }
@@ -29,7 +29,7 @@ extension Connection {
             case .bytes(let count):
                 exchange.lastActivity = loop.now
                 let goesOn =
-                    if let secure {
+                    if let secure = link.secure {
                         receive(buffer, count, exchange, through: secure)
                     } else {
                         buffer.withBytes(count) { pass($0, exchange) }
@@ -126,14 +126,14 @@ extension Connection {
                 engine.proxyRefused(exchange, head, on: self)
                 return false
             }
-            engine.note(head.fields, of: proxy)
+            engine.authenticators.note(head.fields, of: proxy)
         }
         if head.status == 417, engine.retryWithoutExpectation(exchange, instead: self) { return false }
         answeredEarly(exchange, status: head.status)
         exchange.report.code = UInt16(clamping: head.status)
         exchange.receiving = .content
         note(head)
-        // Codings of content that does not exist (HEAD, 304) are nobody's concern.
+        // Codings of content that does not exist (HEAD, 304) are not looked at.
         if let reading, !reading.parser.isBetweenMessages, let request = exchange.request, request.decodesContent,
             head.contains(.contentEncoding),
             let encoding = contentEncoding(head.fields)
@@ -219,12 +219,17 @@ extension Connection {
             engine.complete(exchange, on: self, trailers: trailers.isEmpty ? nil : trailers, surplus: surplus > 0)
             return false
         }
-        return engine.continuePipeline(exchange, on: self, trailers: trailers.isEmpty ? nil : trailers, surplus: surplus)
+        return engine.continuePipeline(
+            exchange,
+            on: self,
+            trailers: trailers.isEmpty ? nil : trailers,
+            surplus: surplus
+        )
     }
 
     /// FIN (no error) or a failed read.
     func ended(_ exchange: Exchange, _ error: Errno?) {
-        peerFinished = true
+        peerEnded()
         if let error, !error.isPeerClosure, error != .timedOut { return engine.fail(exchange, .system(error)) }
         guard exchange.report.timings.responseStart != nil else {
             var cause = error

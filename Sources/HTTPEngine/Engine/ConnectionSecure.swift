@@ -8,15 +8,15 @@ extension Connection {
     func receive(_ buffer: ReadBuffer, _ count: Int, _ exchange: Exchange, through layer: TLSLayer) -> Bool {
         let heldBack = layer.waitsForInput
         let opened = buffer.withBytes(count) { layer.decrypt($0) }
-        flushSecure()
+        link.flushSecure()
         // First: a consumer that pauses for what came stops what comes, not what goes.
-        if heldBack { updateInterest(reading: true, writing: !queue.isEmpty) }
+        if heldBack { link.updateInterest(reading: true, writing: !link.queue.isEmpty) }
         // No request may follow, however the response ends that is being read.
-        if layer.ending != nil { peerFinished = true }
+        if layer.ending != nil { peerEnded() }
         if opened > 0 {
             guard layer.withPlaintext(opened, { pass($0, exchange) }) else { return false }
         }
-        if layer.hasUnsent { updateInterest(reading: true, writing: !queue.isEmpty) }
+        if layer.hasUnsent { link.updateInterest(reading: true, writing: !link.queue.isEmpty) }
         guard layer.ending != nil else { return true }
         secureEnded(exchange, layer)
         return false
@@ -34,29 +34,19 @@ extension Connection {
     /// Whether an end of the connection may count as the end of content (RFC 9112 §9.8): a FIN anyone can send, a
     /// close_notify only the peer.
     func isWholeEnding(_ exchange: Exchange) -> Bool {
-        guard let secure else { return true }
+        guard let secure = link.secure else { return true }
         if case .closed = secure.ending { return true }
         return exchange.request?.options.toleratesMissingCloseNotify ?? false
     }
 
     // MARK: Parked
 
-    /// Tickets and key updates are a server's right at any time (RFC 8446 §4.6); all else ends the connection.
-    func idleNews(_ readiness: Readiness) {
-        if readiness.contains(.writable) {
-            flushSecure()
-            updateInterest(reading: true, writing: false)
-        }
-        guard !readiness.isDisjoint(with: [.readable, .peerFinished, .hungUp, .failed]) else { return }
-        if readiness.isDisjoint(with: [.peerFinished, .hungUp, .failed]), staysIdle() { return }
-        engine.closeIdle(self, .peer)
-    }
-
-    /// Reads what came. False: data that nobody asked for, or the end.
+    /// Reads what came. True: tickets and key updates alone, a server's right at any time (RFC 8446 §4.6); false: data that no request
+    /// asked for, or the end.
     func staysIdle() -> Bool {
-        guard let secure else { return false }
+        guard let secure = link.secure else { return false }
         let buffer = loop.readBuffer
-        guard let result = try? read(into: buffer) else { return false }
+        guard let result = try? link.read(into: buffer) else { return false }
         switch result {
         case .wouldBlock:
             return true
@@ -64,11 +54,11 @@ extension Connection {
             return false
         case .bytes(let count):
             let opened = buffer.withBytes(count) { secure.decrypt($0) }
-            flushSecure()
+            link.flushSecure()
             if opened > 0 { engine.strayConnections += 1 }
             guard opened == 0, secure.ending == nil else { return false }
             secure.releaseBuffers()
-            if secure.hasUnsent { updateInterest(reading: true, writing: false) }
+            if secure.hasUnsent { link.updateInterest(reading: true, writing: false) }
             return true
         }
     }

@@ -24,27 +24,27 @@ extension Connection {
         case .bytes, .stream, .file, .segments, .threaded:
             break
         }
-        queue.append(head, isContent: false)
+        link.append(head, isContent: false)
         if waits {
             exchange.sending = .awaitingContinue(until: loop.now.advanced(byNanoseconds: request.continueWait))
         } else {
             beginContent(exchange, request)
         }
-        // Once the turn's events are dealt with: the source is not asked before whoever starts this knows its id.
-        loop.reschedule(token)
+        // Once the turn's events are dealt with: the source is not asked before ``Engine/start(_:delegate:priority:)`` has returned the id.
+        loop.reschedule(link.token)
     }
 
     /// The server's 100, or the end of our patience with it.
     func sendAwaitedContent(_ exchange: Exchange) {
         guard case .awaitingContinue = exchange.sending, let request = exchange.request else { return }
         beginContent(exchange, request)
-        loop.reschedule(token)
+        loop.reschedule(link.token)
     }
 
     private func beginContent(_ exchange: Exchange, _ request: EngineRequest) {
         switch request.body {
         case .none, .bytes:
-            queue.append(request.content, isContent: true)
+            link.append(request.content, isContent: true)
             exchange.sending = .memory
         case .stream(let length, _):
             exchange.sending = .stream(BodyEncoder(length: length))
@@ -70,11 +70,12 @@ extension Connection {
         case .idle, .done, .stopped, .broken: return
         case .awaitingContinue: break
         // The rest of a pipeline is other requests.
-        case .memory, .stream, .segments, .threaded: guard status >= 300, exchange.request?.pipelineDepth == 1 else { return }
+        case .memory, .stream, .segments, .threaded:
+            guard status >= 300, exchange.request?.pipelineDepth == 1 else { return }
         }
         exchange.sending = .stopped
-        queue.removeAll()
-        updateInterest(reading: exchange.isReading, writing: false)
+        link.emptyQueue()
+        link.updateInterest(reading: exchange.isReading, writing: false)
     }
 
     /// The common case in one call and no state: head and content leave together.
@@ -83,7 +84,7 @@ extension Connection {
         let content = request.content
         let taken: Int
         do throws(Errno) {
-            let count = try write(head.span, content.span)
+            let count = try link.write(head.span, content.span)
             taken = count ?? 0
         } catch {
             return sendingBroke(exchange, error)
@@ -92,27 +93,27 @@ extension Connection {
         guard taken < head.count + content.count else {
             return sendingEnded(exchange, content: request.contentBytes)
         }
-        queue.append(head, isContent: false)
-        queue.append(content, isContent: true)
-        queue.skip(taken)
-        updateInterest(reading: exchange.isReading, writing: true)
+        link.append(head, isContent: false)
+        link.append(content, isContent: true)
+        link.skip(taken)
+        link.updateInterest(reading: exchange.isReading, writing: true)
         noteSent(exchange, content: max(0, taken - head.count))
     }
 
     /// Empties the queue into the socket, and asks the body's source for more while there is room.
     func pump(_ exchange: Exchange) {
-        if exchange.isSendingHeld { return updateInterest(reading: exchange.isReading, writing: false) }
+        if exchange.isSendingHeld { return link.updateInterest(reading: exchange.isReading, writing: false) }
         for _ in 0..<Connection.partsPerTurn {
             switch exchange.sending {
             case .idle, .done, .stopped, .broken:
-                return updateInterest(reading: exchange.isReading, writing: false)
+                return link.updateInterest(reading: exchange.isReading, writing: false)
             case .awaitingContinue, .memory, .stream, .segments, .threaded:
                 break
             }
             let allowance = exchange.throttle?.sendable(at: loop.now) ?? .max
             let progress: SendQueue.Progress
             do throws(Errno) {
-                progress = try flush(atMost: allowance)
+                progress = try link.flush(atMost: allowance)
             } catch {
                 return sendingBroke(exchange, error)
             }
@@ -121,11 +122,11 @@ extension Connection {
             }
             guard progress.finished else {
                 if progress.bytes >= allowance { return holdSending(exchange) }
-                return updateInterest(reading: exchange.isReading, writing: true)
+                return link.updateInterest(reading: exchange.isReading, writing: true)
             }
             guard refill(exchange) else { return }
         }
-        loop.reschedule(token)
+        loop.reschedule(link.token)
     }
 
     /// The queue is empty. False: nothing more can be sent now, or the exchange is over.
@@ -134,7 +135,7 @@ extension Connection {
         case .idle, .done, .stopped, .broken:
             return false
         case .awaitingContinue:
-            updateInterest(reading: exchange.isReading, writing: false)
+            link.updateInterest(reading: exchange.isReading, writing: false)
             return false
         case .memory:
             sendingEnded(exchange, content: unreportedContent(exchange))
@@ -162,16 +163,16 @@ extension Connection {
     private func take(_ step: BodyEncoder.Step, _ exchange: Exchange) -> Bool {
         switch step {
         case .send(let before, let content, let after):
-            queue.append(before, isContent: false)
-            queue.append(content, isContent: true)
-            queue.append(after, isContent: false)
+            link.append(before, isContent: false)
+            link.append(content, isContent: true)
+            link.append(after, isContent: false)
         case .finish(let last):
-            queue.append(last, isContent: false)
+            link.append(last, isContent: false)
             exchange.sending = .memory
         case .ask:
             break
         case .wait:
-            updateInterest(reading: exchange.isReading, writing: false)
+            link.updateInterest(reading: exchange.isReading, writing: false)
             return false
         case .fail(let error):
             engine.fail(exchange, error)
@@ -187,14 +188,14 @@ extension Connection {
     ) throws(EngineError) -> Bool {
         switch next {
         case .end(let last):
-            queue.append(last, isContent: false)
+            link.append(last, isContent: false)
             exchange.sending = .memory
         case .send(let before, let content, let after):
             return take(.send(before: before, content: content, after: after), exchange)
         case .later:
             return take(.wait, exchange)
         case .file(let file, let offset, let count):
-            if count > UInt64(Connection.bite), sendsFiles {
+            if count > UInt64(FilePortion.bite), link.sendsFiles {
                 return try sendSlice(of: file, at: offset, Int(clamping: count), reader, exchange)
             }
             try readBite(of: file, at: offset, Int(clamping: count), reader)
@@ -210,12 +211,12 @@ extension Connection {
     ) throws(EngineError) {
         let bytes: [UInt8]
         do throws(Errno) {
-            bytes = try file.read(at: offset, atMost: min(count, Connection.bite))
+            bytes = try file.read(at: offset, atMost: min(count, FilePortion.bite))
         } catch {
             throw .bodyUnreadable(error)
         }
         try reader.advance(bytes.count)
-        queue.append(bytes, isContent: true)
+        link.append(bytes, isContent: true)
     }
 
     /// From the page cache to the socket without a copy: a third of the CPU of reading and sending.
@@ -226,14 +227,14 @@ extension Connection {
         _ reader: SegmentReader,
         _ exchange: Exchange
     ) throws(EngineError) -> Bool {
-        let wanted = min(count, Connection.slice, exchange.throttle?.sendable(at: loop.now) ?? .max)
+        let wanted = min(count, FilePortion.slice, exchange.throttle?.sendable(at: loop.now) ?? .max)
         guard wanted > 0 else {
             holdSending(exchange)
             return false
         }
         let sent: Int?
         do throws(Errno) {
-            sent = try write(file, at: offset, atMost: wanted)
+            sent = try link.write(file, at: offset, atMost: wanted)
         } catch .invalidArgument {
             // A file system that cannot give its pages away (sendfile(2)).
             try readBite(of: file, at: offset, wanted, reader)
@@ -243,14 +244,14 @@ extension Connection {
             return false
         }
         guard let sent else {
-            updateInterest(reading: exchange.isReading, writing: true)
+            link.updateInterest(reading: exchange.isReading, writing: true)
             return false
         }
         try reader.advance(sent)
         guard moved(exchange, sent, content: sent) else { return false }
         guard sent == wanted else { return true }
         // A slice is a turn's share; the others come first.
-        loop.reschedule(token)
+        loop.reschedule(link.token)
         return false
     }
 
@@ -266,7 +267,7 @@ extension Connection {
     private func sendingEnded(_ exchange: Exchange, content: Int) {
         exchange.sending = .done
         exchange.report.timings.requestEnd = loop.now
-        updateInterest(reading: exchange.isReading, writing: false)
+        link.updateInterest(reading: exchange.isReading, writing: false)
         noteSent(exchange, content: content)
     }
 
@@ -274,9 +275,9 @@ extension Connection {
     /// or the end, decides. Epoll reports that end by itself; of a fault of our own side we hear next turn.
     private func sendingBroke(_ exchange: Exchange, _ error: Errno) {
         exchange.sending = .broken(error)
-        if !error.isPeerClosure { loop.reschedule(token) }
-        queue.removeAll()
-        updateInterest(reading: exchange.isReading, writing: false)
+        if !error.isPeerClosure { loop.reschedule(link.token) }
+        link.emptyQueue()
+        link.updateInterest(reading: exchange.isReading, writing: false)
     }
 
     /// A pipeline is one piece, contents and heads: what of it is content counts once all of it has left.

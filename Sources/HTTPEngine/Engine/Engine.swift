@@ -9,13 +9,16 @@ internal import TLS
 /// ``shutdown(within:then:)`` it stays until its exchanges and idle connections have ended by themselves. A loop that
 /// ends before tells them nothing: shut the engine down first.
 @safe public final class Engine {
+    /// The loop that it lives on.
     public let loop: EventLoop
+    /// What it was made with.
     public let configuration: EngineConfiguration
     /// Hears what goes on; nil by default. It may be changed at any time, on the loop.
     public var observer: (any EngineObserver)?
-    let resolver: Resolver
-    /// The configuration's limits, in the clock's unit.
-    let spans: Timeouts.Spans
+    /// What dials work with.
+    let dialling: DialServices
+    /// What all exchanges share.
+    private let home: ExchangeHome
     let maximumAge: Int64
     let maximumAgeSpread: Int64
     let idleLimit: Int64
@@ -39,22 +42,13 @@ internal import TLS
     var untold = 0
     var spareDecoders = DecoderShelf()
     var readings: ReadingShelf
-    var nextLocalAddress = 0
-    var authenticators = ProxyAuthenticators()
+    var localAddresses: LocalAddresses
+    let authenticators = ProxyAuthenticators()
     var connectionsOpened = 0
     /// Connections that were at rest, and closed because bytes came that no request had asked for.
     public internal(set) var strayConnections = 0
     var closingServers = ClosingServers()
-    /// What TLS works with; nothing in an engine that never speaks it. The second is for TLS inside of TLS.
-    var layerBuffers: [TLSBuffers] = []
-    var trustWaiters: [ObjectIdentifier: [() -> Void]] = [:]
-    var trustQuestions = CertificateQuestions<TrustVerdict>()
-    var identityQuestions = CertificateQuestions<IdentityAnswer>()
-    /// For what may wait for disks.
-    let blocking: BlockingPool
     var probes: [ObjectIdentifier: Probe] = [:]
-    /// A probe is just being started: its failure is told later.
-    var isProbing = false
     private var exchanges: [Exchange] = []
     private var freeExchanges: [UInt32] = []
     /// Failures found while ``start(_:delegate:)`` was still running, to be told once it has returned.
@@ -78,15 +72,23 @@ internal import TLS
         blocking: BlockingPool? = nil
     ) {
         self.loop = loop
-        self.blocking = blocking ?? BlockingPool(name: "engine-io")
         self.configuration = configuration
-        self.resolver = resolver ?? Resolver()
+        dialling = DialServices(
+            loop: loop,
+            resolver: resolver ?? Resolver(),
+            security: EngineSecurity(on: loop, configuration, blocking ?? BlockingPool(name: "engine-io")),
+            authenticators: authenticators,
+            trustTimeout: configuration.trustTimeout,
+            recordsLocalAddress: configuration.recordsLocalAddress
+        )
         readings = ReadingShelf(configuration)
-        spans = Timeouts.Spans(configuration.timeouts)
+        localAddresses = LocalAddresses(configuration.localAddresses)
+        home = ExchangeHome(loop, Timeouts.Spans(configuration.timeouts))
         idleLimit = configuration.idleTimeout.wholeNanoseconds
         maximumAge = configuration.maximumAge.wholeNanoseconds
         maximumAgeSpread = max(0, configuration.maximumAgeSpread.wholeNanoseconds)
         unsafe decoded = .allocate(capacity: ContentDecoder.bufferSize)
+        home.owner = self
     }
 
     deinit { unsafe decoded.deallocate() }
@@ -95,7 +97,7 @@ internal import TLS
 
     /// Starts an exchange; its outcome comes once, never before this call has returned.
     ///
-    /// - Parameter priority: among those that wait for a connection to the same host, who has more comes first.
+    /// - Parameter priority: of the exchanges that wait for a connection to the same host, those with more are served first.
     @discardableResult
     public func start(
         _ request: EngineRequest,
@@ -103,7 +105,7 @@ internal import TLS
         priority: UInt8 = Engine.usualPriority
     ) -> ExchangeID {
         let exchange = freeExchanges.popLast().map { exchanges[Int($0)] } ?? growExchanges()
-        exchange.begin(request, delegate, request.spans ?? spans, at: loop.now)
+        exchange.begin(request, delegate, request.spans ?? home.spans, at: loop.now)
         guard case .open = life else {
             exchange.phase = .starting
             failLater(exchange, .shutDown)
@@ -127,8 +129,8 @@ internal import TLS
         return id
     }
 
-    /// In the middle of what there is.
-    public static let usualPriority: UInt8 = 128
+    /// The priority of an exchange that names none: the middle of 0...255.
+    public static let usualPriority: UInt8 = WaitQueue.usual
 
     /// Ends an exchange with `.cancelled`, in whatever state; an id whose outcome has come is ignored.
     public func cancel(_ id: ExchangeID) {
@@ -139,8 +141,8 @@ internal import TLS
     public func pause(_ id: ExchangeID) {
         guard let exchange = exchange(id), !exchange.isPaused else { return }
         exchange.isPaused = true
-        if case .running(let connection) = exchange.phase {
-            connection.updateInterest(reading: false, writing: connection.awaitsRoom)
+        if let connection = connection(of: exchange) {
+            connection.link.updateInterest(reading: false, writing: connection.link.awaitsRoom)
         }
     }
 
@@ -149,7 +151,7 @@ internal import TLS
         guard let exchange = exchange(id), exchange.isPaused else { return }
         exchange.isPaused = false
         exchange.lastActivity = loop.now
-        if case .running(let connection) = exchange.phase { connection.resumeReading(exchange.isReading) }
+        connection(of: exchange)?.link.resumeReading(exchange.isReading)
         exchange.watch(at: loop.now)
     }
 
@@ -158,24 +160,29 @@ internal import TLS
     public func hold(requestOf id: ExchangeID, _ isHeld: Bool) {
         guard let exchange = exchange(id), exchange.isSendingHeld != isHeld else { return }
         exchange.isSendingHeld = isHeld
-        guard case .running(let connection) = exchange.phase else { return }
+        guard let connection = connection(of: exchange) else { return }
         if isHeld {
-            connection.updateInterest(reading: exchange.isReading, writing: false)
+            connection.link.updateInterest(reading: exchange.isReading, writing: false)
         } else {
-            loop.reschedule(connection.token)
+            loop.reschedule(connection.link.token)
         }
     }
 
     /// A streamed body that answered `.later` has more now.
     public func bodyReady(_ id: ExchangeID) {
-        guard let exchange = exchange(id), case .running(let connection) = exchange.phase else { return }
+        guard let exchange = exchange(id), let connection = connection(of: exchange) else { return }
         // Next turn: the source may say so from within the very call that asks it.
-        loop.reschedule(connection.token)
+        loop.reschedule(connection.link.token)
     }
 
     func exchange(_ id: ExchangeID) -> Exchange? {
         guard id.slot < exchanges.count, exchanges[Int(id.slot)].generation == id.generation else { return nil }
         return exchanges[Int(id.slot)]
+    }
+
+    /// The connection that carries it, if one does.
+    private func connection(of exchange: Exchange) -> Connection? {
+        if case .running(let id) = exchange.phase { connections[id] } else { nil }
     }
 
     func giveBack(_ exchange: Exchange) {
@@ -184,7 +191,7 @@ internal import TLS
     }
 
     private func growExchanges() -> Exchange {
-        let exchange = Exchange(engine: self, slot: UInt32(exchanges.count))
+        let exchange = Exchange(home, slot: UInt32(exchanges.count))
         exchanges.append(exchange)
         return exchange
     }
@@ -209,6 +216,7 @@ internal import TLS
         if let observer { observer.engine(self, didObserve: event()) }
     }
 
+    /// Connections and waiters at this moment, of all hosts.
     public var statistics: EngineStatistics {
         var result = EngineStatistics()
         for host in hosts.values {
@@ -220,8 +228,8 @@ internal import TLS
         return result
     }
 
-    /// A connection is free, be it not for every request: ``statistics`` in short, for who asks before each request. In an outcome, the
-    /// connection that has just come free counts.
+    /// Whether an idle connection exists in any pool. Cheaper than ``statistics``, so it can be read before every request. Read from
+    /// within an outcome, it counts the connection that has just come free.
     public var hasFreeConnection: Bool {
         if warm != nil || lastHost.map({ $0.pool.idleCount > 0 }) == true { return true }
         return hosts.values.contains { $0.pool.idleCount > 0 }
@@ -245,7 +253,7 @@ internal import TLS
         if limit > .zero { limits.append(loop.arm(at: loop.now.advanced(by: limit), ShutdownTimer(self))) }
         life = .draining(limits: limits, then: waiting)
         for connection in connections.entries {
-            if case .idle = connection.state { closeIdle(connection, .shutDown) }
+            closeIdle(connection, .shutDown)
         }
         if limit <= .zero { abortEverything() }
         endIfDrained()
@@ -281,14 +289,30 @@ internal import TLS
     }
 }
 
+extension Engine: BudgetMember {}
+
+extension Engine: ExchangeOwner {
+    func timerFired(of exchange: Exchange) {
+        connection(of: exchange)?.timerFired(of: exchange)
+        switch exchange.verdict(at: loop.now) {
+        case .passed(let phase): fail(exchange, .timedOut(phase))
+        case .next(let instant): exchange.arm(instant)
+        }
+    }
+}
+
 /// Connections and waiters at one moment.
 public struct EngineStatistics: Hashable, Sendable {
+    /// Connections that are being opened.
     public var dialling = 0
+    /// Connections that carry an exchange.
     public var busy = 0
+    /// Connections that wait for an exchange.
     public var idle = 0
     /// Exchanges without a connection.
     public var waiting = 0
 
+    /// Nothing of anything.
     public init() {}
 }
 

@@ -1,7 +1,7 @@
 internal import HTTP1
 internal import Reactor
 
-/// Who gets which connection, and which makes room.
+/// Which exchange gets which connection, and which connection makes room.
 extension Engine {
     func host(for destination: Destination) -> Host {
         if let lastHost, lastHost.destination == destination { return lastHost }
@@ -79,7 +79,7 @@ extension Engine {
 
     func assign(_ connection: Connection, to exchange: Exchange) {
         connection.lease(to: exchange)
-        exchange.phase = .running(connection)
+        exchange.phase = .running(connection.id)
         exchange.lastActivity = loop.now
         exchange.report.timings.leased = loop.now
         exchange.report.connection = connection.record
@@ -116,7 +116,7 @@ extension Engine {
     /// It is in the engine's table no more: about to be closed, or another protocol's.
     func forget(_ connection: Connection) {
         connections.remove(connection.id)
-        configuration.budget?.closed(by: self)
+        configuration.budget?.closed(by: self, open: connections.count)
     }
 
     /// A place may be free, or a descriptor: the host that waits longest for one may dial, unless its waiters have left.
@@ -130,7 +130,7 @@ extension Engine {
         }
     }
 
-    /// Within the limit on connections in all, which is one at least: nobody waits for ever.
+    /// Within the limit on connections in all, which is one at least, or exchanges would wait for ever.
     var hasRoom: Bool { connections.count + dials.count < max(1, configuration.connections) }
 
     func closeEldestIdle() -> Bool {

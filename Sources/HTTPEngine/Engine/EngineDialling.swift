@@ -2,7 +2,7 @@ internal import HTTP1
 internal import Reactor
 
 /// Opening connections for hosts that have waiters and room.
-extension Engine {
+extension Engine: DialOwner {
     func startDial(_ host: Host, _ purpose: Dial.Purpose) {
         if case .pool = purpose, !hasRoom, !closeEldestIdle() {
             host.pool.dialAbandoned()
@@ -13,12 +13,12 @@ extension Engine {
             return
         }
         observe(.dialling(host.destination.origin))
-        let dial = Dial(engine: self, host: host, purpose: purpose)
+        let dial = Dial(dialling, owner: self, host: host, purpose: purpose)
         dials[ObjectIdentifier(dial)] = dial
         dial.start(timeout: connectLimit(host, purpose))
     }
 
-    /// A dial belongs to the pool; its limit is that of whom it would serve if it were done now.
+    /// A dial belongs to the pool; its limit is that of the exchange that it would serve if it were done now.
     private func connectLimit(_ host: Host, _ purpose: Dial.Purpose) -> Duration? {
         let id: ExchangeID?
         switch purpose {
@@ -77,7 +77,7 @@ extension Engine {
             engine: self
         )
         connections.fill(id, with: connection)
-        configuration.budget?.opened(by: self)
+        configuration.budget?.opened(by: self, open: connections.count)
         if let info = record.security { observe(.secured(host.destination.origin, info)) }
         observe(.opened(connectionsOpened, host.destination.origin, record))
         return connection
@@ -98,7 +98,7 @@ extension Engine {
             feedStarved()
             perform(host.pool.dialIfNeeded(), host)
         case .probe(let probe, _):
-            return dialFailed(probe, error)
+            return probe.failed(error)
         case .stream(let asker, _):
             asker.ended(.failure(error))
             return endIfDrained()
@@ -106,6 +106,8 @@ extension Engine {
         tidy(host)
         endIfDrained()
     }
+
+    func observed(_ event: EngineEvent) { observe(event) }
 
     func abandon(_ dial: Dial) {
         dials[ObjectIdentifier(dial)] = nil
@@ -123,20 +125,7 @@ extension Engine {
     func connectorOptions(to target: Connector.Target, for host: Host) -> Connector.Options {
         var options = Connector.Options()
         let asked = target.family == .unix ? nil : host.destination.localAddress
-        options.localAddress = asked ?? localAddress(reaching: target.family)
+        options.localAddress = asked ?? localAddresses.next(reaching: target.family)
         return options
-    }
-
-    /// The next in turn that can reach the family, where that is known before any look-up. With none of it, one that
-    /// makes the dial fail: leaving by an address nobody asked for would be worse.
-    private func localAddress(reaching family: SocketAddress.Family?) -> SocketAddress? {
-        let candidates = configuration.localAddresses
-        guard !candidates.isEmpty, family != .unix else { return nil }
-        for _ in candidates {
-            let candidate = candidates[nextLocalAddress]
-            nextLocalAddress = (nextLocalAddress + 1) % candidates.count
-            if family == nil || candidate.family == family { return candidate }
-        }
-        return candidates[nextLocalAddress]
     }
 }

@@ -45,11 +45,7 @@ extension Engine {
 
     /// The exchange is over, and HTTP on its connection: the pool's place is free, and the delegate gets the rest.
     func handOver(_ connection: Connection, of exchange: Exchange, unread: [UInt8]) {
-        let upgraded = UpgradedConnection(connection, unread: unread)
-        connection.endReading()
-        connection.state = .upgraded(upgraded)
-        connection.updateInterest(reading: false, writing: false)
-        forget(connection)
+        let upgraded = giveAway(connection, unread: unread)
         let farewell = exchange.takeFarewell()
         observe(.ended(exchange.id, nil))
         giveBack(exchange)
@@ -99,7 +95,8 @@ extension Engine {
             if let ticket { host.pool.leave(ticket) }
             conclude(exchange, error)
             tidy(host)
-        case .running(let connection):
+        case .running(let id):
+            guard let connection = connections[id] else { return conclude(exchange, error) }
             let facts = retryFacts(exchange, on: connection, error)
             if facts.meetsClosedConnection {
                 let leased = exchange.report.timings.leased ?? loop.now
@@ -125,8 +122,8 @@ extension Engine {
         case .waiting(let host, let ticket, _):
             if let ticket { host.pool.leave(ticket) }
             tidy(host)
-        case .running(let connection):
-            retire(connection, .failed(error), abruptly: true)
+        case .running(let id):
+            if let connection = connections[id] { retire(connection, .failed(error), abruptly: true) }
         }
         exchange.phase = .starting
     }
@@ -156,7 +153,7 @@ extension Engine {
             reusedConnection: exchange.report.reusedConnection,
             responseStarted: begun || exchange.report.timings.responseStart != nil,
             peerClosed: peerClosed,
-            sent: exchange.report.bytesSent > 0 || connection.hasUncountedBytes,
+            sent: exchange.report.bytesSent > 0 || connection.link.hasUncountedBytes,
             unreceived: unreceived,
             idempotent: exchange.request?.isIdempotent ?? false,
             replayable: exchange.request?.isReplayable ?? false,
@@ -186,7 +183,7 @@ extension Engine {
     }
 
     func closeIdle(_ connection: Connection, _ reason: EngineEvent.Closing) {
-        guard case .idle = connection.state else { return }
+        guard connection.isIdle else { return }
         if reason == .peer { noteNews(of: connection) }
         connection.host.pool.closedIdle(connection.id)
         forget(connection)

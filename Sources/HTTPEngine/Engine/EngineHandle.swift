@@ -3,6 +3,7 @@ public import Reactor
 /// An engine seen from other threads: messages to its loop.
 public struct EngineHandle: Sendable {
     private let engine: LoopBound<Engine>
+    /// The engine's loop.
     public let loop: EventLoop
 
     init(_ engine: Engine) {

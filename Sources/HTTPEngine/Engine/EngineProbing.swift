@@ -10,21 +10,30 @@ extension Engine {
     /// so that tickets arrive for the next, and for that the peer has as long as for a connect; under
     /// ``EngineConfiguration/Closing/rst`` it comes at once. The connection belongs to no pool.
     public func probe(_ request: EngineRequest, then: @escaping (Result<ConnectionRecord, EngineError>) -> Void) {
-        let probe = Probe(self, then: then)
+        let probe = Probe(on: loop) { [self] probe, outcome in
+            then(outcome)
+            probes[ObjectIdentifier(probe)] = nil
+            endIfDrained()
+        }
         probes[ObjectIdentifier(probe)] = probe
-        guard !isDraining else { return failLater(probe, .shutDown) }
-        let limit = (request.options.timeouts ?? configuration.timeouts).connect
-        let host = makeHost(request.destination)
-        observe(.dialling(request.origin))
-        let dial = Dial(engine: self, host: host, purpose: .probe(probe, limit))
-        dials[ObjectIdentifier(dial)] = dial
-        isProbing = true
-        dial.start(timeout: limit)
-        isProbing = false
+        probe.start {
+            guard !isDraining else { return probe.failed(.shutDown) }
+            let limit = (request.options.timeouts ?? configuration.timeouts).connect
+            let host = makeHost(request.destination)
+            observe(.dialling(request.origin))
+            let dial = Dial(dialling, owner: self, host: host, purpose: .probe(probe, limit))
+            dials[ObjectIdentifier(dial)] = dial
+            dial.start(timeout: limit)
+        }
     }
 
-    func dialled(_ probe: Probe, _ limit: Duration?, _ transport: consuming Transport, _ token: Token, _ record: ConnectionRecord)
-    {
+    func dialled(
+        _ probe: Probe,
+        _ limit: Duration?,
+        _ transport: consuming Transport,
+        _ token: Token,
+        _ record: ConnectionRecord
+    ) {
         switch configuration.closing {
         case .rst:
             transport.socket.resetOnClose()
@@ -33,20 +42,6 @@ extension Engine {
         case .fin:
             probe.part(transport, token, record, at: limit.map(loop.now.advanced(by:)) ?? .never)
         }
-    }
-
-    func dialFailed(_ probe: Probe, _ error: EngineError) {
-        if isProbing { failLater(probe, error) } else { probe.failed(error) }
-    }
-
-    private func failLater(_ probe: Probe, _ error: EngineError) {
-        let bound = LoopBound(probe, on: loop)
-        loop.post { bound.value.failed(error) }
-    }
-
-    func probeEnded(_ probe: Probe) {
-        probes[ObjectIdentifier(probe)] = nil
-        endIfDrained()
     }
 
     func abandonProbes() {

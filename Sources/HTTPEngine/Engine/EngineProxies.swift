@@ -3,37 +3,6 @@ internal import HTTPSemantics
 
 /// Requests that an HTTP proxy passes on, and the credentials it wants for them.
 extension Engine {
-    /// The Proxy-Authorization value for one request to `proxy`, if it has asked for one.
-    func authorization(
-        for proxy: Proxy,
-        method: String,
-        target: String,
-        content: [UInt8]?
-    ) throws(ProxyError) -> String? {
-        guard proxy.credentials != nil else { return nil }
-        var authenticator = authenticators[proxy]
-        defer { authenticators[proxy] = authenticator }
-        do throws(AuthenticationError) {
-            return try authenticator.authorization(method: method, target: target, content: content)
-        } catch {
-            throw .credentials(error)
-        }
-    }
-
-    /// Takes up a 407 of `proxy`. False: there is no point in asking again.
-    ///
-    /// - Parameter round: refusals of the same request before.
-    func accept(_ refusal: ProxyRefusal, of proxy: Proxy, refusing sent: String?, round: Int) -> Bool {
-        var authenticator = authenticators[proxy]
-        defer { authenticators[proxy] = authenticator }
-        return authenticator.accept(refusal.challenges, refusing: sent, round: round)
-    }
-
-    func note(_ fields: HTTPFields, of proxy: Proxy) {
-        guard fields.contains(Authenticator.Side.proxy.informationField) else { return }
-        authenticators[proxy].note(fields)
-    }
-
     /// A request's head as it goes to a proxy that passes it on.
     ///
     /// - Parameter head: as it goes to an origin; a pipeline's heads and contents all in one.
@@ -53,7 +22,7 @@ extension Engine {
         let size = head.count / request.pipelineDepth
         for number in 0..<request.pipelineDepth {
             let one = head[(number * size)..<((number + 1) * size)]
-            let sent = try authorization(
+            let sent = try authenticators.authorization(
                 for: proxy,
                 method: request.method,
                 target: request.absoluteTarget,
@@ -76,19 +45,13 @@ extension Engine {
         let refusal = ProxyRefusal(head)
         let attempt = exchange.proxyAttempt
         let isWhole = exchange.expected == request.pipelineDepth && exchange.isRepeatable && !isDraining
-        if isWhole, accept(refusal, of: proxy, refusing: attempt.sent, round: attempt.rounds) {
+        if isWhole, authenticators.accept(refusal, of: proxy, refusing: attempt.sent, round: attempt.rounds) {
             exchange.proxyAttempt.rounds += 1
             retry(exchange, instead: connection, .used)
         } else {
             fail(exchange, .proxy(.authenticationRequired(refusal)))
         }
     }
-}
-
-/// How often a proxy has refused a request for its credentials, and what it bore the last time.
-struct ProxyAttempt {
-    var sent: String?
-    var rounds = 0
 }
 
 extension EngineRequest {

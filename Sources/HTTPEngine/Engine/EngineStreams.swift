@@ -15,7 +15,7 @@ extension Engine {
         options: EngineRequest.Options = EngineRequest.Options(),
         then: @escaping (Result<UpgradedConnection, EngineError>) -> Void
     ) -> StreamDial {
-        let asker = StreamDial(self, then: then)
+        let asker = StreamDial(on: loop, cancelled: { [self] in abandonDial(of: $0) }, then: then)
         asker.start {
             guard !isDraining else { return asker.ended(.failure(.shutDown)) }
             let destination = Destination(
@@ -47,13 +47,14 @@ extension Engine {
         options: EngineRequest.Options = EngineRequest.Options(),
         then: @escaping (Result<UpgradedConnection, EngineError>) -> Void
     ) -> StreamDial {
-        let asker = StreamDial(self, then: then)
+        let asker = StreamDial(on: loop, cancelled: { [self] in abandonDial(of: $0) }, then: then)
         asker.start {
             guard !isDraining else {
                 connection.close()
                 return asker.ended(.failure(.shutDown))
             }
-            guard let (old, unread) = connection.surrender(), let transport = old.surrender() else {
+            let unread = connection.takeUnread()
+            guard var link = connection.surrender(), let transport = link.takeTransport() else {
                 return asker.ended(.failure(.connectionLost(nil)))
             }
             let destination = Destination(
@@ -63,18 +64,32 @@ extension Engine {
                 serverName: options.serverName
             )
             let limit = (options.timeouts ?? configuration.timeouts).connect
-            let dial = Dial(engine: self, host: makeHost(destination), purpose: .stream(asker, limit))
+            let dial = Dial(dialling, owner: self, host: makeHost(destination), purpose: .stream(asker, limit))
             dials[ObjectIdentifier(dial)] = dial
-            dial.secure(transport, old.token, old.record, rest + unread, timeout: limit)
+            dial.secure(transport, link.token, connection.record, rest + unread, timeout: limit)
         }
         return asker
     }
 
+    private func abandonDial(of asker: StreamDial) {
+        let its = dials.values.first { dial in
+            if case .stream(let other, _) = dial.purpose { other === asker } else { false }
+        }
+        if let its { abandon(its) }
+        endIfDrained()
+    }
+
     /// Out of the engine's table, as after an upgrade.
-    func giveAway(_ connection: Connection) -> UpgradedConnection {
-        let given = UpgradedConnection(connection, unread: [])
-        connection.state = .upgraded(given)
-        connection.updateInterest(reading: false, writing: false)
+    ///
+    /// - Parameter unread: what has come behind the head that ended HTTP.
+    func giveAway(_ connection: Connection, unread: [UInt8] = []) -> UpgradedConnection {
+        let (number, peerFinished) = (connection.number, connection.peerFinished)
+        let given = UpgradedConnection(
+            connection.giveAway(),
+            record: connection.record,
+            unread: unread,
+            peerFinished: peerFinished
+        ) { [self] in observe(.closed(connection: number, $0)) }
         forget(connection)
         return given
     }

@@ -8,6 +8,7 @@ public enum EngineError: Error, Hashable, Sendable {
     case invalidRequest(InvalidRequest)
     /// No connection: the name, or every address, failed.
     case connect(ConnectError)
+    /// A limit of ``Timeouts`` ran out.
     case timedOut(TimeoutPhase)
     /// TLS could not be agreed on, its certificate is not believed, or a record was broken.
     case tls(TLSError)
@@ -47,22 +48,26 @@ public enum EngineError: Error, Hashable, Sendable {
     case sendFailed(Errno)
     /// The socket failed for a reason of this machine's.
     case system(Errno)
+    /// By ``Engine/cancel(_:)``.
     case cancelled
     /// The engine was shut down, before or meanwhile.
     case shutDown
 
+    /// Why a request cannot be sent.
     public enum InvalidRequest: Hashable, Sendable {
+        /// The text is no host.
         case host(String, URLHost.Problem)
         /// The serialiser's word on method, target, field names and values.
         case syntax(HTTP1Error)
         /// A field that the engine derives from the request and the caller may not contradict.
         case reservedField(String)
+        /// A pipeline repeats its request, and only content in memory can be repeated.
         case pipelineOfStreams
         /// A pipeline leaves at once; an expectation, an upgrade and a tunnel wait for an answer in its middle.
         case pipelineThatWaits
         /// Names of protocols that are none (RFC 9110 §7.8).
         case upgrade([String])
-        /// Of what comes behind the head, nobody could say which protocol it belongs to.
+        /// Bytes behind the head could belong to either protocol.
         case upgradeWithContent
         /// All requests of a pipeline are held in memory: so many would take more than 256 MiB.
         case pipelineTooLarge(Int)

@@ -17,6 +17,7 @@ public enum ProxyError: Error, Hashable, Sendable {
     case authenticationRequired(ProxyRefusal)
     /// What the proxy answered to CONNECT is no HTTP/1.1 response, or breaks a limit.
     case malformedResponse(HTTP1Error)
+    /// A SOCKS proxy refused, or broke its protocol.
     case socks(SOCKS5Error)
     /// The credentials cannot be written down as the proxy wants them.
     case credentials(AuthenticationError)
@@ -26,8 +27,11 @@ public enum ProxyError: Error, Hashable, Sendable {
 
 /// What a proxy answered in place of opening a tunnel.
 public struct ProxyRefusal: Hashable, Sendable {
+    /// The status of the proxy's answer.
     public let status: Int
+    /// The reason phrase of the proxy's answer; may be empty.
     public let reason: String
+    /// The challenges of the proxy's Proxy-Authenticate fields.
     public let challenges: [AuthenticationChallenge]
     /// What it sent to explain itself: its first 4 KiB at most. The proxy's words, not the origin's.
     public private(set) var content: [UInt8] = []

@@ -10,6 +10,7 @@ public enum SOCKS5Error: Error, Hashable, Sendable {
     case method(UInt8)
     /// None of the methods on offer will do: without credentials, it wants some.
     case noAcceptableMethod
+    /// User name and password were refused (RFC 1929 §2).
     case loginRejected
     /// The proxy would not, or could not, connect.
     case refused(Reply)
@@ -18,8 +19,11 @@ public enum SOCKS5Error: Error, Hashable, Sendable {
 
     /// RFC 1928 §6.
     public enum Reply: Hashable, Sendable {
+        /// The replies 1 to 6 of RFC 1928 §6, in their order.
         case generalFailure, notAllowed, networkUnreachable, hostUnreachable, connectionRefused, timeToLiveExpired
+        /// The replies 7 and 8.
         case commandNotSupported, addressTypeNotSupported
+        /// A reply that RFC 1928 does not assign.
         case unassigned(UInt8)
 
         init(_ code: UInt8) {

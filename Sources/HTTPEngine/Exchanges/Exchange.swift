@@ -9,18 +9,18 @@ internal import Reactor
 ///                      ▲                   │
 ///                      └────── retry ──────┘
 /// ```
-@safe final class Exchange: TimerHandler {
+final class Exchange: TimerHandler {
     enum Phase {
         case free
         /// Inside ``Engine/start(_:delegate:)``, or failed there and waiting to be told.
         case starting
         /// In the pool's queue, or (no ticket) behind a dial of its own.
         case waiting(Host, ConnectionPool.Ticket?, since: Instant)
-        case running(Connection)
+        /// On the connection of that name.
+        case running(ConnectionID)
     }
 
-    /// Alive as long as this exchange is not free: a connection, a dial or a posted failure holds it.
-    private unowned(unsafe) let engine: Engine
+    private let home: ExchangeHome
     let slot: UInt32
     private(set) var generation: UInt32 = 0
 
@@ -59,7 +59,7 @@ internal import Reactor
         case segments(SegmentReader)
         case threaded(ThreadedBodySource)
         case done
-        /// The final answer came first, and nobody wants the rest.
+        /// The final answer came first; the rest is not sent.
         case stopped
         /// The connection takes nothing more, but an answer may have been sent before it broke.
         case broken(Errno)
@@ -68,8 +68,8 @@ internal import Reactor
     /// The response's way in.
     enum Receiving { case head, content }
 
-    init(engine: Engine, slot: UInt32) {
-        unsafe self.engine = engine
+    init(_ home: ExchangeHome, slot: UInt32) {
+        self.home = home
         self.slot = slot
     }
 
@@ -101,13 +101,17 @@ internal import Reactor
         expected = request.pipelineDepth
         isPaused = false
         isSendingHeld = false
-        throttle = request.isThrottled ? Throttle(request.options, at: now) : nil
+        throttle = request.isThrottled ? Exchange.throttle(request.options, at: now) : nil
         expectationFailed = false
         proxyAttempt = ProxyAttempt()
         lastActivity = now
         sending = .idle
         receiving = .head
         phase = .starting
+    }
+
+    private static func throttle(_ options: EngineRequest.Options, at now: Instant) -> Throttle {
+        Throttle(sending: options.sendingRate, receiving: options.receivingRate, at: now)
     }
 
     /// Back to the queue's front, for a fresh connection; the clock of the deadlines runs on.
@@ -163,7 +167,7 @@ internal import Reactor
     }
 
     func disarm() {
-        if let timer { unsafe engine.loop.cancel(timer) }
+        if let timer { home.loop.cancel(timer) }
         timer = nil
         timerInstant = .never
     }
@@ -173,25 +177,18 @@ internal import Reactor
         timerInstant = .never
         // Left armed by an exchange that has ended: the engine may be gone by now.
         if case .free = phase { return }
-        let now = unsafe engine.loop.now
-        if case .awaitingContinue(let end) = sending, now >= end, case .running(let connection) = phase {
-            connection.sendAwaitedContent(self)
-        }
-        if let throttle, case .running(let connection) = phase { connection.goOn(self, throttle) }
-        switch verdict(at: now) {
-        case .passed(let phase): unsafe engine.fail(self, .timedOut(phase))
-        case .next(let instant): arm(instant)
-        }
+        home.owner?.timerFired(of: self)
     }
 
-    private func arm(_ instant: Instant) {
+    func arm(_ instant: Instant) {
         guard instant < .never else { return }
         timerInstant = instant
-        timer = unsafe engine.loop.arm(at: instant, self)
+        timer = home.loop.arm(at: instant, self)
     }
 
-    private func verdict(at now: Instant) -> Deadlines.Verdict {
-        let deadlines = unsafe Deadlines(request?.spans ?? engine.spans, end: deadline)
+    /// Which limit has passed, or when to look again.
+    func verdict(at now: Instant) -> Deadlines.Verdict {
+        let deadlines = Deadlines(request?.spans ?? home.spans, end: deadline)
         switch phase {
         case .free, .starting:
             return .next(.never)

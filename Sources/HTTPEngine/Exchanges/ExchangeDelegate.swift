@@ -41,22 +41,10 @@ extension ExchangeDelegate {
     public func exchange(_ id: ExchangeID, didUpgrade connection: UpgradedConnection) { connection.close() }
 }
 
-/// A piece of a streamed request body.
-public enum BodyPart: Sendable {
-    /// Shared, not copied. An empty piece asks again at once.
-    case bytes([UInt8])
-    /// Nothing yet: ``Engine/bodyReady(_:)`` makes the engine ask again.
-    case later
-    /// Done. Trailers go out only with chunked framing (RFC 9112 §7.1.2); with a declared length they are dropped.
-    case end(trailers: HTTPFields?)
-    /// The source broke: the exchange fails, and the connection is reset so that the server cannot take the
-    /// body for whole.
-    case failed
-}
-
 /// How an exchange ended.
 public enum Outcome: Sendable {
     /// The whole response arrived. Trailers are kept apart from the head's fields (RFC 9110 §6.5.1).
     case completed(trailers: HTTPFields?)
+    /// It failed, before or inside its response.
     case failed(EngineError)
 }

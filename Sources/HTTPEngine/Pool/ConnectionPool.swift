@@ -1,9 +1,9 @@
-/// Which connection serves whom, for one origin: a plain struct that decides and touches no socket.
+/// Which connection serves which exchange, for one destination: a plain struct that decides and touches no socket.
 ///
 /// ```
 ///              lease                    dialled            released, reusable
 ///   waiter ──▶ idle? ─yes─▶ busy     dialling ─▶ busy ◀───────────── busy
-///                └no─▶ queue (+ dial)     └▶ idle (nobody waits)       └▶ idle (nobody waits)
+///                └no─▶ queue (+ dial)     └▶ idle (queue empty)        └▶ idle (queue empty)
 /// ```
 /// - Idle connections are used last in, first out: the warmest first, and the tail runs into its idle limit.
 /// - Waiters are served by priority, and first come, first served, by whichever connection comes free first, new or used.
@@ -18,7 +18,7 @@ struct ConnectionPool {
         case dial
         /// The connection is parked.
         case park(ConnectionID)
-        /// Nothing: somebody waits, or nobody is there.
+        /// Nothing: the waiters have their dials, or there are none.
         case nothing
     }
 
@@ -26,7 +26,7 @@ struct ConnectionPool {
 
     let limit: Int
 
-    /// Dials for the queue, and those of retries, which serve nobody else.
+    /// Dials for the queue, and those of retries, each of which serves its own exchange.
     private var queueDials = 0
     private var retryDials = 0
     private(set) var busy = 0
@@ -53,7 +53,7 @@ struct ConnectionPool {
         return connection
     }
 
-    /// Queues a waiter for whom no idle connection was found.
+    /// Queues an exchange that found no idle connection.
     ///
     /// - Parameter priority: those with more are served first.
     mutating func wait(_ waiter: ExchangeID, priority: UInt8 = WaitQueue.usual) -> (Ticket, Step) {
@@ -75,7 +75,7 @@ struct ConnectionPool {
         return nextWaiter()
     }
 
-    /// The dial was given up by the owner, with nobody to tell.
+    /// The owner gave the dial up; no waiter hears of it.
     mutating func dialAbandoned() { queueDials -= 1 }
 
     /// A busy connection is free for the next.
@@ -138,7 +138,7 @@ struct ConnectionPool {
         return .park(connection)
     }
 
-    /// Who is served next.
+    /// The waiter that is served next.
     var firstWaiter: ExchangeID? { queue.first }
 
     private mutating func nextWaiter() -> ExchangeID? { queue.removeFirst() }

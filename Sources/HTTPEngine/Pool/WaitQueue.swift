@@ -1,5 +1,5 @@
-/// Those who wait for a connection to one host: a line for each priority that somebody has asked for, the highest first, and
-/// within a line first come, first served. Nearly always there is one line, and most of the time nobody in it.
+/// The exchanges that wait for a connection to one host: a line for each priority that has been asked for, the highest first, and
+/// within a line first come, first served. Nearly always there is one line, and most of the time it is empty.
 struct WaitQueue {
     /// A place in a line. Leaving it costs nothing but a mark.
     struct Ticket: Hashable {
@@ -10,13 +10,13 @@ struct WaitQueue {
     private var lines = [WaitLine(priority: WaitQueue.usual)]
     private(set) var count = 0
 
-    /// Of who names none.
-    static let usual = Engine.usualPriority
+    /// The priority of a waiter that names none: in the middle of what there is.
+    static let usual: UInt8 = 128
 
     /// Places in storage, those of leavers included.
     var stored: Int { lines.reduce(0) { $0 + $1.stored } }
 
-    /// Who is served next.
+    /// The waiter that is served next.
     var first: ExchangeID? {
         for line in lines { if let first = line.first { return first } }
         return nil
@@ -76,7 +76,7 @@ private struct WaitLine {
         let index = head + Int(number - firstNumber)
         guard index < queue.count, queue[index] != nil else { return false }
         queue[index] = nil
-        // Who gives up in order, as timeouts do, leaves nothing behind, though nobody may be served for long.
+        // Waiters that give up in order, as timeouts do, leave nothing behind, even where none is served for long.
         while head < queue.count, queue[head] == nil { dropFirst() }
         return true
     }

@@ -1,9 +1,10 @@
 public import HTTPSemantics
 
-/// A proxy: where it is, how it is spoken to, and who speaks.
+/// A proxy: where it is, how it is spoken to, and with which credentials.
 ///
 /// Equal only if the credentials are: connections of one user are not lent to another.
 public struct Proxy: Hashable, Sendable {
+    /// How the proxy is spoken to.
     public enum Kind: String, Hashable, Sendable {
         /// HTTP: absolute-form for http URLs, a CONNECT tunnel for https ones.
         case http
@@ -14,7 +15,7 @@ public struct Proxy: Hashable, Sendable {
         /// SOCKS5, told names that it looks up.
         case socks5h
 
-        /// curl's. 1080 for HTTP is its choice, not the world's 8080 or 3128: who means another port names it.
+        /// The ports that curl assumes. 1080 for HTTP is curl's choice, where most proxies listen at 8080 or 3128: name the port.
         public var defaultPort: UInt16 {
             switch self {
             case .http, .socks5, .socks5h: 1080
@@ -23,8 +24,11 @@ public struct Proxy: Hashable, Sendable {
         }
     }
 
+    /// How the proxy is spoken to.
     public let kind: Kind
+    /// The proxy's host.
     public let host: URLHost
+    /// The proxy's port.
     public let port: UInt16
     /// For this proxy only; nothing of them goes to an origin.
     public let credentials: Credentials?

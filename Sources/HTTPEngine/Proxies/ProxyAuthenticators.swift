@@ -1,9 +1,10 @@
+internal import HTTP1
 internal import HTTPSemantics
 
-/// What each proxy has asked for, so that it asks once and not at every connection.
-struct ProxyAuthenticators {
-    /// More than anybody configures. Who names other credentials with each request pays a round trip now and then
-    /// rather than have them all remembered.
+/// What each proxy has asked for, so that it asks once and not at every connection. One for an engine; loop-confined.
+final class ProxyAuthenticators {
+    /// More proxies than a program configures. A program that names other credentials with each request pays a round trip now and
+    /// then, rather than have them all remembered.
     private static let capacity = 64
 
     private var known: [Proxy: Authenticator] = [:]
@@ -16,5 +17,36 @@ struct ProxyAuthenticators {
             if known.count >= ProxyAuthenticators.capacity, known[proxy] == nil { known = [:] }
             known[proxy] = newValue
         }
+    }
+
+    /// The Proxy-Authorization value for one request to `proxy`, if it has asked for one.
+    func authorization(
+        for proxy: Proxy,
+        method: String,
+        target: String,
+        content: [UInt8]?
+    ) throws(ProxyError) -> String? {
+        guard proxy.credentials != nil else { return nil }
+        var authenticator = self[proxy]
+        defer { self[proxy] = authenticator }
+        do throws(AuthenticationError) {
+            return try authenticator.authorization(method: method, target: target, content: content)
+        } catch {
+            throw .credentials(error)
+        }
+    }
+
+    /// Takes up a 407 of `proxy`. False: there is no point in asking again.
+    ///
+    /// - Parameter round: refusals of the same request before.
+    func accept(_ refusal: ProxyRefusal, of proxy: Proxy, refusing sent: String?, round: Int) -> Bool {
+        var authenticator = self[proxy]
+        defer { self[proxy] = authenticator }
+        return authenticator.accept(refusal.challenges, refusing: sent, round: round)
+    }
+
+    func note(_ fields: HTTPFields, of proxy: Proxy) {
+        guard fields.contains(Authenticator.Side.proxy.informationField) else { return }
+        self[proxy].note(fields)
     }
 }

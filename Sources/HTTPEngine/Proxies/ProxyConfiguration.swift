@@ -4,8 +4,10 @@ public struct ProxyConfiguration: Hashable, Sendable {
     public var http: Proxy?
     /// For https URLs; nil for none. Says nothing of how the proxy itself is spoken to.
     public var https: Proxy?
+    /// The hosts that are reached without a proxy.
     public var exceptions: ProxyExceptions
 
+    /// Proxies by the origin's scheme; nil for none.
     public init(http: Proxy? = nil, https: Proxy? = nil, exceptions: ProxyExceptions = ProxyExceptions()) {
         self.http = http
         self.https = https

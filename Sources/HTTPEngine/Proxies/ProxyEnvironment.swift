@@ -7,14 +7,19 @@ internal import CLinux
 public enum ProxyEnvironment {
     /// A variable that names no proxy.
     public struct Problem: Error, Hashable, Sendable {
+        /// The variable's name.
         public let variable: String
+        /// What is wrong with its value.
         public let problem: Proxy.Problem
     }
 
     /// What the variables say, one by one: a program that goes on with those that it can read, needs the others' problems.
     public struct Settings: Sendable {
+        /// The proxy for http origins; nil for none.
         public let http: Result<Proxy?, Problem>
+        /// The proxy for https origins; nil for none.
         public let https: Result<Proxy?, Problem>
+        /// What NO_PROXY says.
         public let exceptions: ProxyExceptions
     }
 

@@ -17,6 +17,7 @@ public struct ProxyExceptions: Hashable, Sendable {
     /// Covers nothing.
     public init() {}
 
+    /// Reads a list as NO_PROXY holds one: entries with commas or blanks between them; what is no entry is left out.
     public init(_ list: String) {
         coversAll = list == "*"
         guard !coversAll else { return }

@@ -101,7 +101,7 @@ struct ProxyTunnel {
             case (.end, .refused(let refusal)):
                 return .refused(refusal, reusable: parser.persistence == .keepAlive && offset == input.count)
             case (.body, .asking), (.end, .asking):
-                // Without a head before them there are none; a parser nobody began says .end.
+                // Without a head before them there are none; a parser that was not begun says .end.
                 return .needsInput
             }
         }

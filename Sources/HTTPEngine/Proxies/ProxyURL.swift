@@ -7,6 +7,7 @@ internal import HTTPSemantics
 /// Without a scheme it is http, as curl reads it. What curl would ignore (a path) or read otherwise than others do (a
 /// second `@`) is refused.
 extension Proxy {
+    /// Reads `scheme://user:password@host:port`; without a scheme it is an http proxy.
     public init(url text: String) throws(Problem) {
         let bytes = Array(text.utf8)
         guard !bytes.isEmpty else { throw .empty }
@@ -39,9 +40,11 @@ extension Proxy {
     /// What is wrong with a text that should be a proxy's URL. Offsets are octets of the text, from 0. Holds nothing of
     /// the credentials.
     public enum Problem: Error, Hashable, Sendable {
+        /// The text has no characters.
         case empty
         /// None of ``Proxy/Kind``; SOCKS4 in particular, which knows neither IPv6 nor passwords.
         case scheme(String)
+        /// A path, query or fragment follows the port.
         case path(at: Int)
         /// A percent sign without two hex digits in user name or password.
         case percent(at: Int)
@@ -49,7 +52,9 @@ extension Proxy {
         case credentialsEncoding
         /// An `@` in a password stands as `%40`: readers differ on where the host would begin.
         case secondAt(at: Int)
+        /// The host is none.
         case host(URLHost.Problem, at: Int)
+        /// The port is no number from 1 to 65,535.
         case port(at: Int)
     }
 

@@ -7,9 +7,9 @@ final class Throttle {
     private var sendingResumes = Instant.never
     private var readingResumes = Instant.never
 
-    init(_ options: EngineRequest.Options, at now: Instant) {
-        sending = options.sendingRate.map { TokenBucket($0, at: now) }
-        receiving = options.receivingRate.map { TokenBucket($0, at: now) }
+    init(sending: TransferRate?, receiving: TransferRate?, at now: Instant) {
+        self.sending = sending.map { TokenBucket($0, at: now) }
+        self.receiving = receiving.map { TokenBucket($0, at: now) }
     }
 
     var isReadingHeld: Bool { readingResumes < .never }
@@ -41,31 +41,5 @@ final class Throttle {
         if due.sending { sendingResumes = .never }
         if due.reading { readingResumes = .never }
         return due
-    }
-}
-
-extension Connection {
-    /// No bytes may leave for now: room in the socket is of no interest.
-    func holdSending(_ exchange: Exchange) {
-        exchange.throttle?.holdSending()
-        updateInterest(reading: exchange.isReading, writing: false)
-        exchange.watch(at: loop.now)
-    }
-
-    /// Enough has been read for now: the socket fills, and the peer waits.
-    func holdReading(_ exchange: Exchange) {
-        updateInterest(reading: false, writing: awaitsRoom)
-        exchange.watch(at: loop.now)
-    }
-
-    /// A timer has fired: what the rates held may go on.
-    func goOn(_ exchange: Exchange, _ throttle: Throttle) {
-        let due = throttle.resume(at: loop.now)
-        // The idle limit stood still for what was held by us.
-        if due.reading {
-            exchange.lastActivity = loop.now
-            resumeReading(exchange.isReading)
-        }
-        if due.sending { loop.reschedule(token) }
     }
 }

@@ -1,5 +1,4 @@
 public import Reactor
-public import TLS
 
 /// When an exchange passed each point, on the loop's monotonic clock. Nil: it never came there.
 public struct ExchangeTimings: Hashable, Sendable {
@@ -7,11 +6,13 @@ public struct ExchangeTimings: Hashable, Sendable {
     public internal(set) var start: Instant
     /// The exchange got its connection: the wait in the pool, dial included, is over.
     @CompactInstant public internal(set) var leased: Instant?
+    /// The request was about to be sent.
     @CompactInstant public internal(set) var requestStart: Instant?
     /// The kernel had taken the last byte of the request.
     @CompactInstant public internal(set) var requestEnd: Instant?
     /// The first byte of the response, informational heads included.
     @CompactInstant public internal(set) var responseStart: Instant?
+    /// The last byte of the response had come.
     @CompactInstant public internal(set) var responseEnd: Instant?
 
     init(start: Instant) { self.start = start }
@@ -20,71 +21,9 @@ public struct ExchangeTimings: Hashable, Sendable {
     mutating func forgetRequest() { self = ExchangeTimings(start: start) }
 }
 
-/// An instant that may not have come, in eight bytes: an optional one takes sixteen, and ten thousand exchanges hold
-/// five each.
-@propertyWrapper
-public struct CompactInstant: Hashable, Sendable {
-    private var nanoseconds: Int64 = 0
-
-    public init() {}
-
-    public var wrappedValue: Instant? {
-        get { nanoseconds == 0 ? nil : Instant(nanoseconds: nanoseconds) }
-        set { nanoseconds = newValue?.nanoseconds ?? 0 }
-    }
-}
-
-/// When the TLS handshake with the origin began and ended.
-public struct HandshakeTimings: Hashable, Sendable {
-    @CompactInstant public internal(set) var start: Instant?
-    @CompactInstant public internal(set) var end: Instant?
-}
-
-/// A connection's own story, shared by every exchange it serves.
-public final class ConnectionRecord: Sendable {
-    /// Who was reached, and when each part of the dial began and ended.
-    public let timings: ConnectTimings
-    /// This end; nil unless ``EngineConfiguration/recordsLocalAddress``.
-    public let localAddress: SocketAddress?
-    /// Nil where TCP is all there is: of fifteen thousand connections each would else hold 144 bytes of nothing.
-    private let layers: Layers?
-
-    private final class Layers: Sendable {
-        let handshake: HandshakeTimings
-        let security: TLSInfo?
-        let proxy: Proxy?
-
-        init(_ handshake: HandshakeTimings, _ security: TLSInfo?, _ proxy: Proxy?) {
-            self.handshake = handshake
-            self.security = security
-            self.proxy = proxy
-        }
-    }
-
-    init(
-        _ timings: ConnectTimings,
-        _ handshake: HandshakeTimings,
-        _ security: TLSInfo?,
-        _ proxy: Proxy?,
-        _ local: SocketAddress?
-    ) {
-        self.timings = timings
-        localAddress = local
-        layers = security == nil && proxy == nil ? nil : Layers(handshake, security, proxy)
-    }
-
-    public var address: SocketAddress { timings.address }
-
-    /// When TLS was agreed on; nothing in it for plain connections.
-    public var handshake: HandshakeTimings { layers?.handshake ?? HandshakeTimings() }
-    /// What was agreed on; nil for plain connections.
-    public var security: TLSInfo? { layers?.security }
-    /// By whom the origin was reached; `timings` and `address` are then the proxy's.
-    public var proxy: Proxy? { layers?.proxy }
-}
-
 /// What an exchange came to, in numbers. Given with every outcome, failures included.
 public struct ExchangeReport: Sendable {
+    /// When the exchange passed each point.
     public internal(set) var timings: ExchangeTimings
     /// The final response's status; nil if none arrived.
     public var status: Int? { code == 0 ? nil : Int(code) }
@@ -114,7 +53,7 @@ public struct ExchangeReport: Sendable {
     /// Bytes behind the whole response, in the read that brought its end; the connection was closed for them. They count in
     /// ``bytesReceived``, too.
     public internal(set) var surplus: UInt32 = 0
-    /// Whom the exchange talked to; nil if it never got a connection.
+    /// The connection that carried the exchange; nil if it never got one.
     public internal(set) var connection: ConnectionRecord?
 
     init(start: Instant) { timings = ExchangeTimings(start: start) }

@@ -7,6 +7,7 @@ public import TLS
 public final class EngineRequest: Sendable {
     /// The content of a request.
     public enum Body: Sendable {
+        /// No content.
         case none
         /// In memory; sent with the head in one call, and again on a retry.
         case bytes([UInt8])
@@ -19,7 +20,7 @@ public final class EngineRequest: Sendable {
         /// Read on a thread. Without a length it goes chunked.
         case threaded(ThreadedBody)
 
-        /// Nil where nobody knows; zero for none.
+        /// Bytes; nil where the length is not known, zero for no content.
         var length: UInt64? {
             switch self {
             case .none: 0
@@ -32,15 +33,18 @@ public final class EngineRequest: Sendable {
         }
     }
 
+    /// What a request asks for besides its head and its content.
     public struct Options: Sendable {
         /// Undo gzip and deflate, and offer them. An `Accept-Encoding` of the caller's wins and turns this off; so does
         /// a `Range`, which would cut the coded form (RFC 9110 §14.2).
         public var decodesContent = true
+        /// How far content may grow when it is decoded.
         public var decodingLimits = DecodingLimits()
         /// The caller's word that sending twice does no harm, for methods that do not say so themselves.
         public var isIdempotent = false
         /// Instead of the origin's authority, in the Host field alone.
         public var host: String?
+        /// Where the connection really leads; the origin stays what the request is about.
         public var endpoint = Endpoint.origin
         /// Instead of the engine's, for https. Connections made with one context never serve another.
         public var tls: TLSContext?
@@ -70,18 +74,25 @@ public final class EngineRequest: Sendable {
         public var upgrade: [String] = []
         /// How fast the request is sent and the answer read; nil: as fast as the connection takes and gives them.
         public var sendingRate: TransferRate?
+        /// How fast the answer is read; nil: as fast as the connection gives it.
         public var receivingRate: TransferRate?
         /// Sends the request so many times at once on one connection (pipelining, RFC 9112 §9.3.2) and
         /// expects as many responses. For load tests: one lost response loses the rest.
         public var pipelineDepth = 1
 
+        /// The values that the properties begin with.
         public init() {}
     }
 
+    /// The server that the request is for.
     public let origin: Origin
+    /// The method, in the case that was given (RFC 9110 §9.1).
     public let method: String
+    /// The request target (RFC 9112 §3.2).
     public let target: String
+    /// The content.
     public let body: Body
+    /// What else it asks for.
     public let options: Options
     /// The head as it goes on the wire; a pipeline's heads and bodies all in one.
     let serialized: [UInt8]
@@ -191,7 +202,9 @@ public final class EngineRequest: Sendable {
         }
         guard !expects else { throw .invalidRequest(.pipelineThatWaits) }
         let (size, overflow) = count.multipliedReportingOverflow(by: head.count + bytes.count)
-        guard !overflow, size <= EngineRequest.maximumPipelineBytes else { throw .invalidRequest(.pipelineTooLarge(count)) }
+        guard !overflow, size <= EngineRequest.maximumPipelineBytes else {
+            throw .invalidRequest(.pipelineTooLarge(count))
+        }
         contentBytes = bytes.count * count
         let one = head + bytes
         var all: [UInt8] = []
@@ -218,7 +231,7 @@ public final class EngineRequest: Sendable {
     private static let maximumPipelineBytes = 256 << 20
 
     /// RFC 9110 §8.6: a length for every content we know the length of; a zero for the methods that usually
-    /// carry content, and none where nobody expects one.
+    /// carry content, and none where none is expected.
     private static func declaredLength(_ body: Body, _ method: String) -> UInt64? {
         guard case .none = body else { return body.length }
         return method == "POST" || method == "PUT" || method == "PATCH" ? 0 : nil

@@ -7,13 +7,14 @@
 ///
 /// Worth a round trip only for content that costs more than one; not asked for at all unless told.
 public enum Expectation: Hashable, Sendable {
+    /// The content follows the head at once.
     case never
     /// With content of more than so many bytes, and of unknown length. curl's number is 1 MiB.
     case above(UInt64)
     /// With any content.
     case always
 
-    /// - Parameter length: the content's; nil where nobody knows it.
+    /// - Parameter length: the content's, in bytes; nil where it is not known.
     func applies(toContentOf length: UInt64?) -> Bool {
         guard let length else { return self != .never }
         switch self {

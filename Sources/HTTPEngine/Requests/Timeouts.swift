@@ -14,6 +14,7 @@ public struct Timeouts: Hashable, Sendable {
     /// From start to outcome, everything included: pool, dial, retries, both bodies. None.
     public var total: Duration?
 
+    /// Limits from their values; nil for none.
     public init(
         connect: Duration? = .seconds(10),
         poolWait: Duration? = nil,
@@ -27,17 +28,6 @@ public struct Timeouts: Hashable, Sendable {
         self.idle = idle
         self.total = total
     }
-}
-
-/// Which limit ran out.
-public enum TimeoutPhase: Hashable, Sendable {
-    /// ``Timeouts/connect``, before the socket was connected.
-    case connect
-    /// The same limit, during the TLS handshake.
-    case handshake
-    /// ``EngineConfiguration/trustTimeout``.
-    case trustDecision
-    case poolWait, responseHead, idle, total
 }
 
 extension Timeouts {

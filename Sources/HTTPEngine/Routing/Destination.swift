@@ -1,7 +1,7 @@
 internal import Reactor
 internal import TLS
 
-/// What tells one group of interchangeable connections from another: everything that decides who is at the other end,
+/// What tells one group of interchangeable connections from another: everything that decides which server is at the other end,
 /// and everything that decides whether we believe it. Re-use across any of it is how clients come to send one user's
 /// request under another's name.
 ///

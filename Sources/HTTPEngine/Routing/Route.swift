@@ -1,6 +1,6 @@
 internal import Reactor
 
-/// How a destination is reached: whom to connect to, and the steps from a connected socket to a connection that HTTP
+/// How a destination is reached: the address to connect to, and the steps from a connected socket to a connection that HTTP
 /// can use.
 struct Route {
     let proxy: Proxy?
@@ -64,7 +64,7 @@ enum RouteStep: Hashable {
     case secureProxy
     /// CONNECT.
     case tunnel(to: String)
-    /// SOCKS5; who looks up the host is the proxy's ``Proxy/Kind``.
+    /// SOCKS5. The proxy's ``Proxy/Kind`` says which side looks the host up.
     case socks(host: String, port: UInt16)
     /// TLS with the origin, which has the certificate of `host`, on what is there.
     case secure(host: String)

@@ -25,7 +25,9 @@ public struct EngineConfiguration: Sendable {
     /// A request whose kept connection ends before any byte of its answer is sent once more where that does no harm (``RetryRule``). Off,
     /// it fails: a load test tells what happened to each request it sent.
     public var resendsRequests = true
+    /// The limits of exchanges whose requests name none.
     public var timeouts = Timeouts()
+    /// What a server may make a connection's parser hold.
     public var limits = ParserLimits()
     /// What responses may do that the grammar forbids. RFC 9112 §5.2 bids user agents read folded fields.
     public var leniency: Leniency = .obsoleteLineFolding
@@ -36,7 +38,7 @@ public struct EngineConfiguration: Sendable {
     /// How https servers are spoken to and believed; nil: ``TLSContext/standard``. Engines that share one share its
     /// tickets.
     public var tls: TLSContext?
-    /// By whom origins are reached. ``ProxyEnvironment`` reads the environment's; nobody does unasked.
+    /// The proxies that origins are reached by. The environment's count only where a program reads them, by ``ProxyEnvironment``.
     public var proxies = ProxyConfiguration.direct
     /// How https proxies are spoken to and believed, instead of ``TLSContext/standard``.
     public var proxyTLS: TLSContext?
@@ -48,11 +50,14 @@ public struct EngineConfiguration: Sendable {
     /// Whether a ``ConnectionRecord`` names this end of its connection: one system call more for each.
     public var recordsLocalAddress = false
 
+    /// How a connection ends.
     public enum Closing: Sendable {
+        /// In order: what was sent still arrives (RFC 9293 §3.6).
         case fin
         /// At once and without TIME_WAIT, for load tests that open a connection a request. Only after the whole response.
         case rst
     }
 
+    /// The values that the properties begin with.
     public init() {}
 }

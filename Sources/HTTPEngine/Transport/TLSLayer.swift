@@ -201,7 +201,7 @@ final class TLSLayer {
         return true
     }
 
-    /// The output buffer is everybody's: what the kernel does not take moves to this connection's own.
+    /// All connections of the loop share the output buffer: what the kernel does not take moves to this connection's own.
     private func keepOutput(from offset: Int) {
         let count = buffers.output.count
         guard count > 0 else { return }

@@ -13,7 +13,7 @@ public protocol UpgradedConnectionDelegate: AnyObject {
     /// The peer sends nothing more, and meant to. Writing may go on.
     func connectionDidFinishReading(_ connection: UpgradedConnection)
 
-    /// Nothing follows. Nil: both sides had finished. Not told to who closed it himself.
+    /// Nothing follows. Nil: both sides had finished. Not called after ``UpgradedConnection/close(abruptly:)``.
     func connection(_ connection: UpgradedConnection, didClose error: EngineError?)
 }
 
@@ -22,7 +22,7 @@ extension UpgradedConnectionDelegate {
 }
 
 /// A connection that speaks another protocol from here on (RFC 9110 §7.8), or is a tunnel (§9.3.6): raw bytes both ways,
-/// inside of TLS where there is TLS. It has left the engine's pool, limits and shutdown: whoever holds it closes it. Loop-confined.
+/// inside of TLS where there is TLS. It has left the engine's pool, limits and shutdown: its holder closes it. Loop-confined.
 ///
 /// ```
 ///   held ──start──▶ open(reading: flowing ⇄ paused ─▶ ended, writing: open ─▶ finishing ─▶ finished) ──▶ closed
@@ -35,14 +35,21 @@ public final class UpgradedConnection {
         case closed
     }
 
-    private enum Reading { case flowing, paused, ended }
-    private enum Writing { case open, finishing, finished }
+    private enum ReadState { case flowing, paused, ended }
+    private enum WriteState { case open, finishing, finished }
 
+    /// The loop that it lives on.
     public let loop: EventLoop
-    private let connection: Connection
+    /// What it is connected to, and how.
+    public let record: ConnectionRecord
+    private(set) var link: Link
+    /// Hears once why it was closed.
+    private let closed: (EngineEvent.Closing) -> Void
+    /// The peer's FIN is behind what is being read.
+    private var peerFinished: Bool
     private var state = State.held
-    private var reading = Reading.flowing
-    private var writing = Writing.open
+    private var reading = ReadState.flowing
+    private var writing = WriteState.open
     /// What came behind the head that ended HTTP: the new protocol's first bytes.
     private var unread: [UInt8]
     /// Written, and not yet with the kernel. To hold a fast writer to its reader: write again when this is small.
@@ -54,15 +61,27 @@ public final class UpgradedConnection {
     /// In a call from the loop, which sends what is written meanwhile by itself.
     private var isServed = false
 
-    init(_ connection: Connection, unread: [UInt8]) {
-        self.connection = connection
+    /// - Parameters:
+    ///   - link: the registration becomes this connection's.
+    ///   - closed: called once, with the reason, when nothing is left of it.
+    init(
+        _ link: consuming Link,
+        record: ConnectionRecord,
+        unread: [UInt8],
+        peerFinished: Bool,
+        closed: @escaping (EngineEvent.Closing) -> Void
+    ) {
+        loop = link.loop
+        let token = link.token
+        self.link = link
+        self.record = record
         self.unread = unread
-        loop = connection.loop
+        self.peerFinished = peerFinished
+        self.closed = closed
+        loop.handOver(token, to: Events(self))
     }
 
-    /// Whom it is connected to.
-    public var record: ConnectionRecord { connection.record }
-
+    /// Whether it has neither ended nor been closed.
     public var isOpen: Bool {
         if case .closed = state { false } else { true }
     }
@@ -73,7 +92,7 @@ public final class UpgradedConnection {
     public func start(_ delegate: any UpgradedConnectionDelegate) {
         guard case .held = state else { return }
         state = .open(delegate)
-        connection.resumeReading(reading == .flowing)
+        link.resumeReading(reading == .flowing)
     }
 
     /// From here on `delegate` hears what the one before did.
@@ -92,7 +111,7 @@ public final class UpgradedConnection {
     public func resume() {
         guard reading == .paused else { return }
         reading = .flowing
-        if case .open = state { connection.resumeReading(true) }
+        if case .open = state { link.resumeReading(true) }
     }
 
     /// Nothing that is written leaves while it is held, nor the FIN behind it; what TLS owes its peer does.
@@ -100,15 +119,15 @@ public final class UpgradedConnection {
         guard self.isHeld != isHeld else { return }
         self.isHeld = isHeld
         updateInterest()
-        if isOpen, !isHeld, !isServed { loop.reschedule(connection.token) }
+        if isOpen, !isHeld, !isServed { loop.reschedule(link.token) }
     }
 
     /// Queued without limit, and sent in this turn or the next, unless held. Ignored after ``finishWriting()`` and the end.
     public func write(_ bytes: [UInt8]) {
         guard isOpen, writing == .open, !bytes.isEmpty else { return }
-        connection.queue.append(bytes, isContent: true)
+        link.append(bytes, isContent: true)
         queuedBytes += bytes.count
-        if !isServed { loop.reschedule(connection.token) }
+        if !isServed { loop.reschedule(link.token) }
     }
 
     /// Sends FIN behind what is queued; reading goes on. Over TLS the close_notify ends both directions, and the connection is
@@ -117,7 +136,7 @@ public final class UpgradedConnection {
         guard isOpen, writing == .open else { return }
         writing = .finishing
         halfCloses = keepsReading
-        if !isServed { loop.reschedule(connection.token) }
+        if !isServed { loop.reschedule(link.token) }
     }
 
     /// At once; what is queued is lost. The delegate hears nothing more.
@@ -125,28 +144,41 @@ public final class UpgradedConnection {
     /// - Parameter abruptly: with RST, so that the peer cannot take what came before for whole.
     public func close(abruptly: Bool = false) { end(.used, abruptly) }
 
+    /// What had come with the head that ended HTTP and has not been read; it is the caller's from here on.
+    func takeUnread() -> [UInt8] {
+        defer { unread = [] }
+        return unread
+    }
+
     /// What is under this connection, for another protocol's layer on it: the delegate hears nothing more. Nothing may be queued.
     ///
-    /// - Returns: nil for one that is closed; with what had come and nobody has read.
-    func surrender() -> (connection: Connection, unread: [UInt8])? {
+    /// - Returns: nil for one that is closed.
+    func surrender() -> Link? {
         precondition(queuedBytes == 0, "what is queued would be lost")
         guard isOpen else { return nil }
         state = .closed
-        defer { unread = [] }
-        return (connection, unread)
+        closed(.used)
+        return link.take()
     }
 
-    // MARK: For the connection
+    // MARK: Events
 
-    func ready(_ readiness: Readiness) {
+    /// What the loop holds: a public class cannot conform in private.
+    private final class Events: ReadinessHandler {
+        let connection: UpgradedConnection
+        init(_ connection: UpgradedConnection) { self.connection = connection }
+        func ready(_ readiness: Readiness) { connection.ready(readiness) }
+    }
+
+    private func ready(_ readiness: Readiness) {
         isServed = true
         defer { isServed = false }
-        if let refusal = connection.refusal { return lost(.system(refusal)) }
-        if let failure = connection.secure?.sealFailure { return lost(.tls(failure)) }
-        if readiness.contains(.writable) { connection.flushSecure() }
+        if let refusal = link.refusal { return lost(.system(refusal)) }
+        if let failure = link.secure?.sealFailure { return lost(.tls(failure)) }
+        if readiness.contains(.writable) { link.flushSecure() }
         if !readiness.isDisjoint(with: [.hungUp, .failed]), !isReading { return broken() }
         if isReading, !readiness.isDisjoint(with: [.readable, .peerFinished, .hungUp, .failed, .rescheduled]) {
-            connection.peerFinished = connection.peerFinished || readiness.contains(.peerFinished)
+            peerFinished = peerFinished || readiness.contains(.peerFinished)
             receive()
         }
         if isOpen { send() }
@@ -154,7 +186,7 @@ public final class UpgradedConnection {
 
     /// A paused reader's peer has reset, which epoll repeats until it is heard: out of the set, until resumed.
     private func broken() {
-        if reading == .ended { lost(.connectionLost(connection.pendingError)) } else { connection.suspend() }
+        if reading == .ended { lost(.connectionLost(link.pendingError)) } else { link.suspend() }
     }
 
     private var isReading: Bool {
@@ -168,12 +200,12 @@ public final class UpgradedConnection {
             unread = []
             guard deliver(bytes.span) else { return }
         }
-        if connection.secure?.ending != nil { return readingEnded() }
+        if link.secure?.ending != nil { return readingEnded() }
         let buffer = loop.readBuffer
-        for _ in 0..<Connection.readsPerTurn {
+        for _ in 0..<Link.readsPerTurn {
             let result: Socket.Read
             do throws(Errno) {
-                result = try connection.read(into: buffer)
+                result = try link.read(into: buffer)
             } catch {
                 return lost(.connectionLost(error))
             }
@@ -181,18 +213,18 @@ public final class UpgradedConnection {
             case .wouldBlock: return
             case .endOfStream: return readingEnded()
             case .bytes(let count):
-                guard take(buffer, count), count == buffer.capacity || connection.peerFinished else { return }
+                guard take(buffer, count), count == buffer.capacity || peerFinished else { return }
             }
         }
-        loop.reschedule(connection.token)
+        loop.reschedule(link.token)
     }
 
     /// False: nothing more may be read now.
     private func take(_ buffer: ReadBuffer, _ count: Int) -> Bool {
-        guard let secure = connection.secure else { return buffer.withBytes(count) { deliver($0) } }
+        guard let secure = link.secure else { return buffer.withBytes(count) { deliver($0) } }
         let heldBack = secure.waitsForInput
         let opened = buffer.withBytes(count) { secure.decrypt($0) }
-        connection.flushSecure()
+        link.flushSecure()
         if heldBack { updateInterest() }
         if opened > 0, !secure.withPlaintext(opened, { deliver($0) }) { return false }
         guard secure.ending != nil else { return true }
@@ -207,7 +239,7 @@ public final class UpgradedConnection {
     }
 
     private func readingEnded() {
-        if let secure = connection.secure {
+        if let secure = link.secure {
             switch secure.ending {
             case .closed: break
             case .failed(let error): return lost(.tls(error))
@@ -226,7 +258,7 @@ public final class UpgradedConnection {
         guard writing != .finished, !isHeld else { return }
         let progress: SendQueue.Progress
         do throws(Errno) {
-            progress = try connection.flush()
+            progress = try link.flush()
         } catch {
             return lost(.connectionLost(error))
         }
@@ -236,25 +268,25 @@ public final class UpgradedConnection {
         }
         guard isOpen else { return }
         // The delegate may have written more.
-        if connection.queue.isEmpty, writing == .finishing {
+        if link.queue.isEmpty, writing == .finishing {
             writing = .finished
-            if let secure = connection.secure {
+            if let secure = link.secure {
                 guard halfCloses else { return finished() }
                 secure.closeWriting()
-                connection.flushSecure()
+                link.flushSecure()
             } else {
-                connection.shutdownWrite()
+                link.shutdownWrite()
             }
             endIfFinished()
-        } else if progress.finished, !connection.queue.isEmpty {
-            loop.reschedule(connection.token)
+        } else if progress.finished, !link.queue.isEmpty {
+            loop.reschedule(link.token)
         }
         updateInterest()
     }
 
     private func updateInterest() {
         guard isOpen else { return }
-        connection.updateInterest(reading: isReading, writing: !connection.queue.isEmpty && !isHeld)
+        link.updateInterest(reading: isReading, writing: !link.queue.isEmpty && !isHeld)
     }
 
     // MARK: Ends
@@ -280,7 +312,8 @@ public final class UpgradedConnection {
         if case .open(let delegate) = state { last = delegate }
         state = .closed
         (unread, queuedBytes) = ([], 0)
-        connection.close(reason, abruptly: abruptly)
+        link.close(abruptly: abruptly)
+        closed(reason)
         return last
     }
 }

@@ -3,12 +3,13 @@ public import WebSocket
 
 /// Hears a WebSocket: on its loop, which must not be blocked. Every call may send, pause or close.
 public protocol WebSocketConnectionDelegate: AnyObject {
+    /// A whole message has come.
     func webSocket(_ connection: WebSocketConnection, didReceive message: WebSocketMessage)
 
-    /// An answer to a ping, with its payload, or one that nobody asked for (RFC 6455 §5.5.3).
+    /// An answer to a ping, with its payload, or an unsolicited one (RFC 6455 §5.5.3).
     func webSocket(_ connection: WebSocketConnection, didReceivePong payload: [UInt8])
 
-    /// The last call. Not made to who has called ``WebSocketConnection/abort()``.
+    /// The last call. Not made after ``WebSocketConnection/abort()``.
     func webSocket(_ connection: WebSocketConnection, didEnd ending: WebSocketEnding)
 }
 
@@ -24,6 +25,7 @@ public protocol WebSocketConnectionDelegate: AnyObject {
 ///
 /// Loop-confined. Kept alive by its connection until that has ended.
 public final class WebSocketConnection {
+    /// How a conversation is held.
     public struct Options: Hashable, Sendable {
         /// In octets, fragments put together and decompressed. The peer is told 1009.
         public var maximumMessageSize = 1 << 20
@@ -32,6 +34,7 @@ public final class WebSocketConnection {
         /// From our Close to the peer's.
         public var closeTimeout = Duration.seconds(5)
 
+        /// The values that the properties begin with.
         public init() {}
     }
 
@@ -53,10 +56,11 @@ public final class WebSocketConnection {
     private let options: Options
     private var machine: WebSocketMachine
     private var state: State
+    /// Whether delivery has been stopped by ``pause()``.
     public private(set) var isPaused = false
     /// When the peer was last heard of, pings included.
     public private(set) var lastReceived: Instant
-    /// Octets are being taken just now; who resumes meanwhile need do nothing.
+    /// Octets are being taken just now, and a resume within that needs nothing more.
     private var isTaking = false
     /// What was read and not taken when the delegate paused: at most one read.
     private var held: [UInt8] = []
@@ -85,6 +89,7 @@ public final class WebSocketConnection {
         lastReceived = connection.loop.now
     }
 
+    /// The loop that it lives on.
     public var loop: EventLoop { connection.loop }
 
     /// Octets that the kernel has not taken yet. To hold a fast sender to its reader: send again when this is small.

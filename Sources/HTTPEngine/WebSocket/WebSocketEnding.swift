@@ -2,8 +2,9 @@ public import WebSocket
 
 /// How a WebSocket ended.
 public enum WebSocketEnding: Hashable, Sendable {
-    /// By the closing handshake, whoever began it: the peer's word.
+    /// By the closing handshake, whichever end began it: the peer's reason.
     case closed(CloseReason)
+    /// It broke off.
     case failed(WebSocketFailure)
 }
 

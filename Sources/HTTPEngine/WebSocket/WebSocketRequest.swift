@@ -17,7 +17,7 @@ extension EngineRequest {
     ) throws(EngineError) {
         var (fields, options) = (fields, options)
         options.upgrade = ["websocket"]
-        // The answer has no content, and that of a refusal nobody reads.
+        // The answer has no content, and that of a refusal is not read.
         options.decodesContent = false
         for (name, value) in handshake.fields {
             guard !fields.contains(name) else { throw .invalidRequest(.reservedField(name)) }

@@ -1,4 +1,4 @@
-/// Who wants to know when octets have left, in the order of their octets.
+/// Calls to be made when octets have left, in the order of the octets.
 struct WriteCompletions {
     /// Counted from the beginning.
     private var written: UInt64 = 0

@@ -21,7 +21,7 @@ struct ProxyAuthenticatorsTests {
 
     @Test("what a proxy has asked for is kept for that proxy and user, and for no other")
     func kept() throws {
-        var memory = ProxyAuthenticators()
+        let memory = ProxyAuthenticators()
         _ = memory[try proxy("a")].accept(
             [AuthenticationChallenge(scheme: "basic", parameters: ["realm": "r"])],
             refusing: nil,
@@ -31,9 +31,9 @@ struct ProxyAuthenticatorsTests {
         #expect(try answers(memory[try proxy("b", isPreemptive: true)]))
     }
 
-    @Test("the memory is bounded, whoever names ever new credentials")
+    @Test("the memory is bounded, even where each request names other credentials")
     func bounded() throws {
-        var memory = ProxyAuthenticators()
+        let memory = ProxyAuthenticators()
         for number in 0..<1_000 {
             memory[try proxy("\(number)")] = Authenticator(.proxy, nil)
             #expect(memory.count <= 64)

@@ -178,7 +178,7 @@ struct ProxyPeerTests {
         #expect(nobody.error == .proxy(.socks(.noAcceptableMethod)))
     }
 
-    @Test("dante tunnels to addresses and names, and says when nobody listens there")
+    @Test("dante tunnels to addresses and names, and says when nothing listens there")
     func dante() async throws {
         let dante = try await ProxyPeers.dante()
         defer { dante.stop() }

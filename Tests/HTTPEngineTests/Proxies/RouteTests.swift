@@ -74,7 +74,7 @@ struct RouteTests {
         #expect(try route(.https, by: "https://[::1]:3").target == .host("::1", port: 3))
     }
 
-    @Test("a unix socket is behind no proxy, whoever names one")
+    @Test("a unix socket is behind no proxy, whether the request or the engine names one")
     func unix() throws {
         let name = try #require(UnixName(path: "/run/x"))
         let route = try route(.https, by: "http://p:1", endpoint: .address(.unix(name)))

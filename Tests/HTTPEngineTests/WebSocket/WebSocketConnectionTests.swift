@@ -83,7 +83,7 @@ struct WebSocketConnectionTests {
         await expectNothingLeft(talk.engine)
     }
 
-    @Test("messages of ours arrive, and who sent them is told when they have left")
+    @Test("messages of ours arrive, and their senders are told when they have left")
     func sending() async throws {
         // Header, mask and payload of each; then a word, since an abort takes back what the server has not read.
         let length = (2 + 4 + 3) + (10 + 4 + 70_000) + (2 + 4 + 2)
@@ -145,7 +145,10 @@ struct WebSocketConnectionTests {
         ([0x88, 3, 3, 0xE8, 0xFF], 1007), ([0x81, 2, 0xC0, 0xAF], 1007), ([0x82, 127, 0, 0, 0, 1, 0, 0, 0, 0], 1009),
     ]
 
-    @Test("who breaks a rule is told which kind, and the connection ends, cut at any octet or not", arguments: hostile)
+    @Test(
+        "a peer that breaks a rule is told which kind, and the connection ends, cut at any octet or not",
+        arguments: hostile
+    )
     func violations(input: [UInt8], code: UInt16) async throws {
         for pieces in [0, 1] {
             let server = try server([.pieces(of: pieces), .send(input), .receive(.endOfStream), .close])
@@ -255,7 +258,7 @@ struct WebSocketConnectionTests {
         #expect(talk.ear.heard.endings.count == 1)
     }
 
-    @Test("who pauses hears one message a time, the peer is held, and nothing is lost")
+    @Test("a delegate that pauses hears one message a time, the peer is held, and nothing is lost")
     func backPressure() async throws {
         let message = [UInt8](repeating: 3, count: 10_000)
         let server = try server([.flood(frame(.binary, message))])
@@ -273,7 +276,7 @@ struct WebSocketConnectionTests {
         await expectNothingLeft(talk.engine)
     }
 
-    @Test("who closes while paused still hears the peer's close, past all messages between")
+    @Test("a delegate that closes while paused still hears the peer's close, past all messages between")
     func closePaused() async throws {
         let gate = RawGate()
         let many = (0..<200).flatMap { _ in frame(.binary, [UInt8](repeating: 1, count: 5_000)) }
@@ -289,7 +292,7 @@ struct WebSocketConnectionTests {
         await expectNothingLeft(talk.engine)
     }
 
-    @Test("nothing is sent after a close, and who asks is told")
+    @Test("nothing is sent after a close, and a caller that asks is told")
     func afterClose() async throws {
         let server = try server([.receive(.bytes(6)), .send(close(1000)), .close])
         let talk = try await open(server)

@@ -1,9 +1,27 @@
 internal import Reactor
 internal import TLS
 
-/// What TLS asks of an engine: layers, the trust store from off the loop, and decisions about peers.
-extension Engine {
-    /// For whom neither request nor configuration names one: the process's own, which is made with its first use.
+/// What TLS asks of an engine: layers, the trust store from off the loop, and decisions about peers. Loop-confined.
+final class EngineSecurity {
+    private let loop: EventLoop
+    private let configuration: EngineConfiguration
+    /// Threads for what may wait for disks.
+    private let blocking: BlockingPool
+    /// What TLS works with; nothing in an engine that never speaks it. The second is for TLS inside of TLS.
+    private var layerBuffers: [TLSBuffers] = []
+    private var trustWaiters: [ObjectIdentifier: [() -> Void]] = [:]
+    private var trustQuestions = CertificateQuestions<TrustVerdict>()
+    private var identityQuestions = CertificateQuestions<IdentityAnswer>()
+
+    init(on loop: EventLoop, _ configuration: EngineConfiguration, _ blocking: BlockingPool) {
+        self.loop = loop
+        self.configuration = configuration
+        self.blocking = blocking
+    }
+
+    // MARK: Layers
+
+    /// The request's context, else the configuration's, else the process's own, which is made with its first use.
     private func context(for destination: Destination) throws(TLSError) -> TLSContext {
         if let context = destination.context ?? configuration.tls { return context }
         return try TLSContext.standard
@@ -56,13 +74,13 @@ extension Engine {
     // MARK: Trust
 
     /// The store of trusted authorities is read while names are looked up and sockets connected, not after.
-    func prepareTrust(_ host: Host) {
-        for step in host.route.steps {
+    func prepareTrust(for destination: Destination, by route: Route) {
+        for step in route.steps {
             // A context that cannot be made is the handshake's to tell.
             let context: TLSContext? =
                 switch step {
                 case .secureProxy: try? proxyContext()
-                case .secure: try? context(for: host.destination)
+                case .secure: try? context(for: destination)
                 case .tunnel, .socks: nil
                 }
             if let context, context.configuration.verification == .full { prepare(context.trust) }
@@ -100,7 +118,7 @@ extension Engine {
         } catch {
             // No thread to be had: better a pause than an exchange without an answer.
             trust.load()
-            handle.post { $0.trustLoaded(key) }
+            loop.post { bound.value.trustLoaded(key) }
         }
     }
 
@@ -108,17 +126,19 @@ extension Engine {
         for then in trustWaiters.removeValue(forKey: key) ?? [] { then() }
     }
 
-    /// Asks whom the configuration names. The answer may come at any time, or too late.
+    /// Whether the configuration names an evaluator to ask.
+    var hasEvaluator: Bool { configuration.trustEvaluator != nil }
+
+    /// Asks the configuration's evaluator about a server. The answer may come at any time, or too late.
     ///
-    /// - Returns: the question's number, to forget it by.
+    /// - Returns: the question's number, for ``forget(trustQuestion:)``.
     func ask(about trust: PeerTrust, of origin: Origin, then: @escaping (TrustVerdict) -> Void) -> UInt64 {
         let number = trustQuestions.add(then)
-        let handle = handle
-        let answer: @Sendable (TrustVerdict) -> Void = { verdict in
-            handle.post { $0.trustQuestions.take(number)?(verdict) }
+        let bound = LoopBound(self, on: loop)
+        let answer: @Sendable (TrustVerdict) -> Void = { [loop] verdict in
+            loop.post { bound.value.trustQuestions.take(number)?(verdict) }
         }
         if let evaluator = configuration.trustEvaluator {
-            observe(.askingForTrust(origin))
             evaluator.evaluate(trust, of: origin, answer: answer)
         } else {
             answer(.builtIn)
@@ -126,16 +146,21 @@ extension Engine {
         return number
     }
 
+    /// The answer to this question does not count any more.
+    func forget(trustQuestion number: UInt64) { _ = trustQuestions.take(number) }
+
     /// The same about the certificate that a server wants to see.
+    ///
+    /// - Returns: the question's number, for ``forget(identityQuestion:)``.
     func ask(
         about request: IdentityRequest,
         of origin: Origin,
         then: @escaping (IdentityAnswer) -> Void
     ) -> UInt64 {
         let number = identityQuestions.add(then)
-        let handle = handle
-        let answer: @Sendable (IdentityAnswer) -> Void = { given in
-            handle.post { $0.identityQuestions.take(number)?(given) }
+        let bound = LoopBound(self, on: loop)
+        let answer: @Sendable (IdentityAnswer) -> Void = { [loop] given in
+            loop.post { bound.value.identityQuestions.take(number)?(given) }
         }
         if let evaluator = configuration.trustEvaluator {
             evaluator.chooseIdentity(for: request, of: origin, answer: answer)
@@ -144,4 +169,7 @@ extension Engine {
         }
         return number
     }
+
+    /// The answer to this question does not count any more.
+    func forget(identityQuestion number: UInt64) { _ = identityQuestions.take(number) }
 }

@@ -2,9 +2,12 @@ public import Reactor
 
 /// Scheme, host and port: what a URL's authority names (RFC 9110 §4.3.1).
 public struct Origin: Hashable, Sendable {
+    /// How a server is spoken to.
     public enum Scheme: String, Hashable, Sendable {
+        /// In the clear, or inside of TLS (RFC 9110 §4.2).
         case http, https
 
+        /// 80 or 443.
         public var defaultPort: UInt16 {
             switch self {
             case .http: 80
@@ -13,9 +16,11 @@ public struct Origin: Hashable, Sendable {
         }
     }
 
+    /// How the server is spoken to.
     public let scheme: Scheme
     /// In the one spelling that equal hosts share: lower case, without the brackets of an IPv6 literal.
     public let host: String
+    /// The port, the scheme's own where none was given.
     public let port: UInt16
 
     /// - Parameter host: what ``URLHost`` takes. No user information, no port, no percent-encoding.
@@ -27,6 +32,9 @@ public struct Origin: Hashable, Sendable {
         }
     }
 
+    /// An origin from its parts.
+    ///
+    /// - Parameter port: nil for the scheme's own.
     public init(scheme: Scheme = .http, host: URLHost, port: UInt16? = nil) {
         self.scheme = scheme
         self.host = host.bare

@@ -2,16 +2,19 @@
 ///
 /// A value of its own, without Foundation; what it does not take is refused with the place and the reason.
 public struct HTTPURL: Hashable, Sendable {
+    /// The scheme, which decides whether TLS is spoken.
     public let scheme: Origin.Scheme
+    /// The host, in the form that connections and Host fields use.
     public let host: URLHost
     /// The scheme's own if the URL has none, or an empty one (RFC 3986 §3.2.3).
     public let port: UInt16
     /// Path and query as they go into the request line (RFC 9112 §3.2.1). The fragment stays at home.
     public let target: String
 
-    /// Whom to ask: ``EngineRequest``'s origin.
+    /// The server to ask: an ``EngineRequest``'s origin.
     public var origin: Origin { Origin(scheme: scheme, host: host, port: port) }
 
+    /// Reads an absolute http or https URL (RFC 3986); nothing is repaired or guessed.
     public init(_ text: String) throws(Problem) {
         let bytes = Array(text.utf8)
         guard !bytes.isEmpty else { throw .empty }
@@ -125,16 +128,21 @@ extension HTTPURL: CustomStringConvertible {
 extension HTTPURL {
     /// What is wrong with a text that should be a URL, and where: offsets are octets of the text, from 0.
     public enum Problem: Error, Hashable, Sendable {
+        /// The text has no characters.
         case empty
+        /// No scheme stands before the first colon.
         case noScheme
         /// Another scheme than `http` and `https`; lower case.
         case scheme(String)
+        /// A user or a password stands before the host (RFC 9110 §4.2.4).
         case userInformation(at: Int)
         /// The host, which begins there.
         case host(URLHost.Problem, at: Int)
         /// One colon too many before the path: as a rule an IPv6 address without its brackets.
         case secondColon(at: Int)
+        /// The port is no number.
         case portSyntax(at: Int)
+        /// The port is 0, or above 65,535.
         case portRange(at: Int)
         /// A percent sign without two hex digits after it.
         case percent(at: Int)

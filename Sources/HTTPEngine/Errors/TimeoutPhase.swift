@@ -1,0 +1,11 @@
+/// Which limit ran out.
+public enum TimeoutPhase: Hashable, Sendable {
+    /// ``Timeouts/connect``, before the socket was connected.
+    case connect
+    /// The same limit, during the TLS handshake.
+    case handshake
+    /// ``EngineConfiguration/trustTimeout``.
+    case trustDecision
+    /// The limits of the same names.
+    case poolWait, responseHead, idle, total
+}

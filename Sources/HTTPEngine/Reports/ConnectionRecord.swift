@@ -1,0 +1,54 @@
+public import Reactor
+public import TLS
+
+/// When the TLS handshake with the origin began and ended.
+public struct HandshakeTimings: Hashable, Sendable {
+    /// When the first message was sent.
+    @CompactInstant public internal(set) var start: Instant?
+    /// When both sides had agreed.
+    @CompactInstant public internal(set) var end: Instant?
+}
+
+/// A connection's own story, shared by every exchange it serves.
+public final class ConnectionRecord: Sendable {
+    /// The address that was reached, and when each part of the dial began and ended.
+    public let timings: ConnectTimings
+    /// This end; nil unless ``EngineConfiguration/recordsLocalAddress``.
+    public let localAddress: SocketAddress?
+    /// Nil where TCP is all there is: of fifteen thousand connections each would else hold 144 bytes of nothing.
+    private let layers: Layers?
+
+    private final class Layers: Sendable {
+        let handshake: HandshakeTimings
+        let security: TLSInfo?
+        let proxy: Proxy?
+
+        init(_ handshake: HandshakeTimings, _ security: TLSInfo?, _ proxy: Proxy?) {
+            self.handshake = handshake
+            self.security = security
+            self.proxy = proxy
+        }
+    }
+
+    init(
+        _ timings: ConnectTimings,
+        _ handshake: HandshakeTimings,
+        _ security: TLSInfo?,
+        _ proxy: Proxy?,
+        _ local: SocketAddress?
+    ) {
+        self.timings = timings
+        localAddress = local
+        layers = security == nil && proxy == nil ? nil : Layers(handshake, security, proxy)
+    }
+
+    /// The address that the socket is connected to.
+    public var address: SocketAddress { timings.address }
+
+    /// When TLS was agreed on; nothing in it for plain connections.
+    public var handshake: HandshakeTimings { layers?.handshake ?? HandshakeTimings() }
+    /// What was agreed on; nil for plain connections.
+    public var security: TLSInfo? { layers?.security }
+    /// The proxy that the origin was reached by; `timings` and `address` are then the proxy's.
+    public var proxy: Proxy? { layers?.proxy }
+}
