@@ -3,7 +3,9 @@ import Testing
 @Suite("Documentation")
 struct DocumentationTests {
     /// Rooms in which nothing public lacks its words. A room is added by its name and never taken out.
-    static let documented = ["Uncurl", "UncurlExtras", "UncurlXML", "UncurlTestKit"]
+    static let documented = [
+        "HTTP1", "HTTPEngine", "Reactor", "TLS", "Uncurl", "UncurlExtras", "UncurlTestKit", "UncurlXML", "WebSocket",
+    ]
 
     /// Of all rooms: a member may implement what a protocol of another room requires.
     private static let declarations = PublicDeclarations(of: SourceTree.sources)
@@ -54,13 +56,16 @@ struct DocumentationTests {
             public extension A { var y: Int { 1 }; private var z: Int { 1 } }
             public protocol AA: Sendable { associatedtype AB; func ac(_ ad: Int) async; var ae: Int { get } }
             class AF { public func ag() {} }
+            public class AK { private var al = AM.open
+                enum AN { case ao } }
             open class AH { public class func ai() {}; open override func aj() {} }
             """
         )
         #expect(
             found.all.map { ($0.scope + [$0.name]).joined(separator: ".") } == [
                 "A", "A.b", "A.d", "A.==", "A.init(_:to:)", "A.K", "A.K.l", "A.K.o", "A.subscript(r:)",
-                "t(u:_:)", "K.w()", "A.y", "AA", "AA.AB", "AA.ac(_:)", "AA.ae", "AH", "AH.ai()", "AH.aj()",
+                "t(u:_:)", "K.w()", "A.y", "AA", "AA.AB", "AA.ac(_:)", "AA.ae", "AK", "AH", "AH.ai()",
+                "AH.aj()",
             ]
         )
     }

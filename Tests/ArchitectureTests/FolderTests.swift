@@ -69,6 +69,36 @@ struct FolderTests {
             "Activity": [],
             "Terminal": [],
         ],
+        "HTTPEngine": [
+            // What is asked for, and by which way.
+            "": [],
+            "Decoding": [],
+            "Rates": [],
+            "Errors": ["", "Decoding"],
+            "Bodies": ["Errors"],
+            "Origins": ["", "Errors"],
+            "Proxies": ["", "Errors", "Origins"],
+            "Routing": ["Origins", "Proxies"],
+            "Requests": ["Bodies", "Decoding", "Errors", "Origins", "Proxies", "Rates", "Routing"],
+            // How a connection is found, opened and held.
+            "Pool": ["Routing"],
+            "Settings": ["Origins", "Pool", "Proxies", "Requests"],
+            "Transport": [],
+            "Security": ["Origins", "Proxies", "Routing", "Settings", "Transport"],
+            "Reports": ["Errors", "Origins", "Pool", "Proxies"],
+            "Upgrades": ["Errors", "Reports", "Transport"],
+            "Connecting": [
+                "Errors", "Origins", "Pool", "Proxies", "Reports", "Routing", "Security", "Transport", "Upgrades",
+            ],
+            "Connections": ["Settings"],
+            // What becomes of a request.
+            "Exchanges": ["Bodies", "Decoding", "Errors", "Pool", "Rates", "Reports", "Requests", "Upgrades"],
+            "Engine": [
+                "Bodies", "Connecting", "Connections", "Decoding", "Errors", "Exchanges", "Origins", "Pool", "Proxies",
+                "Rates", "Reports", "Requests", "Routing", "Security", "Settings", "Transport", "Upgrades",
+            ],
+            "WebSocket": ["Errors", "Origins", "Requests", "Upgrades"],
+        ],
         "Reactor": [
             // What the operating system offers, and what time it is.
             "Time": [],
@@ -162,9 +192,10 @@ struct FolderTests {
 
     /// The most files of a room that may all refer to each other.
     private static let largestCircle = [
-        "HTTPSemantics": 3, "LoadGenerator": 4, "LoadReports": 3, "LocustWorker": 1, "Reactor": 2, "TestServer": 3,
+        "HTTP1": 2, "HTTPEngine": 4, "HTTPSemantics": 3, "LoadGenerator": 4, "LoadReports": 3, "LocustWorker": 1,
+        "Reactor": 2, "TestServer": 3,
         "TLS": 6, "Uncurl": 5, "UncurlExtras": 3, "UncurlTestKit": 1, "UncurlXML": 2,
-        "volley": 4,
+        "volley": 4, "WebSocket": 1,
     ]
 
     private static func folder(_ path: String) -> String {

@@ -124,7 +124,10 @@ struct DeclarationReader {
                         // The arrow closes no generics.
                         rest.hasPrefix("==") || rest.hasPrefix("->") ? 2 : 1
                     }
-                if length > 0 { found.append(Token(text: rest.prefix(length), line: number)) }
+                // A member's name is no keyword: `Life.open`, `.public`.
+                let isMember = found.last?.text == "." && isWord(first)
+                let text = isMember && Self.modifiers.contains(rest.prefix(length)) ? "_" : rest.prefix(length)
+                if length > 0 { found.append(Token(text: text, line: number)) }
                 rest = rest.dropFirst(max(1, length))
             }
         }
