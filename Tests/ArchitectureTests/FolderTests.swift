@@ -69,6 +69,16 @@ struct FolderTests {
             "Activity": [],
             "Terminal": [],
         ],
+        "HTTP1": [
+            "Errors": [],
+            "Grammar": ["Errors"],
+            // What is in a message, and where it ends.
+            "Fields": ["Errors", "Grammar"],
+            "Messages": ["Errors", "Fields", "Grammar"],
+            // How it is read, and how it is written.
+            "Parsers": ["Errors", "Fields", "Grammar", "Messages"],
+            "Writing": ["Errors", "Fields", "Grammar", "Messages"],
+        ],
         "HTTPEngine": [
             // What is asked for, and by which way.
             "": [],
