@@ -1,6 +1,8 @@
-/// A client's side of the opening handshake (RFC 6455 §4.1): the fields of one request, and the judgement of its answer.
+/// A client's side of the opening handshake (RFC 6455 §4.1): the fields of one request, and the judgement of its
+/// answer.
 ///
-/// For one request: another try, after a redirect or a challenge, takes a handshake of its own, since a key serves once.
+/// For one request: another try, after a redirect or a challenge, takes a handshake of its own, since a key serves
+/// once.
 public struct ClientHandshake: Sendable {
     /// The fields to send beside Connection and Upgrade, in their order.
     public let fields: [(name: String, value: String)]

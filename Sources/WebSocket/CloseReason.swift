@@ -37,8 +37,8 @@ public struct CloseReason: Hashable, Sendable {
         self.init(code: error.closeCode, text: CloseReason.cut(error.description))
     }
 
-    /// §7.4.1 and its registry: 1004 is reserved, 1005, 1006 and 1015 stand for what was not sent. §7.4.2: from 3000 on they belong to
-    /// libraries and applications; what lies between is for later versions of the protocol.
+    /// §7.4.1 and its registry: 1004 is reserved, 1005, 1006 and 1015 stand for what was not sent. §7.4.2: from 3000 on
+    /// they belong to libraries and applications; what lies between is for later versions of the protocol.
     public static func maySend(_ code: UInt16) -> Bool {
         switch code {
         case 1000...1003, 1007...1014, 3000...4999: true

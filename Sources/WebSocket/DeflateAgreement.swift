@@ -4,7 +4,8 @@ public struct DeflateAgreement: Hashable, Sendable {
     public var serverForgets = false
     /// The same of the client.
     public var clientForgets = false
-    /// How far back the server refers, as a power of two: 8 to 15. It is not held to it: what refers farther back is read all the same.
+    /// How far back the server refers, as a power of two: 8 to 15. It is not held to it: what refers farther back is
+    /// read all the same.
     public var serverWindowBits = 15
     /// Base-2 logarithm of the window of the client's messages, 8 to 15 (RFC 7692 §7.1.2.2).
     public var clientWindowBits = 15
@@ -14,8 +15,8 @@ public struct DeflateAgreement: Hashable, Sendable {
 
     static let name = "permessage-deflate"
 
-    /// Reads what a server answers (§7.1.1, §7.1.2). Nil: a parameter that it does not know, or twice, or out of its range; the client
-    /// fails the connection then (§7.1).
+    /// Reads what a server answers (§7.1.1, §7.1.2). Nil: a parameter that it does not know, or twice, or out of its
+    /// range; the client fails the connection then (§7.1).
     init?(response: ExtensionList.Element, to offer: DeflateOffer) {
         for parameter in response.parameters {
             switch (parameter.name, parameter.value) {

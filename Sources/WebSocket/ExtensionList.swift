@@ -44,7 +44,8 @@ struct ExtensionList {
             return true
         }
 
-        /// extension = extension-token *( ";" extension-param ); extension-param = token [ "=" (token | quoted-string) ]
+        /// extension = extension-token *( ";" extension-param ); extension-param = token [ "=" (token | quoted-string)
+        /// ]
         mutating func element() -> Element? {
             guard let name = token() else { return nil }
             var element = Element(name: name, parameters: [])

@@ -11,8 +11,8 @@ struct IncomingMessage {
 
     /// Set aside at once for a message that says its length: a peer that claims more must first send it.
     private static let reserved: UInt64 = 1 << 20
-    /// What a compressed message may take more than it holds: a sender that flushes after each octet needs seven for it. Without a limit a
-    /// message of empty blocks could go on for ever and never grow.
+    /// What a compressed message may take more than it holds: a sender that flushes after each octet needs seven for
+    /// it. Without a limit a message of empty blocks could go on for ever and never grow.
     private static let compressedFactor: UInt64 = 8
     /// The same for short ones: block headers, and empty blocks of a sender that has nothing to say.
     private static let compressedSurplus: UInt64 = 64 << 10
@@ -23,8 +23,8 @@ struct IncomingMessage {
         if header.isFinal, !isCompressed { bytes.reserveCapacity(Int(min(header.length, IncomingMessage.reserved))) }
     }
 
-    /// Whether a frame of this length may follow. What a compressed one comes to, only decompressing tells; here it is bounded by what it
-    /// may take.
+    /// Whether a frame of this length may follow. What a compressed one comes to, only decompressing tells; here it is
+    /// bounded by what it may take.
     func hasRoom(for length: UInt64, limit: Int) -> Bool {
         guard isCompressed else { return length <= UInt64(max(0, limit - bytes.count)) }
         let (most, isEndless) = UInt64(max(0, limit)).multipliedReportingOverflow(by: IncomingMessage.compressedFactor)

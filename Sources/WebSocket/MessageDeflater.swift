@@ -8,8 +8,8 @@ internal import CZlib
 
     private static let step = 16 << 10
 
-    /// Nil if zlib has no memory, or cannot keep to a window so small (256 octets): messages then go as they are, as each may
-    /// (§6).
+    /// Nil if zlib has no memory, or cannot keep to a window so small (256 octets): messages then go as they are, as
+    /// each may (§6).
     init?(windowBits: Int, keepsContext: Bool) {
         self.keepsContext = keepsContext
         guard windowBits > 8 else { return nil }

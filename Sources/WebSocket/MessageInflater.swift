@@ -10,8 +10,9 @@ internal import CZlib
 
     /// Written at a time, on the stack: a message grows by what it holds, not by what its peer claims.
     private static let step = 16 << 10
-    /// The largest window, whatever was agreed on. With a smaller one zlib refuses what refers farther back only where that was written by
-    /// an earlier call, so that its verdict would hang on how TCP cuts. Nothing in DEFLATE refers farther back than this (RFC 1951 §3.2.5).
+    /// The largest window, whatever was agreed on. With a smaller one zlib refuses what refers farther back only where
+    /// that was written by an earlier call, so that its verdict would hang on how TCP cuts. Nothing in DEFLATE refers
+    /// farther back than this (RFC 1951 §3.2.5).
     private static let windowBits: CInt = 15
     /// What every sender leaves away at a message's end: an empty block without compression (§7.2.1).
     private static let tail: [UInt8] = [0x00, 0x00, 0xFF, 0xFF]
@@ -52,7 +53,8 @@ internal import CZlib
         guard isUnderWay else { return }
         isUnderWay = false
         try feed(MessageInflater.tail.span, &message, limit)
-        // zlib says whether it stands between two blocks. Inside of one the message was cut, and the tail taken for content.
+        // zlib says whether it stands between two blocks. Inside of one the message was cut, and the tail taken for
+        // content.
         guard unsafe stream.pointee.data_type & 128 != 0 else { throw .corrupt("it is cut short") }
         if !keepsContext { unsafe inflateReset(stream) }
     }

@@ -1,5 +1,5 @@
-// The WebSocket protocol (RFC 6455) and its compression (RFC 7692), for either side: octets in, messages out. It knows no
-// sockets, no clocks and no HTTP beyond the values of its header fields.
+// The WebSocket protocol (RFC 6455) and its compression (RFC 7692), for either side: octets in, messages out. It knows
+// no sockets, no clocks and no HTTP beyond the values of its header fields.
 
 /// What a frame is (RFC 6455 §5.2).
 public enum Opcode: UInt8, Hashable, Sendable {

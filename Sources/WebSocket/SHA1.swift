@@ -1,5 +1,5 @@
-/// SHA-1 (RFC 3174), for Sec-WebSocket-Accept alone: a proof that the peer has read the request, with nothing secret in it
-/// (RFC 6455 §10.8).
+/// SHA-1 (RFC 3174), for Sec-WebSocket-Accept alone: a proof that the peer has read the request, with nothing secret in
+/// it (RFC 6455 §10.8).
 ///
 /// Twenty lines of our own rather than OpenSSL, which this room would need for nothing else.
 enum SHA1 {

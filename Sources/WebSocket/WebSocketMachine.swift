@@ -5,9 +5,9 @@
 ///     ├──the peer's Close, which is answered────▶ closed
 ///     └──a broken rule, from closing too────────▶ failed
 /// ```
-/// open: both sides may send anything. closing: our Close has been sent, and nothing of ours may follow; what the peer sends before
-/// its own still counts. closed, failed: nothing more is sent, and what comes is passed over (RFC 6455 §7.1.7).
-/// Nothing leads back.
+/// open: both sides may send anything. closing: our Close has been sent, and nothing of ours may follow; what the peer
+/// sends before its own still counts. closed, failed: nothing more is sent, and what comes is passed over (RFC 6455
+/// §7.1.7). Nothing leads back.
 public struct WebSocketMachine: ~Copyable {
     /// Where the conversation stands.
     public enum State: Hashable, Sendable {
@@ -61,8 +61,9 @@ public struct WebSocketMachine: ~Copyable {
     /// Shorter messages go as they are: compressing takes longer than sending what it spares.
     static let compressedLength = 64
 
-    /// Fragments of a message, unless told otherwise: a peer that streams its messages in pieces of 64 octets comes to 8 MiB with them. They
-    /// are counted because they may be empty: without a limit a message could go on for ever and never grow.
+    /// Fragments of a message, unless told otherwise: a peer that streams its messages in pieces of 64 octets comes to
+    /// 8 MiB with them. They are counted because they may be empty: without a limit a message could go on for ever and
+    /// never grow.
     public static let defaultFragmentCount = 1 << 17
 
     /// The machine of a conversation that the opening handshake has just begun.

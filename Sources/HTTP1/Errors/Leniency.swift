@@ -1,8 +1,8 @@
-/// Things old servers do that the grammar forbids, each to be allowed by name. A parser's default allows none; an engine's
-/// allows folds.
+/// Things old servers do that the grammar forbids, each to be allowed by name. A parser's default allows none; an
+/// engine's allows folds.
 ///
-/// None of them reaches chunk framing or trailers: RFC 9112 §2.2 lets a recipient take a bare LF in the lines of a head,
-/// not in chunk lines, and a fold there has no reading all parties share.
+/// None of them reaches chunk framing or trailers: RFC 9112 §2.2 lets a recipient take a bare LF in the lines of a
+/// head, not in chunk lines, and a fold there has no reading all parties share.
 public struct Leniency: OptionSet, Sendable, Hashable {
     public let rawValue: UInt8
 
@@ -12,8 +12,8 @@ public struct Leniency: OptionSet, Sendable, Hashable {
 
     /// A line of the head may end in LF alone (RFC 9112 §2.2).
     public static let bareLF = Leniency(rawValue: 1)
-    /// A field line may go on in a line that starts with a blank; the fold, with the blanks around it, reads as one space (RFC 9112 §5.2).
-    /// Never in Content-Length or Transfer-Encoding.
+    /// A field line may go on in a line that starts with a blank; the fold, with the blanks around it, reads as one
+    /// space (RFC 9112 §5.2). Never in Content-Length or Transfer-Encoding.
     public static let obsoleteLineFolding = Leniency(rawValue: 2)
     /// Blanks may stand between a field name and its colon and are dropped (RFC 9112 §5.1).
     public static let spaceBeforeColon = Leniency(rawValue: 4)

@@ -2,8 +2,8 @@
 ///
 /// Stored narrow, because every connection's parser carries a copy.
 public struct ParserLimits: Sendable, Hashable {
-    /// Start line and fields together, in octets. nginx takes 32 KiB, node 16, curl 300: 64 KiB holds every head seen in
-    /// the wild and keeps a thousand hostile connections within 64 MiB.
+    /// Start line and fields together, in octets. nginx takes 32 KiB, node 16, curl 300: 64 KiB holds every head seen
+    /// in the wild and keeps a thousand hostile connections within 64 MiB.
     public var headBytes: UInt32 = 64 * 1024
     /// Fields in a head, and fields in a trailer section. hyper stops at 100; pages with many cookies reach 150.
     public var fieldCount: UInt16 = 256

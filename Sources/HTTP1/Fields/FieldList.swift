@@ -67,8 +67,8 @@ func equalIgnoringCase(_ bytes: Span<UInt8>, _ range: Range<Int>, _ text: Static
     return true
 }
 
-/// The same for a text of letters and "-" and the whole value of a field, in words of eight octets: bit 5 alone tells no
-/// other octet of a value from those, for a value holds no CR, which would pass for "-".
+/// The same for a text of letters and "-" and the whole value of a field, in words of eight octets: bit 5 alone tells
+/// no other octet of a value from those, for a value holds no CR, which would pass for "-".
 @inline(__always)
 func isValue(_ bytes: Span<UInt8>, _ range: Range<Int>, _ text: StaticString) -> Bool {
     let length = text.utf8CodeUnitCount

@@ -1,7 +1,7 @@
 /// Where a field stands in its block of octets.
 ///
-/// Two words, written and read as such: fields of their own sizes would be stored one by one and loaded together, and the
-/// processor waits where it has to put a load together from several stores.
+/// Two words, written and read as such: fields of their own sizes would be stored one by one and loaded together, and
+/// the processor waits where it has to put a load together from several stores.
 struct FieldEntry: Sendable {
     /// Start of the name, start of the value.
     private var starts: UInt64

@@ -45,8 +45,8 @@ public struct HTTPFields: Sendable {
         (0..<count).filter { matches($0, name) }.map { value(at: $0) }
     }
 
-    /// All values of that name joined with ", " (RFC 9110 §5.3). nil without such a field, and always for Set-Cookie, the
-    /// one field that may not be joined: its dates hold commas.
+    /// All values of that name joined with ", " (RFC 9110 §5.3). nil without such a field, and always for Set-Cookie,
+    /// the one field that may not be joined: its dates hold commas.
     public func joined(_ name: String) -> String? {
         let values = values(of: name)
         guard !values.isEmpty, KnownField(name: name) != .setCookie else { return nil }
@@ -60,8 +60,8 @@ public struct HTTPFields: Sendable {
         }
     }
 
-    /// The same fields in storage of their own, no larger than they need: for keeping what a parser has filled. Its scratch is as
-    /// large as the largest head so far, and a parser that finds it shared makes another as large.
+    /// The same fields in storage of their own, no larger than they need: for keeping what a parser has filled. Its
+    /// scratch is as large as the largest head so far, and a parser that finds it shared makes another as large.
     public func trimmed() -> HTTPFields {
         var copy = HTTPFields()
         copy.block = Array(block[..<used])
@@ -241,8 +241,8 @@ extension HTTPFields: Equatable {
 }
 
 extension HTTPFields {
-    /// The same octets for names and values in the same order: what is sent of one is sent of the other. Between unchanged
-    /// copies of one value it looks at the ranges alone.
+    /// The same octets for names and values in the same order: what is sent of one is sent of the other. Between
+    /// unchanged copies of one value it looks at the ranges alone.
     public func isIdentical(to other: HTTPFields) -> Bool {
         guard count == other.count else { return false }
         let isOneBlock = block == other.block

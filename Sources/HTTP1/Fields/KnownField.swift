@@ -58,8 +58,8 @@ public enum KnownField: UInt8, Sendable, Hashable, CaseIterable {
 
     /// The field a name of token octets stands for; case does not matter (RFC 9110 §5.1).
     ///
-    /// Length first, then the first and the last eight octets with bit 5 set: among token octets only the two cases of a
-    /// letter meet there, and "-" stays itself. Names longer than sixteen octets take a third word in the middle.
+    /// Length first, then the first and the last eight octets with bit 5 set: among token octets only the two cases of
+    /// a letter meet there, and "-" stays itself. Names longer than sixteen octets take a third word in the middle.
     @inline(__always)
     static func identify(_ bytes: Span<UInt8>, _ start: Int, _ length: Int) -> KnownField {
         if length >= 8 {

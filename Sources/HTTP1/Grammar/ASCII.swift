@@ -31,8 +31,8 @@ enum ASCII {
         isIn(0x03FF_6CFA_0000_0000, 0x57FF_FFFF_C7FF_FFFE, byte)
     }
 
-    /// unreserved, sub-delims and "%", what a reg-name is made of (RFC 3986 §3.2.2), without ",": that is a sub-delim but
-    /// never part of a host; two Host values joined by a proxy would bring one.
+    /// unreserved, sub-delims and "%", what a reg-name is made of (RFC 3986 §3.2.2), without ",": that is a sub-delim
+    /// but never part of a host; two Host values joined by a proxy would bring one.
     @inline(__always)
     static func isHostName(_ byte: UInt8) -> Bool {
         isIn(0x2BFF_6FF2_0000_0000, 0x47FF_FFFE_87FF_FFFE, byte)
@@ -51,8 +51,8 @@ enum ASCII {
     }
 
     /// VCHAR without "#": what we let a request target be made of. RFC 3986 allows less (no `"`, `<`, `{`, `|` …), but
-    /// browsers send those, and none can end a line or a part of it. Octets from 0x80 are refused: a URI is ASCII. So is
-    /// "#": no form of RFC 9112 §3.2 has a fragment.
+    /// browsers send those, and none can end a line or a part of it. Octets from 0x80 are refused: a URI is ASCII. So
+    /// is "#": no form of RFC 9112 §3.2 has a fragment.
     @inline(__always)
     static func isTarget(_ byte: UInt8) -> Bool {
         byte > space && byte < delete && byte != hash

@@ -1,7 +1,7 @@
 /// The four forms of a request target (RFC 9112 §3.2) and the syntax of Host (RFC 9110 §7.2).
 enum RequestTarget {
-    /// CONNECT takes authority-form, OPTIONS may take "*", all others origin-form or absolute-form. The octets themselves
-    /// were checked before.
+    /// CONNECT takes authority-form, OPTIONS may take "*", all others origin-form or absolute-form. The octets
+    /// themselves were checked before.
     @inline(__always)
     static func isValid(
         _ bytes: Span<UInt8>,
@@ -49,8 +49,8 @@ enum RequestTarget {
         ASCII.isLetter(byte) || ASCII.isDigit(byte) || byte == 0x2B || byte == 0x2D || byte == ASCII.dot
     }
 
-    /// uri-host [ ":" port ], without userinfo. A server that took more could be made to see another host than the proxy
-    /// before it did.
+    /// uri-host [ ":" port ], without userinfo. A server that took more could be made to see another host than the
+    /// proxy before it did.
     static func isAuthority(_ bytes: Span<UInt8>, _ range: Range<Int>, needsPort: Bool) -> Bool {
         guard let hostEnd = endOfHost(bytes, range) else { return false }
         guard hostEnd < range.upperBound else { return !needsPort && hostEnd > range.lowerBound }

@@ -1,7 +1,7 @@
-// The one file that reads without bounds checks. Each `at`, `pair`, `word` and `vector` stands behind a comparison with the
-// end of the span; debug builds assert it again. The checks cost a third of a head's time, the optimiser proves few of
-// them. Covered by the scanner-equality tests (`ScannersTests`, any alignment, length 0 to 70), by the parser tests, which
-// are debug builds, and by every fuzz target under the address sanitizer, FuzzSplit above all.
+// The one file that reads without bounds checks. Each `at`, `pair`, `word` and `vector` stands behind a comparison with
+// the end of the span; debug builds assert it again. The checks cost a third of a head's time, the optimiser proves few
+// of them. Covered by the scanner-equality tests (`ScannersTests`, any alignment, length 0 to 70), by the parser tests,
+// which are debug builds, and by every fuzz target under the address sanitizer, FuzzSplit above all.
 
 extension Span<UInt8> {
     /// The octet at an index, checked.
@@ -35,8 +35,8 @@ extension Span<UInt8> {
         return unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: SIMD16<UInt8>.self)
     }
 
-    /// The length of the token from `start` on, if ":" ends it before `end`; else 0. Letters and "-" are what names are made
-    /// of nearly always.
+    /// The length of the token from `start` on, if ":" ends it before `end`; else 0. Letters and "-" are what names are
+    /// made of nearly always.
     @inline(__always)
     func nameLength(_ start: Int, _ end: Int) -> Int {
         var position = start
@@ -115,8 +115,8 @@ extension Span<UInt8> {
         return position
     }
 
-    /// The same where most often there is no such octet: `end` if so, else a place at or before the first, so that a caller that goes
-    /// on from there looks at nothing twice for long.
+    /// The same where most often there is no such octet: `end` if so, else a place at or before the first, so that a
+    /// caller that goes on from there looks at nothing twice for long.
     @inline(__always)
     func endOfLongValue(_ start: Int, _ end: Int) -> Int {
         guard end &- start >= 32 else { return endOfValue(start, end) }
@@ -197,8 +197,8 @@ private func isControl(_ octets: SIMD16<UInt8>) -> SIMDMask<SIMD16<Int8>> {
     (octets .< all(0x20)) .| (octets .== all(ASCII.delete))
 }
 
-/// Which lanes of a comparison are true, lowest first, as one bit in each four of a word. pmovmskb cannot be reached from
-/// Swift without C; a shift and a narrowing of pairs can.
+/// Which lanes of a comparison are true, lowest first, as one bit in each four of a word. pmovmskb cannot be reached
+/// from Swift without C; a shift and a narrowing of pairs can.
 private struct Lanes {
     private var lanes: UInt64
 
@@ -233,7 +233,8 @@ private struct Lanes {
     }
 }
 
-/// The low octets of eight pairs. Lane by lane, which becomes one instruction: the conversion of the library may be a call.
+/// The low octets of eight pairs. Lane by lane, which becomes one instruction: the conversion of the library may be a
+/// call.
 @inline(__always)
 private func narrowed(_ pairs: SIMD8<UInt16>) -> SIMD8<UInt8> {
     var octets = SIMD8<UInt8>()
@@ -250,9 +251,9 @@ private func wordOf(_ octets: SIMD8<UInt8>) -> UInt64 {
 
 /// Walks over the octets that no field value may hold, line ends among them, and over HTAB, from the first to the last.
 ///
-/// The blocks follow each other at a fixed stride whatever is found in them, so that the processor works on the next ones
-/// while the lines of this one are taken apart. Searching from each line's start instead makes every line wait for the one
-/// before it: 21 ns a line against 11.
+/// The blocks follow each other at a fixed stride whatever is found in them, so that the processor works on the next
+/// ones while the lines of this one are taken apart. Searching from each line's start instead makes every line wait for
+/// the one before it: 21 ns a line against 11.
 struct StopWalk {
     /// One bit in each two is set for a stop; the lowest stands for the octet at `base`.
     private var word: UInt64 = 0

@@ -23,8 +23,8 @@ public enum ResponseContext: Sendable, Hashable {
 }
 
 extension BodyFraming {
-    /// The framing of a final response: RFC 9112 §6.3, in its order. Errors carry the offset 0: the rule that was broken
-    /// has no one octet.
+    /// The framing of a final response: RFC 9112 §6.3, in its order. Errors carry the offset 0: the rule that was
+    /// broken has no one octet.
     public static func ofResponse(
         _ head: ResponseHead,
         answering context: ResponseContext

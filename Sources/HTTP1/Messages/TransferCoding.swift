@@ -1,7 +1,7 @@
 /// Transfer-Encoding (RFC 9112 §6.1, §7): a list of codings, of which we speak one.
 enum TransferCoding {
-    /// Returns if the list is `chunked` and nothing else. Codings before it would be framed well but cannot be undone here;
-    /// parameters on chunked are for no-one (§7.1), and "identity" is gone since RFC 7230.
+    /// Returns if the list is `chunked` and nothing else. Codings before it would be framed well but cannot be undone
+    /// here; parameters on chunked are for no-one (§7.1), and "identity" is gone since RFC 7230.
     @inline(__always)
     static func checkChunkedAlone(_ fields: inout HTTPFields) throws(HTTP1Error) {
         if let only = fields.table.first(.transferEncoding), isValue(fields.block.span, only.value, "chunked"),

@@ -65,8 +65,8 @@ struct BodyDecoder: Sendable {
         }
     }
 
-    /// Goes on where `takeData` gave up. `position` is moved behind what was read of `input`. `offset` is the place of its
-    /// first octet in the message, from which errors count.
+    /// Goes on where `takeData` gave up. `position` is moved behind what was read of `input`. `offset` is the place of
+    /// its first octet in the message, from which errors count.
     @inline(__always)
     mutating func decode(
         _ input: Span<UInt8>,
@@ -117,8 +117,8 @@ struct BodyDecoder: Sendable {
         return .data(0..<allowed)
     }
 
-    /// Trailers follow the grammar of fields (RFC 9112 §7.1.2), without leniency and with a limit of their own. They are
-    /// collected, for they are rare and short, and kept apart from the fields of the head (RFC 9110 §6.5.1).
+    /// Trailers follow the grammar of fields (RFC 9112 §7.1.2), without leniency and with a limit of their own. They
+    /// are collected, for they are rare and short, and kept apart from the fields of the head (RFC 9110 §6.5.1).
     @inline(never)
     private mutating func takeTrailers(
         _ input: Span<UInt8>,

@@ -70,7 +70,8 @@ struct ChunkedDecoder: Sendable {
         }
     }
 
-    /// Decodes up to the next slice of data, the end, or the end of the input; `position` is moved behind what was read.
+    /// Decodes up to the next slice of data, the end, or the end of the input; `position` is moved behind what was
+    /// read.
     @inline(__always)
     mutating func decode(
         _ bytes: Span<UInt8>,
@@ -89,7 +90,8 @@ struct ChunkedDecoder: Sendable {
         return true
     }
 
-    /// A chunk from its first digit on, or the rest of data begun before, the line end behind it included if it is here.
+    /// A chunk from its first digit on, or the rest of data begun before, the line end behind it included if it is
+    /// here.
     @inline(__always)
     private mutating func takeWholeChunk(
         _ bytes: Span<UInt8>,

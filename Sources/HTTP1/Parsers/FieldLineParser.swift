@@ -3,8 +3,8 @@
 ///     field-line = field-name ":" OWS field-value OWS        field-name = token
 ///
 /// Two ways through the same grammar: `takeLines` takes what is ordinary, many lines at a time, `step` takes everything
-/// else, a part of a line at a time, and is the only one to report errors. A line that the first gives up on is read once
-/// more by the second, never again after that: work stays linear however the input is cut.
+/// else, a part of a line at a time, and is the only one to report errors. A line that the first gives up on is read
+/// once more by the second, never again after that: work stays linear however the input is cut.
 struct FieldLineParser: Sendable {
     private enum Place: Sendable {
         case lineStart
@@ -53,8 +53,8 @@ struct FieldLineParser: Sendable {
         }
     }
 
-    /// Looks for the end of a value in octets that go on where the last ones ended, and that `advance` will be given with
-    /// them. True if they are nothing but more of the value: `advance` is then not needed.
+    /// Looks for the end of a value in octets that go on where the last ones ended, and that `advance` will be given
+    /// with them. True if they are nothing but more of the value: `advance` is then not needed.
     ///
     /// It is in them, not in the block they are copied to, because loads wait for stores of other sizes just made: at
     /// parts of 64 octets that doubled the time.
@@ -75,8 +75,8 @@ struct FieldLineParser: Sendable {
         case unusual
     }
 
-    /// Common lines: a token, ":", blanks, a value, CRLF, all within the limits. The first may have begun before, the last
-    /// may go on later. Stops at anything else, with the state as it is at the start of that line.
+    /// Common lines: a token, ":", blanks, a value, CRLF, all within the limits. The first may have begun before, the
+    /// last may go on later. Stops at anything else, with the state as it is at the start of that line.
     @inline(__always)
     private mutating func takeLinesHere(
         _ bytes: Span<UInt8>,

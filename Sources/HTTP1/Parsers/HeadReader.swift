@@ -48,7 +48,8 @@ struct HeadReader<StartLine: StartLineParser>: Sendable {
     private static var pieceBytes: Int { 2048 }
 
     /// The octets consumed if they complete the head; nil if they, all of the input, do not. On an error and on nil,
-    /// `fields` and `line` are to be cleared by the caller. Not inside a head, which `readOn` is for. `offset` is the place of the first octet in the message.
+    /// `fields` and `line` are to be cleared by the caller. Not inside a head, which `readOn` is for. `offset` is the
+    /// place of the first octet in the message.
     @inline(__always)
     mutating func read(
         _ input: Span<UInt8>,

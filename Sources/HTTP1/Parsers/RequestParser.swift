@@ -2,9 +2,9 @@
 ///
 ///     head ─▶ body ─▶ done ─begin─▶ head …        any ─▶ failed
 ///
-/// Used as `ResponseParser` is: `parse` until `.needsInput` or `.end`, then `begin()` for the next request, whose octets
-/// may already lie in what was not consumed (RFC 9112 §9.3.2). One empty line before a request line is skipped (§2.2).
-/// Errors know the status to answer with (`HTTP1Error.responseStatus`); the connection is then to be closed.
+/// Used as `ResponseParser` is: `parse` until `.needsInput` or `.end`, then `begin()` for the next request, whose
+/// octets may already lie in what was not consumed (RFC 9112 §9.3.2). One empty line before a request line is skipped
+/// (§2.2). Errors know the status to answer with (`HTTP1Error.responseStatus`); the connection is then to be closed.
 ///
 /// A value for one thread at a time.
 public struct RequestParser: Sendable {
@@ -49,8 +49,8 @@ public struct RequestParser: Sendable {
         persistence = .close
     }
 
-    /// Reads on. `head` is a scratch that the head is delivered in; while this parser says `.needsInput` its contents mean
-    /// nothing. After `.end` every call says `.end` and consumes nothing, until `begin`.
+    /// Reads on. `head` is a scratch that the head is delivered in; while this parser says `.needsInput` its contents
+    /// mean nothing. After `.end` every call says `.end` and consumes nothing, until `begin`.
     public mutating func parse(
         _ input: Span<UInt8>,
         into head: inout RequestHead

@@ -5,8 +5,8 @@
 ///                   └─┘ 1xx    └─▶ tunnel └─ any ─▶ failed
 ///
 /// Call `begin(answering:)` before each response, then `parse` with what has arrived until it says `.needsInput` or
-/// `.end`; octets it did not consume are to be offered again, with more behind them or without. What a given row of octets
-/// yields does not depend on how it was cut, except where slices of the body begin and end.
+/// `.end`; octets it did not consume are to be offered again, with more behind them or without. What a given row of
+/// octets yields does not depend on how it was cut, except where slices of the body begin and end.
 ///
 /// A value for one thread at a time. Holds no input: memory is bounded by `ParserLimits.headBytes`, and is none while
 /// heads arrive whole.
@@ -62,11 +62,11 @@ public struct ResponseParser: Sendable {
         persistence = .close
     }
 
-    /// Reads on. `head` is a scratch that heads are delivered in; between `.head` and the next response it is the caller's
-    /// to keep or to share, but while this parser says `.needsInput` its contents mean nothing.
+    /// Reads on. `head` is a scratch that heads are delivered in; between `.head` and the next response it is the
+    /// caller's to keep or to share, but while this parser says `.needsInput` its contents mean nothing.
     ///
-    /// After `.end` (and without `begin`) every call says `.end` and consumes nothing: octets that belong to no response
-    /// are for the caller to judge (RFC 9112 §9.2).
+    /// After `.end` (and without `begin`) every call says `.end` and consumes nothing: octets that belong to no
+    /// response are for the caller to judge (RFC 9112 §9.2).
     public mutating func parse(
         _ input: Span<UInt8>,
         into head: inout ResponseHead
@@ -243,8 +243,8 @@ public struct ResponseParser: Sendable {
         return .head
     }
 
-    /// RFC 9110 §15.2: any number of them, expected or not, ends nothing. We bound the number, and take 101 only where an
-    /// upgrade was offered and the fields of §7.8 confirm it.
+    /// RFC 9110 §15.2: any number of them, expected or not, ends nothing. We bound the number, and take 101 only where
+    /// an upgrade was offered and the fields of §7.8 confirm it.
     @inline(never)
     private mutating func acceptInformational(_ head: ResponseHead) throws(HTTP1Error) -> ParseEvent {
         if head.line.code == 101 {

@@ -1,8 +1,8 @@
 /// Writes heads, chunks and trailers, appending to a buffer of the caller's.
 ///
-/// Every octet is checked here, at the point of writing, whatever was checked before: nothing with CR, LF, NUL or another
-/// control in it goes out, and no message whose framing two recipients could read in two ways (RFC 9112 §6.2, §6.3).
-/// What is refused throws a `.local` error and leaves the buffer as it was.
+/// Every octet is checked here, at the point of writing, whatever was checked before: nothing with CR, LF, NUL or
+/// another control in it goes out, and no message whose framing two recipients could read in two ways (RFC 9112 §6.2,
+/// §6.3). What is refused throws a `.local` error and leaves the buffer as it was.
 public enum MessageSerializer {
     /// A request line, the fields and the empty line. HTTP/1.1 needs exactly one Host (RFC 9112 §3.2).
     public static func append(_ head: RequestHead, to buffer: inout [UInt8]) throws(HTTP1Error) {
@@ -66,8 +66,8 @@ public enum MessageSerializer {
         appendChunkEnd(to: &buffer)
     }
 
-    /// The size line of a chunk of `count` octets, for data that is sent from where it lies; `appendChunkEnd` goes behind
-    /// the data. Writes nothing for a count below 1: then neither data nor end may follow.
+    /// The size line of a chunk of `count` octets, for data that is sent from where it lies; `appendChunkEnd` goes
+    /// behind the data. Writes nothing for a count below 1: then neither data nor end may follow.
     public static func appendChunkHeader(count: Int, to buffer: inout [UInt8]) {
         guard count > 0 else { return }
         var shift = (63 - count.leadingZeroBitCount) / 4 * 4
@@ -84,8 +84,8 @@ public enum MessageSerializer {
         appendLineEnd(&buffer)
     }
 
-    /// The last chunk, the trailers and the empty line. Refuses fields that frame, route or authenticate, which no trailer
-    /// may be (RFC 9110 §6.5.1).
+    /// The last chunk, the trailers and the empty line. Refuses fields that frame, route or authenticate, which no
+    /// trailer may be (RFC 9110 §6.5.1).
     public static func appendLastChunk(
         trailers: HTTPFields = HTTPFields(),
         to buffer: inout [UInt8]

@@ -1,8 +1,9 @@
 public import Reactor
 
-/// A regular file, or a range of one, as a request's content. Its length is fixed here: what is appended to the file later
-/// is not sent, and a file that has become shorter fails the exchange with ``EngineError/bodyLengthMismatch(declared:given:)``
-/// and a reset, so that the server cannot take the part for the whole.
+/// A regular file, or a range of one, as a request's content. Its length is fixed here: what is appended to the file
+/// later is not sent, and a file that has become shorter fails the exchange with
+/// ``EngineError/bodyLengthMismatch(declared:given:)`` and a reset, so that the server cannot take the part for the
+/// whole.
 public struct FileBody: Sendable {
     /// Why a file is no body.
     public enum Problem: Error, Hashable, Sendable {

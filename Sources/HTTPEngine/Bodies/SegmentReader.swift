@@ -1,8 +1,8 @@
 internal import HTTP1
 internal import Reactor
 
-/// How far one sending of a ``SegmentedBody`` has come. Holds one file open, or one thread busy, at a time. A segment that gives
-/// less or more than it has declared fails, before the framing could be broken by it.
+/// How far one sending of a ``SegmentedBody`` has come. Holds one file open, or one thread busy, at a time. A segment
+/// that gives less or more than it has declared fails, before the framing could be broken by it.
 final class SegmentReader {
     enum Next {
         /// The middle one is content; any of them may be empty.
@@ -98,7 +98,8 @@ final class SegmentReader {
         if chunkLeft == 0 { owed = SegmentReader.lineEnd }
     }
 
-    /// Returns what of it is in memory; empty segments are passed over, since an empty chunk would end the body (RFC 9112 §7.1).
+    /// Returns what of it is in memory; empty segments are passed over, since an empty chunk would end the body (RFC
+    /// 9112 §7.1).
     private func begin(_ segment: SegmentedBody.Segment) throws(EngineError) -> [UInt8]? {
         switch segment {
         case .bytes(let bytes):

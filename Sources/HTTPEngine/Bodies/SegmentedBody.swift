@@ -1,5 +1,5 @@
-/// Content in pieces, sent one after the other as one: a form's boundaries in memory, its files from the disk, its streams from
-/// a thread.
+/// Content in pieces, sent one after the other as one: a form's boundaries in memory, its files from the disk, its
+/// streams from a thread.
 public struct SegmentedBody: Sendable {
     /// A piece of the content.
     public enum Segment: Sendable {

@@ -1,7 +1,7 @@
 public import Reactor
 
-/// Content from somewhere that makes its reader wait: a pipe, a slow disk, a stream of the user's. It is read on a thread of a
-/// pool, a little ahead of the socket, and never faster than the server takes it.
+/// Content from somewhere that makes its reader wait: a pipe, a slow disk, a stream of the user's. It is read on a
+/// thread of a pool, a little ahead of the socket, and never faster than the server takes it.
 public struct ThreadedBody: Sendable {
     /// For bodies that name no pool. Eight readers may wait at a time; the bodies of others then wait for one of these.
     public static let sharedPool = BlockingPool(name: "uncurl-body", threads: 8, queue: 1024)
@@ -13,8 +13,8 @@ public struct ThreadedBody: Sendable {
     let pool: BlockingPool
     let open: @Sendable () throws -> any BlockingReader
 
-    /// - Parameter open: makes the reader for one sending, from the content's start; called on a thread of the pool. Again
-    ///   after a retry, if `replayable`, and whenever the request is started anew.
+    /// - Parameter open: makes the reader for one sending, from the content's start; called on a thread of the pool.
+    ///   Again after a retry, if `replayable`, and whenever the request is started anew.
     public init(
         length: UInt64?,
         replayable: Bool = false,
@@ -30,15 +30,16 @@ public struct ThreadedBody: Sendable {
 
 /// One pass through content that may have to be waited for. Used by one thread at a time, but for ``interrupt()``.
 public protocol BlockingReader: AnyObject, Sendable {
-    /// The next bytes, at most `count` of them, waiting for at least one. Empty at the end, after which it is not called again;
-    /// nor after an error.
+    /// The next bytes, at most `count` of them, waiting for at least one. Empty at the end, after which it is not
+    /// called again; nor after an error.
     func read(atMost count: Int) throws -> [UInt8]
 
     /// The last call, once, whether or not the content was read to its end.
     func close()
 
     /// The rest is not needed, while a ``read(atMost:)`` may be waiting on its thread: it should return soon, with
-    /// whatever. Called on the engine's loop, which must not be blocked. Without it a wait holds its thread to its own end.
+    /// whatever. Called on the engine's loop, which must not be blocked. Without it a wait holds its thread to its own
+    /// end.
     func interrupt()
 }
 

@@ -41,8 +41,8 @@ final class ThreadedBodySource {
 ///   resting ──take, room──▶ filling (on the pool) ──full, or its share read──▶ resting
 ///                              └──end, error, abandoned──▶ over (reader closed)
 /// ```
-/// resting: no thread is in the reader. filling: one is, or is on its way. Each goes back to its pool after a share, so that
-/// a fast source and a fast server do not keep it from the others.
+/// resting: no thread is in the reader. filling: one is, or is on its way. Each goes back to its pool after a share, so
+/// that a fast source and a fast server do not keep it from the others.
 private final class BodyPipe: Sendable {
     private enum Phase { case resting, filling, over }
 

@@ -1,8 +1,8 @@
 internal import Reactor
 internal import TLS
 
-/// From a connected socket to a transport that HTTP can begin on: one step after the other, each fed with what comes in.
-/// Owns the socket and its registration until it hands both over. Loop-confined.
+/// From a connected socket to a transport that HTTP can begin on: one step after the other, each fed with what comes
+/// in. Owns the socket and its registration until it hands both over. Loop-confined.
 ///
 /// ```
 ///   begin ──▶ step ──▶ step ──▶ … ──▶ opened
@@ -11,7 +11,7 @@ internal import TLS
 ///            waiting (trust store, trust decision)       any ──▶ failed / cancelled
 /// ```
 final class ConnectionSetup: ReadinessHandler {
-    /// The machine that is fed at the moment.
+    /// The step under way, with its machine.
     enum Step {
         /// TLS with the origin, or with a proxy.
         case secure(TLSLayer, proxy: Bool)
@@ -94,7 +94,7 @@ final class ConnectionSetup: ReadinessHandler {
         }
     }
 
-    /// Through the layers that stand already, to the step under way.
+    /// Passes bytes through the TLS layers that are open already, to the step under way.
     private func pass(_ bytes: Span<UInt8>) {
         guard let layer = transport?.secure else { return feed(bytes) }
         let count = layer.decrypt(bytes)
@@ -104,7 +104,7 @@ final class ConnectionSetup: ReadinessHandler {
         switch layer.ending {
         case nil: break
         case .closed: ended(nil)
-        // Only a proxy's layer stands before all is open.
+        // Before all steps are done, only a proxy's layer is open.
         case .failed(let error): fail(.proxy(.tls(error)))
         }
     }
@@ -165,7 +165,7 @@ final class ConnectionSetup: ReadinessHandler {
         } catch {
             result = .failure(error)
         }
-        // An alert too, if it failed.
+        // This sends an alert, too, if the handshake failed.
         layer.takeOutput { send($0) }
         guard !isOver else { return }
         let rest = bytes.extracting(droppingFirst: offset)
@@ -201,7 +201,8 @@ final class ConnectionSetup: ReadinessHandler {
         }
     }
 
-    /// Bytes behind a handshake are the new layer's alone; those around it have had their turn.
+    /// Passes bytes that came behind a handshake to the new layer alone: the layers around it have decrypted them
+    /// already.
     private func pass(_ rest: Span<UInt8>, through layer: TLSLayer) {
         let count = layer.decryptOwn(rest)
         flush()

@@ -3,7 +3,7 @@ internal import HTTPSemantics
 internal import Reactor
 internal import TLS
 
-/// The steps of an ``ConnectionSetup`` that a proxy answers.
+/// The steps of a ``ConnectionSetup`` that a proxy answers.
 extension ConnectionSetup {
     // MARK: CONNECT
 
@@ -127,7 +127,7 @@ extension ConnectionSetup {
         }
     }
 
-    /// The names of a `socks5` proxy are ours to look up. One address is told it, IPv4 first: that every proxy reaches.
+    /// Looks a host up for a `socks5` proxy, which is told one address: IPv4 first, since every proxy reaches that.
     private func lookUp(_ host: String, _ port: UInt16, _ rest: Span<UInt8>) {
         do throws(ResolveError) {
             let resolution = try dial.services.resolver.resolve(host, on: loop) { [weak self] family, result in

@@ -42,8 +42,8 @@ struct DialServices {
 ///                waiting (no descriptor)
 /// ```
 final class Dial: ConnectorDelegate, TimerHandler {
-    /// What the connection is for: the first waiter, an exchange that had its turn and retries, a probe or a stream. A probe's limit
-    /// holds for the end of its connection as well. A stream dial's is kept for another attempt.
+    /// What the connection is for: the first waiter, an exchange that had its turn and retries, a probe or a stream. A
+    /// probe's limit holds for the end of its connection as well. A stream dial's is kept for another attempt.
     enum Purpose { case pool, retry(ExchangeID), probe(Probe, Duration?), stream(StreamDial, Duration?) }
 
     private enum State {
@@ -64,7 +64,7 @@ final class Dial: ConnectorDelegate, TimerHandler {
     private var deadline = Instant.never
     private var question: UInt64?
     private var identityQuestion: UInt64?
-    /// What a limit that runs out now runs out on.
+    /// What the dial is doing, for the error of a limit that runs out now.
     private var phase = TimeoutPhase.connect
     private var timings: ConnectTimings?
     private var handshake = HandshakeTimings()
@@ -90,8 +90,8 @@ final class Dial: ConnectorDelegate, TimerHandler {
 
     /// TLS with the host on a connection that is there already: after STARTTLS and its like.
     ///
-    /// - Parameter rest: what has come and has not been read. In the handshake it is no more than a peer's fault, so that nothing
-    ///   said in the clear passes for the secure peer's word.
+    /// - Parameter rest: what has come and has not been read. In the handshake it is no more than a peer's fault, so
+    ///   that nothing said in the clear passes for the secure peer's word.
     func secure(
         _ transport: consuming Transport,
         _ token: Token,
@@ -211,8 +211,8 @@ final class Dial: ConnectorDelegate, TimerHandler {
         return proxy ?? host.destination.origin
     }
 
-    /// A decision that people make may take longer than a network should: another limit holds meanwhile. The result sets
-    /// things back; false: the dial is gone.
+    /// Puts another limit in force: a decision that people make may take longer than a network should. The function
+    /// returned puts the first one back; false: the dial is gone.
     private func pause() -> () -> Bool {
         let resumed = (phase: phase, left: deadline.nanoseconds(since: services.loop.now))
         phase = .trustDecision
@@ -220,7 +220,7 @@ final class Dial: ConnectorDelegate, TimerHandler {
         return { [weak self] in
             guard let self else { return false }
             phase = resumed.phase
-            // What was left of no limit is none.
+            // Without a limit this is far in the future still.
             limit(to: services.loop.now.advanced(byNanoseconds: resumed.left))
             return true
         }

@@ -7,8 +7,8 @@ struct LocalAddresses {
 
     init(_ candidates: [SocketAddress]) { self.candidates = candidates }
 
-    /// The next in turn that can reach the family, where that is known before any look-up. If none can, one that makes the dial fail:
-    /// leaving by an address that was not asked for would be worse. Nil for the system's choice.
+    /// The next in turn that can reach the family, where that is known before any look-up. If none can, one that makes
+    /// the dial fail: leaving by an address that was not asked for would be worse. Nil for the system's choice.
     mutating func next(reaching family: SocketAddress.Family?) -> SocketAddress? {
         guard !candidates.isEmpty, family != .unix else { return nil }
         for _ in candidates {

@@ -36,18 +36,19 @@ final class Probe: ReadinessHandler, TimerHandler {
         isStarting = false
     }
 
-    /// Nothing was opened.
+    /// No connection could be opened.
     func failed(_ error: EngineError) {
         guard isStarting else { return end(.failure(error)) }
         let bound = LoopBound(self, on: loop)
         loop.post { bound.value.end(.failure(error)) }
     }
 
-    /// It is closed already.
+    /// A connection was opened, and is closed already.
     func succeeded(_ record: ConnectionRecord) { end(.success(record)) }
 
-    /// close_notify and FIN go out; then everything is read to the peer's own end. With TLS 1.3 that brings the tickets, and
-    /// the alert of a server that does not like our certificate: both come after our side of the handshake is done.
+    /// close_notify and FIN go out; then everything is read to the peer's own end. With TLS 1.3 that brings the
+    /// tickets, and the alert of a server that does not like our certificate: both come after our side of the handshake
+    /// is done.
     func part(_ transport: consuming Transport, _ token: Token, _ record: ConnectionRecord, at limit: Instant) {
         state = .parting(token, record)
         transport.secure?.closeWriting()
@@ -79,7 +80,7 @@ final class Probe: ReadinessHandler, TimerHandler {
         }
     }
 
-    /// A peer that does not end its side. The connection was opened all the same.
+    /// The peer has not closed its side in time. The probe has succeeded all the same: the connection was opened.
     func timerFired(_ id: TimerID) {
         timer = nil
         guard case .parting(_, let record) = state else { return }
@@ -87,7 +88,7 @@ final class Probe: ReadinessHandler, TimerHandler {
         end(.success(record))
     }
 
-    /// With the engine.
+    /// Ends the probe because the engine shuts down.
     func abandon() {
         transport?.socket.resetOnClose()
         end(.failure(.shutDown))

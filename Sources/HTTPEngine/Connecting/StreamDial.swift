@@ -18,7 +18,7 @@ public final class StreamDial {
         self.then = then
     }
 
-    /// Nothing is heard of it any more.
+    /// Gives the dial up. The completion is not called.
     public func cancel() {
         guard then != nil else { return }
         then = nil

@@ -1,7 +1,8 @@
 internal import HTTP1
 internal import Reactor
 
-/// What a connection is doing, and what may become of it: decides from events and instants, and touches no socket, timer or delegate.
+/// What a connection is doing, and what may become of it: decides from events and instants, and touches no socket,
+/// timer or delegate.
 /// ``Connection`` is its owner and performs what it decides.
 ///
 /// ```
@@ -9,8 +10,9 @@ internal import Reactor
 ///                    ▲                    │
 ///                    └──────parked────────┘
 /// ```
-/// idle: between messages, nothing queued to send, nothing unread that we know of; any news from the socket closes it (RFC 9112 §9.5),
-/// over TLS all but tickets and key updates. busy: an exchange's response is awaited, or coming in. closed: nothing follows.
+/// idle: between messages, nothing queued to send, nothing unread that we know of; any news from the socket closes it
+/// (RFC 9112 §9.5), over TLS all but tickets and key updates. busy: an exchange's response is awaited, or coming in.
+/// closed: nothing follows.
 struct ConnectionMachine {
     enum State: Equatable {
         /// Since then, by the clock that goes on in suspend.
@@ -69,7 +71,8 @@ struct ConnectionMachine {
         expiry = opened.advanced(byNanoseconds: maximumAge)
     }
 
-    /// A connection's part of the spread of ages, to be taken from its own: multiples of the golden ratio are nowhere dense.
+    /// A connection's part of the spread of ages, to be taken from its own: multiples of the golden ratio are nowhere
+    /// dense.
     static func ageDiscount(number: Int, spread: Int64) -> Int64 {
         guard spread > 0 else { return 0 }
         let part = UInt64(truncatingIfNeeded: number) &* 0x9E37_79B9_7F4A_7C15

@@ -4,8 +4,8 @@ internal import HTTP1
 /// a handful of these; each would cost more than the rest of its connection.
 final class Reading {
     var parser: ResponseParser
-    /// Bytes read from the socket that a paused consumer has not let through: content first, then the rest. Empty is not
-    /// nil: the decoder may hold back output, and the parser an end, that needs no more bytes.
+    /// Bytes read from the socket that a paused consumer has not let through: content first, then the rest. Empty is
+    /// not nil: the decoder may hold back output, and the parser an end, that needs no more bytes.
     var heldContent: [UInt8]?
     var heldInput: [UInt8]?
     var pace = ReadingPace.usual

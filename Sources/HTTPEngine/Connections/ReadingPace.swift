@@ -16,11 +16,12 @@ enum ReadingPace: Hashable {
     case fitful
 }
 
-/// A fast download costs what its wake-ups cost: left to itself, a socket wakes its reader for a record or two. So the kernel
-/// gathers, and the reader is woken for much at once (`SO_RCVLOWAT`); it still is at once for FIN, RST, and a full window.
+/// A fast download costs what its wake-ups cost: left to itself, a socket wakes its reader for a record or two. So the
+/// kernel gathers, and the reader is woken for much at once (`SO_RCVLOWAT`); it still is at once for FIN, RST, and a
+/// full window.
 ///
-/// Only where Content-Length says that so much is still to come, and only for a peer that sends without pause: the first
-/// pause ends it for the whole response, so nothing is held back twice.
+/// Only where Content-Length says that so much is still to come, and only for a peer that sends without pause: the
+/// first pause ends it for the whole response, so nothing is held back twice.
 enum Gathering {
     /// Of 64, 128 and 256 KiB this takes as little CPU as the largest (`./dev bench download`).
     static let amount = 128 * 1024

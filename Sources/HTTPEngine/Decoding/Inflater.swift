@@ -1,6 +1,7 @@
 internal import CZlib
 
-/// One zlib stream, undoing one content coding. The only file that touches zlib's pointers; fuzzed by FuzzContentDecoder.
+/// One zlib stream, undoing one content coding. The only file that touches zlib's pointers; fuzzed by
+/// FuzzContentDecoder.
 @safe final class Inflater {
     private enum State {
         /// Before the first bytes. A `deflate` stream tells by its first two whether it is zlib or raw.

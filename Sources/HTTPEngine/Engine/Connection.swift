@@ -1,16 +1,16 @@
 internal import HTTP1
 internal import Reactor
 
-/// One socket and what it is busy with: the owner of a ``ConnectionMachine``, which decides, and of a ``Link``, which moves bytes.
-/// Loop-confined.
+/// One socket and what it is busy with: the owner of a ``ConnectionMachine``, which decides, and of a ``Link``, which
+/// moves bytes. Loop-confined.
 ///
 /// Closed, it has no descriptor, no registration and no timer.
 final class Connection: ReadinessHandler, TimerHandler {
     /// Parts of a streamed body a turn, so that a source of small ones cannot hold the loop.
     static let partsPerTurn = 16
 
-    /// For so many nanoseconds of a turn a socket that has been emptied in it counts as empty: less than a packet takes from a server
-    /// to its neighbour and back.
+    /// For so many nanoseconds of a turn a socket that has been emptied in it counts as empty: less than a packet takes
+    /// from a server to its neighbour and back.
     private static let freshness: Int64 = 100_000
 
     let id: ConnectionID
@@ -18,7 +18,7 @@ final class Connection: ReadinessHandler, TimerHandler {
     let loop: EventLoop
     let host: Host
     let record: ConnectionRecord
-    /// In the order of their opening, for observers.
+    /// Its number in the order of opening, for observers.
     let number: Int
 
     private var machine: ConnectionMachine
@@ -64,7 +64,7 @@ final class Connection: ReadinessHandler, TimerHandler {
         if case .idle = machine.state { true } else { false }
     }
 
-    /// For the choice of which one makes room.
+    /// Since when it has been idle; never if it is not. The oldest one makes room.
     var idleSince: Instant {
         if case .idle(let since) = machine.state { since } else { .never }
     }
@@ -105,8 +105,8 @@ final class Connection: ReadinessHandler, TimerHandler {
 
     // MARK: Lease and release
 
-    /// Whether it can carry a request now. Epoll has said nothing as of the loop's last wait; what came since then shows in the socket
-    /// alone: the server's FIN, or an answer to no request, which would pass for the next one's.
+    /// Whether it can carry a request now. Epoll has said nothing as of the loop's last wait; what came since then
+    /// shows in the socket alone: the server's FIN, or an answer to no request, which would pass for the next one's.
     var isAlive: Bool { machine.isFresh(at: loop.sinceBoot, idleLimit: engine.idleLimit) && isQuiet }
 
     /// Whether the socket holds nothing unread: no bytes, no end.
@@ -115,18 +115,18 @@ final class Connection: ReadinessHandler, TimerHandler {
     /// Whether the socket holds bytes that no request has asked for. Over TLS they may be the session's own.
     var holdsStrayBytes: Bool { link.secure == nil && link.unread == .strayBytes }
 
-    /// Whether the clock says that the response ended just now. For a connection whose response has ended in this turn: the read that
-    /// brought the end has emptied the socket, and another look would cost a fifteenth of a request's time. The check fails where the
-    /// delegate has worked since then, or where another process had the core.
+    /// Whether the clock says that the response ended just now. For a connection whose response has ended in this turn:
+    /// the read that brought the end has emptied the socket, and another look would cost a fifteenth of a request's
+    /// time. The check fails where the delegate has worked since then, or where another process had the core.
     var isJustDrained: Bool {
         let turn = loop.now
         return loop.stamp().nanoseconds(since: turn) < Connection.freshness
     }
 
-    /// Whether the peer had closed its side before anything of the request reached it, so that it cannot have acted on it: the
-    /// connection ended by FIN (an RST behind one is EPIPE; ECONNRESET is an RST without one), and of all that was sent since the lease the
-    /// peer's kernel has acknowledged nothing. An RST alone proves nothing: its acknowledgement is not looked at, and a server may have read
-    /// the request before.
+    /// Whether the peer had closed its side before anything of the request reached it, so that it cannot have acted on
+    /// it: the connection ended by FIN (an RST behind one is EPIPE; ECONNRESET is an RST without one), and of all that
+    /// was sent since the lease the peer's kernel has acknowledged nothing. An RST alone proves nothing: its
+    /// acknowledgement is not looked at, and a server may have read the request before.
     func wasClosedBeforeRequest(_ exchange: Exchange, _ cause: Errno?) -> Bool {
         guard cause == nil || cause == .brokenPipe, let unacknowledged = link.unacknowledged else { return false }
         return UInt64(unacknowledged) >= link.secure?.ciphertextSent ?? exchange.report.bytesSent

@@ -3,7 +3,7 @@ internal import Reactor
 
 /// When a connection lets the kernel gather what comes, and when it does not.
 extension Connection {
-    /// Some of a large response has been passed on.
+    /// Called when some of a large response has been delivered.
     func gather(_ exchange: Exchange, _ reading: Reading) {
         let isWorth = (reading.parser.bodyRemaining ?? 0) >= UInt64(Gathering.amount) && exchange.throttle == nil
         switch reading.pace {
@@ -18,7 +18,7 @@ extension Connection {
         }
     }
 
-    /// From here on every byte counts again.
+    /// Makes every byte wake the reader again.
     func endGathering(_ pace: ReadingPace = .bulk) {
         guard let reading, case .gathering(let timer) = reading.pace else { return }
         loop.cancel(timer)
@@ -26,10 +26,11 @@ extension Connection {
         do throws(Errno) { try link.wake(for: 1) } catch { link.refused(error) }
     }
 
-    /// Not sooner after the last bytes than patience wants it; they are not told to the timer one by one.
+    /// Ends the gathering if no byte has come for ``Gathering/patience``, and otherwise waits for the rest of it: the
+    /// timer is not moved with each byte.
     func gatheringTimerFired(_ id: TimerID, _ exchange: Exchange) {
         guard let reading, reading.pace == .gathering(id) else { return }
-        // What we do not read ourselves is no pause of the peer's.
+        // A pause of the reader is no pause of the peer.
         guard exchange.isReading else { return endGathering() }
         let limit = exchange.lastActivity.advanced(byNanoseconds: Gathering.patience)
         guard limit > loop.now else { return endGathering(.fitful) }

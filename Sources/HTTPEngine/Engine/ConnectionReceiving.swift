@@ -45,7 +45,7 @@ extension Connection {
         if !isBulk { reading?.pace = .bulk }
     }
 
-    /// To the parser. False: the exchange is over, or paused with the rest held back.
+    /// Passes bytes to the parser. False: the exchange is over, or paused with the rest held back.
     func pass(_ bytes: Span<UInt8>, _ exchange: Exchange) -> Bool {
         exchange.report.bytesReceived += UInt64(bytes.count)
         if exchange.report.timings.responseStart == nil { exchange.report.timings.responseStart = loop.now }
@@ -55,7 +55,7 @@ extension Connection {
         return goesOn
     }
 
-    /// What the consumer's pause had held back comes first. False: paused again, or over.
+    /// Delivers what a pause had held back. False: the exchange is paused again, or over.
     private func passHeld(_ exchange: Exchange, _ reading: Reading) -> Bool {
         if let content = reading.heldContent {
             reading.heldContent = nil
@@ -227,7 +227,7 @@ extension Connection {
         )
     }
 
-    /// FIN (no error) or a failed read.
+    /// The connection has ended, by FIN (no error) or by a failed read.
     func ended(_ exchange: Exchange, _ error: Errno?) {
         peerEnded()
         if let error, !error.isPeerClosure, error != .timedOut { return engine.fail(exchange, .system(error)) }

@@ -2,14 +2,14 @@ internal import HTTP1
 internal import Reactor
 internal import TLS
 
-/// The response's way through TLS, and what a parked connection does with news.
+/// How a response passes through TLS, and what an idle connection does with bytes that come.
 extension Connection {
     /// False: the exchange is over, or paused with the rest held back.
     func receive(_ buffer: ReadBuffer, _ count: Int, _ exchange: Exchange, through layer: TLSLayer) -> Bool {
         let heldBack = layer.waitsForInput
         let opened = buffer.withBytes(count) { layer.decrypt($0) }
         link.flushSecure()
-        // First: a consumer that pauses for what came stops what comes, not what goes.
+        // Before the delivery: a consumer that pauses within it stops the reading, not the sending.
         if heldBack { link.updateInterest(reading: true, writing: !link.queue.isEmpty) }
         // No request may follow, however the response ends that is being read.
         if layer.ending != nil { peerEnded() }
@@ -41,8 +41,8 @@ extension Connection {
 
     // MARK: Parked
 
-    /// Reads what came. True: tickets and key updates alone, a server's right at any time (RFC 8446 §4.6); false: data that no request
-    /// asked for, or the end.
+    /// Reads what came. True: tickets and key updates alone, a server's right at any time (RFC 8446 §4.6); false: data
+    /// that no request asked for, or the end.
     func staysIdle() -> Bool {
         guard let secure = link.secure else { return false }
         let buffer = loop.readBuffer

@@ -30,11 +30,12 @@ extension Connection {
         } else {
             beginContent(exchange, request)
         }
-        // Once the turn's events are dealt with: the source is not asked before ``Engine/start(_:delegate:priority:)`` has returned the id.
+        // Once the turn's events are dealt with: the source is not asked before ``Engine/start(_:delegate:priority:)``
+        // has returned the id.
         loop.reschedule(link.token)
     }
 
-    /// The server's 100, or the end of our patience with it.
+    /// Sends content that waited for a 100: it has come, or the wait for it is over.
     func sendAwaitedContent(_ exchange: Exchange) {
         guard case .awaitingContinue = exchange.sending, let request = exchange.request else { return }
         beginContent(exchange, request)
@@ -62,9 +63,9 @@ extension Connection {
         return { handle.post { $0.bodyReady(id) } }
     }
 
-    /// The final answer came before the request had left. A server that was asked whether it wants the content, and answers
-    /// otherwise, does not; nor does one that refuses. Under a status of success the answer may be made of the very content, as
-    /// an echo is, and sending goes on.
+    /// The final answer came before the request had left. A server that was asked whether it wants the content, and
+    /// answers otherwise, does not; nor does one that refuses. Under a status of success the answer may be made of the
+    /// very content, as an echo is, and sending goes on.
     func answeredEarly(_ exchange: Exchange, status: Int) {
         switch exchange.sending {
         case .idle, .done, .stopped, .broken: return
@@ -219,7 +220,8 @@ extension Connection {
         link.append(bytes, isContent: true)
     }
 
-    /// From the page cache to the socket without a copy: a third of the CPU of reading and sending.
+    /// Sends a part of a file from the page cache without a copy, which takes a third of the CPU of reading and
+    /// sending.
     private func sendSlice(
         of file: OpenFile,
         at offset: UInt64,
@@ -236,7 +238,7 @@ extension Connection {
         do throws(Errno) {
             sent = try link.write(file, at: offset, atMost: wanted)
         } catch .invalidArgument {
-            // A file system that cannot give its pages away (sendfile(2)).
+            // The file system does not support sendfile(2).
             try readBite(of: file, at: offset, wanted, reader)
             return true
         } catch {
@@ -250,7 +252,7 @@ extension Connection {
         try reader.advance(sent)
         guard moved(exchange, sent, content: sent) else { return false }
         guard sent == wanted else { return true }
-        // A slice is a turn's share; the others come first.
+        // A slice is a turn's share: other connections come first.
         loop.reschedule(link.token)
         return false
     }

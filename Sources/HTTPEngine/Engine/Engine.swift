@@ -7,13 +7,13 @@ internal import TLS
 ///
 /// An engine lives on one loop, and everything here but ``handle`` is called on it. Dropped without
 /// ``shutdown(within:then:)`` it stays until its exchanges and idle connections have ended by themselves. A loop that
-/// ends before tells them nothing: shut the engine down first.
+/// ends before that calls no delegate: shut the engine down first.
 @safe public final class Engine {
     /// The loop that it lives on.
     public let loop: EventLoop
     /// What it was made with.
     public let configuration: EngineConfiguration
-    /// Hears what goes on; nil by default. It may be changed at any time, on the loop.
+    /// Receives events; nil by default. It may be changed at any time, on the loop.
     public var observer: (any EngineObserver)?
     /// What dials work with.
     let dialling: DialServices
@@ -28,17 +28,18 @@ internal import TLS
     let decoded: UnsafeMutableBufferPointer<UInt8>
 
     var hosts: [Destination: Host] = [:]
-    /// The one asked for last: most users talk to one host many times.
+    /// The host of the last request: most programs talk to one host many times.
     var lastHost: Host?
     var connections = SlotTable<Connection>()
     var dials: [ObjectIdentifier: Dial] = [:]
     var starved: [Host] = []
-    /// Dials that found no descriptor, the eldest first, and when they try again.
+    /// Dials that found no descriptor, the oldest first, and the timer of their next attempt.
     var descriptorLine: [Dial] = []
     var descriptorTimer: TimerID?
-    /// The connection whose exchange is just being told to have ended: one started meanwhile goes on with it.
+    /// The connection whose exchange has just ended, while the delegate is told so: an exchange that is started from
+    /// there takes it.
     var warm: Connection?
-    /// Outcomes whose exchange has been given back already, but whose delegate's turn is yet to come.
+    /// Exchanges that have been given back, but whose delegates have not been called yet.
     var untold = 0
     var spareDecoders = DecoderShelf()
     var readings: ReadingShelf
@@ -97,7 +98,8 @@ internal import TLS
 
     /// Starts an exchange; its outcome comes once, never before this call has returned.
     ///
-    /// - Parameter priority: of the exchanges that wait for a connection to the same host, those with more are served first.
+    /// - Parameter priority: of the exchanges that wait for a connection to the same host, those with more are served
+    ///   first.
     @discardableResult
     public func start(
         _ request: EngineRequest,
@@ -137,7 +139,8 @@ internal import TLS
         if let exchange = exchange(id) { fail(exchange, .cancelled) }
     }
 
-    /// Stops delivery, and soon the peer: its socket is no longer read. The idle timeout stands still meanwhile.
+    /// Stops the delivery of a response. The socket is no longer read, so the peer soon has to wait. The idle timeout
+    /// stands still.
     public func pause(_ id: ExchangeID) {
         guard let exchange = exchange(id), !exchange.isPaused else { return }
         exchange.isPaused = true
@@ -146,7 +149,7 @@ internal import TLS
         }
     }
 
-    /// Goes on where ``pause(_:)`` stopped, from the next turn on.
+    /// Continues a delivery that ``pause(_:)`` stopped, from the next turn of the loop on.
     public func resume(_ id: ExchangeID) {
         guard let exchange = exchange(id), exchange.isPaused else { return }
         exchange.isPaused = false
@@ -155,8 +158,8 @@ internal import TLS
         exchange.watch(at: loop.now)
     }
 
-    /// Nothing more of the request leaves while it is held, but for what the kernel has already. The idle timeout stands still only for
-    /// an answer that is paused (``pause(_:)``), too.
+    /// Stops or continues the sending of a request. What the kernel has already leaves all the same. The idle timeout
+    /// goes on, unless the response is paused (``pause(_:)``), too.
     public func hold(requestOf id: ExchangeID, _ isHeld: Bool) {
         guard let exchange = exchange(id), exchange.isSendingHeld != isHeld else { return }
         exchange.isSendingHeld = isHeld
@@ -168,10 +171,10 @@ internal import TLS
         }
     }
 
-    /// A streamed body that answered `.later` has more now.
+    /// Says that a streamed body whose last part was `.later` has more now.
     public func bodyReady(_ id: ExchangeID) {
         guard let exchange = exchange(id), let connection = connection(of: exchange) else { return }
-        // Next turn: the source may say so from within the very call that asks it.
+        // In the next turn: the source may call this from within the call that asks it for a part.
         loop.reschedule(connection.link.token)
     }
 
@@ -228,14 +231,14 @@ internal import TLS
         return result
     }
 
-    /// Whether an idle connection exists in any pool. Cheaper than ``statistics``, so it can be read before every request. Read from
-    /// within an outcome, it counts the connection that has just come free.
+    /// Whether an idle connection exists in any pool. Cheaper than ``statistics``, so it can be read before every
+    /// request. Read from within an outcome, it counts the connection that has just come free.
     public var hasFreeConnection: Bool {
         if warm != nil || lastHost.map({ $0.pool.idleCount > 0 }) == true { return true }
         return hosts.values.contains { $0.pool.idleCount > 0 }
     }
 
-    /// For other threads.
+    /// A reference that other threads may use.
     public var handle: EngineHandle { EngineHandle(self) }
 
     // MARK: Shutting down
@@ -312,7 +315,7 @@ public struct EngineStatistics: Hashable, Sendable {
     /// Exchanges without a connection.
     public var waiting = 0
 
-    /// Nothing of anything.
+    /// All counts zero.
     public init() {}
 }
 

@@ -20,7 +20,7 @@ extension Engine {
         return Host(destination, route, limit: configuration.connectionsPerHost)
     }
 
-    /// The connection just come free, without the way through the pool: it counts as busy all along.
+    /// The connection that has just come free. It skips the pool and counts as busy all along.
     func takeWarm(for request: EngineRequest) -> Connection? {
         guard let connection = warm, connection.host.destination == request.destination else { return nil }
         warm = nil
@@ -31,7 +31,7 @@ extension Engine {
         return nil
     }
 
-    /// The warmest idle connection that still lives.
+    /// The idle connection that was used last and is still usable.
     func takeIdle(_ host: Host, for request: EngineRequest) -> Connection? {
         while let id = host.pool.takeIdle() {
             guard let connection = connections[id] else {
@@ -48,15 +48,16 @@ extension Engine {
         return nil
     }
 
-    /// Whether `request` may be lost on this connection without a way to tell: the server may be closing it, and the request may be
-    /// sent only once.
+    /// Whether `request` may be lost on this connection without a way to tell: the server may be closing it, and the
+    /// request may be sent only once.
     func mayCarry(_ request: EngineRequest, _ connection: Connection) -> Bool {
         if request.isIdempotent, request.isReplayable { return true }
         let destination = connection.host.destination
         return !closingServers.mayClose(destination, answered: connection.answered, now: loop.now)
     }
 
-    /// To be called before a connection at rest is given up: what came on it was an answer to no request, or the server's end.
+    /// To be called before a connection at rest is given up: what came on it was an answer to no request, or the
+    /// server's end.
     func noteNews(of connection: Connection) {
         if connection.holdsStrayBytes {
             strayConnections += 1
@@ -113,13 +114,14 @@ extension Engine {
         return try ContentDecoder.make(for: encoding, limits: limits)
     }
 
-    /// It is in the engine's table no more: about to be closed, or another protocol's.
+    /// Removes a connection from the engine's table: it is about to be closed, or becomes another protocol's.
     func forget(_ connection: Connection) {
         connections.remove(connection.id)
         configuration.budget?.closed(by: self, open: connections.count)
     }
 
-    /// A place may be free, or a descriptor: the host that waits longest for one may dial, unless its waiters have left.
+    /// Called where a place or a descriptor may have come free: the host that waits longest dials, unless its waiters
+    /// have left.
     func feedStarved() {
         feedDials()
         while !starved.isEmpty, hasRoom {
@@ -145,7 +147,8 @@ extension Engine {
         return true
     }
 
-    /// A host with nothing left is forgotten: the table is as large as what is going on.
+    /// Removes a host that has neither connections nor waiters, so that the table does not grow with the hosts of the
+    /// past.
     func tidy(_ host: Host) {
         guard host.pool.isEmpty, !host.isStarved else { return }
         hosts[host.destination] = nil

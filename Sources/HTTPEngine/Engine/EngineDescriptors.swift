@@ -5,17 +5,17 @@ extension Engine {
     /// How often a dial that waits for a descriptor tries again: other parts of the process may have let go of one.
     private static let descriptorPause = Duration.milliseconds(50)
 
-    /// Closes an idle connection, so that a descriptor comes free: this engine's eldest, or else one of an engine that shares its budget. Waits
-    /// for other loops, for `limit` at most. False: there was none. Loop thread only.
+    /// Closes an idle connection, so that a descriptor comes free: this engine's eldest, or else one of an engine that
+    /// shares its budget. Waits for other loops, for `limit` at most. False: there was none. Loop thread only.
     public func makeRoom(within limit: Duration = .milliseconds(100)) -> Bool {
         if closeEldestIdle() { return true }
         return configuration.budget?.relieve(within: limit) ?? false
     }
 
-    /// A dial has found no descriptor. It waits until one may have come free, up to its own limit: an idle connection is given up for it, or
-    /// one of the busy ones ends. False: no connection holds any, and the dial has failed.
+    /// A dial has found no descriptor. It waits until one may have come free, up to its own limit: an idle connection
+    /// is given up for it, or one of the busy ones ends. False: no connection holds any, and the dial has failed.
     func awaitDescriptor(_ dial: Dial) -> Bool {
-        // A probe is there to find out.
+        // A probe is there to find out whether a connection can be opened.
         if case .probe = dial.purpose { return false }
         if closeEldestIdle() || connections.count > 0 {
             line(up: dial)
@@ -30,7 +30,8 @@ extension Engine {
         return true
     }
 
-    /// A descriptor may have come free: the dial that waits longest tries again. A dial ends here if its waiters have been served by other connections.
+    /// A descriptor may have come free: the dial that waits longest tries again. A dial ends here if its waiters have
+    /// been served by other connections.
     func feedDials() {
         while !descriptorLine.isEmpty {
             let dial = descriptorLine.removeFirst()
@@ -39,7 +40,7 @@ extension Engine {
         }
     }
 
-    /// It waits no more.
+    /// Removes a dial from the line.
     func leaveLine(_ dial: Dial) { descriptorLine.removeAll { $0 === dial } }
 
     private func line(up dial: Dial) {
@@ -47,7 +48,7 @@ extension Engine {
         if descriptorTimer == nil { armDescriptorTimer() }
     }
 
-    /// Nothing of ours holds a descriptor, here or in other engines.
+    /// Fails the dials that wait: no engine of the budget holds a descriptor that could come free.
     private func failDials() {
         guard connections.count == 0 else { return }
         let waiting = descriptorLine

@@ -25,7 +25,7 @@ extension Engine: DialOwner {
         case .pool: id = host.pool.firstWaiter
         case .retry(let exchange): id = exchange
         case .stream(_, let limit): return limit
-        // It has its limit already.
+        // A probe brings its own limit.
         case .probe: id = nil
         }
         let request = id.flatMap { exchange($0) }?.request
@@ -54,7 +54,7 @@ extension Engine: DialOwner {
         case .pool:
             perform(dial.host.pool.dialled(connection.id), dial.host)
         }
-        // Where this one found a descriptor, the next may.
+        // This dial found a descriptor, so the next may find one, too.
         feedDials()
         endIfDrained()
     }

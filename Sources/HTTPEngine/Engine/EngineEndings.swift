@@ -43,7 +43,8 @@ extension Engine {
         endIfDrained()
     }
 
-    /// The exchange is over, and HTTP on its connection: the pool's place is free, and the delegate gets the rest.
+    /// Ends an exchange and HTTP on its connection: the pool's place is free, and the delegate gets the upgraded
+    /// connection.
     func handOver(_ connection: Connection, of exchange: Exchange, unread: [UInt8]) {
         let upgraded = giveAway(connection, unread: unread)
         let farewell = exchange.takeFarewell()
@@ -114,7 +115,7 @@ extension Engine {
         endIfDrained()
     }
 
-    /// Takes an exchange off its connection, or out of the queue: it hears nothing more but its outcome.
+    /// Takes an exchange off its connection, or out of the queue. Its delegate is called once more, with the outcome.
     private func detach(_ exchange: Exchange, _ error: EngineError) {
         switch exchange.phase {
         case .free, .starting:

@@ -1,5 +1,5 @@
-/// Hears what goes on between exchanges and the network: for logs, meters and metrics. Called on the engine's loop, which
-/// must not be blocked; it may not call the engine back.
+/// Hears what goes on between exchanges and the network: for logs, meters and metrics. Called on the engine's loop,
+/// which must not be blocked; it may not call the engine back.
 public protocol EngineObserver: AnyObject {
     /// Something happened, just now by the loop's clock.
     func engine(_ engine: Engine, didObserve event: EngineEvent)

@@ -1,13 +1,14 @@
 internal import Reactor
 internal import TLS
 
-/// Connections that carry no request: what a test of handshakes is made of.
+/// Connections that carry no request, for tests of handshakes.
 extension Engine {
     /// Opens a connection as `request` would need it, proxies and TLS included, sends nothing over it, and ends it.
     ///
-    /// `then` is called once on the loop, and never before this call has returned: with the connection's story when it is
-    /// closed, or with why there was none. Under ``EngineConfiguration/Closing/fin`` the end is an orderly one of both sides,
-    /// so that tickets arrive for the next, and for that the peer has as long as for a connect; under
+    /// `then` is called once on the loop, and never before this call has returned: with the connection's record when it
+    /// is closed, or with the error that kept it from opening. Under ``EngineConfiguration/Closing/fin`` the end is an
+    /// orderly one of both sides, so that tickets arrive for the next, and for that the peer has as long as for a
+    /// connect; under
     /// ``EngineConfiguration/Closing/rst`` it comes at once. The connection belongs to no pool.
     public func probe(_ request: EngineRequest, then: @escaping (Result<ConnectionRecord, EngineError>) -> Void) {
         let probe = Probe(on: loop) { [self] probe, outcome in

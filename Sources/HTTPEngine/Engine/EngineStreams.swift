@@ -3,11 +3,11 @@ internal import TLS
 
 /// Connections that carry no HTTP from the start, through proxies where there are any.
 extension Engine {
-    /// Opens a connection to `origin`, TLS included where its scheme is https, and gives it away: it belongs to no pool, and
-    /// waits for no place in one. HTTP proxies are asked for a tunnel.
+    /// Opens a connection to `origin`, TLS included where its scheme is https, and gives it away: it belongs to no
+    /// pool, and waits for no place in one. HTTP proxies are asked for a tunnel.
     ///
     /// - Parameters:
-    ///   - options: of these, all that concern the way: endpoint, proxies, TLS, addresses, the limit on connecting.
+    ///   - options: those that concern the connection count: endpoint, proxies, TLS, addresses, the limit on connecting.
     ///   - then: called once on the loop, and never before this call has returned; not after ``StreamDial/cancel()``.
     @discardableResult
     public func open(
@@ -32,13 +32,13 @@ extension Engine {
         return asker
     }
 
-    /// Begins TLS with `origin` on a connection in use: what STARTTLS and its like agree on. The old connection is over, and
-    /// the new one is given to `then` as by ``open(_:options:then:)``. Everything queued must have left.
+    /// Begins TLS with `origin` on a connection in use: what STARTTLS and its like agree on. The old connection is
+    /// over, and the new one is given to `then` as by ``open(_:options:then:)``. Everything queued must have left.
     ///
     /// - Parameters:
     ///   - rest: what was read from the connection and not used. It goes to the handshake, which it mostly ends: a peer says
     ///     nothing between its consent and our first word.
-    ///   - options: of these, TLS and the limit on connecting, which is the handshake's.
+    ///   - options: TLS and the limit on connecting count, which is here the limit on the handshake.
     @discardableResult
     public func secure(
         _ connection: UpgradedConnection,
@@ -79,7 +79,7 @@ extension Engine {
         endIfDrained()
     }
 
-    /// Out of the engine's table, as after an upgrade.
+    /// Takes a connection out of the engine's table and gives its link to an upgraded one.
     ///
     /// - Parameter unread: what has come behind the head that ended HTTP.
     func giveAway(_ connection: Connection, unread: [UInt8] = []) -> UpgradedConnection {

@@ -71,8 +71,8 @@ public enum EngineError: Error, Hashable, Sendable {
         case upgradeWithContent
         /// All requests of a pipeline are held in memory: so many would take more than 256 MiB.
         case pipelineTooLarge(Int)
-        /// The server's last answer was HTTP/1.0's, so it knows no chunks, and content of unknown length has no other end in a request
-        /// (RFC 9112 §6.1).
+        /// The server's last answer was HTTP/1.0's, so it knows no chunks, and content of unknown length has no other
+        /// end in a request (RFC 9112 §6.1).
         case unknownLengthToHTTP10
     }
 }

@@ -34,9 +34,9 @@ final class Exchange: TimerHandler {
     /// Responses still to come, the current one included.
     var expected = 0
     var isPaused = false
-    /// By the caller's word; nothing of the request leaves.
+    /// Set by ``Engine/hold(requestOf:_:)``: nothing of the request leaves.
     var isSendingHeld = false
-    /// Nil for nearly all: no rate has been asked for.
+    /// Nil where no rate has been asked for, which is nearly always.
     var throttle: Throttle?
     /// A 417 has come: the expectation is not sent again.
     var expectationFailed = false
@@ -153,12 +153,13 @@ final class Exchange: TimerHandler {
 
     // MARK: Deadlines
 
-    /// Looks at the clock after anything that may have brought a deadline nearer. Cheap if it has not.
+    /// Arms the timer if the next deadline is nearer than the timer knows. Called after anything that may have changed
+    /// a deadline.
     func watch(at now: Instant) {
         let instant =
             switch verdict(at: now) {
             case .next(let instant): instant
-            // A limit of nothing. The timer tells it: no outcome comes from within a call of the user's.
+            // The limit is zero. The timer fails the exchange: no outcome comes from within a call of the program's.
             case .passed: now
             }
         guard instant < timerInstant else { return }

@@ -1,13 +1,13 @@
 public import HTTP1
 
-/// What the engine tells of an exchange. Always called on the engine's loop; it must not block.
+/// Receives what becomes of an exchange. Always called on the engine's loop; it must not block.
 ///
 /// The order: any number of informational heads, the final head, bytes, one outcome. Sending and
 /// receiving overlap: a server may answer before the request has left. After the outcome nothing follows.
 /// Every call may start, cancel, pause or resume exchanges, this one too.
 public protocol ExchangeDelegate: AnyObject {
-    /// A head. A status below 200 is informational (RFC 9110 §15.2): another follows, unless it is 101. `head` is the engine's
-    /// own storage, lent for the call; a copy kept beyond it is safe, and costs the engine one allocation.
+    /// A head. A status below 200 is informational (RFC 9110 §15.2): another follows, unless it is 101. `head` is the
+    /// engine's own storage, lent for the call; a copy kept beyond it is safe, and costs the engine one allocation.
     func exchange(_ id: ExchangeID, didReceive head: ResponseHead)
 
     /// Content, decoded as asked, in the loop's buffer: take what is needed before returning. Never empty.
@@ -21,9 +21,9 @@ public protocol ExchangeDelegate: AnyObject {
     /// declared replayable.
     func exchange(_ id: ExchangeID, needsBodyAt offset: UInt64) -> BodyPart
 
-    /// HTTP is over on this connection: the server has switched to a protocol of ``EngineRequest/Options/upgrade`` (101) or
-    /// opened a tunnel (2xx to CONNECT). The head came before; the exchange's outcome follows at once. The connection is the
-    /// delegate's now, to ``UpgradedConnection/start(_:)`` and to close.
+    /// HTTP is over on this connection: the server has switched to a protocol of ``EngineRequest/Options/upgrade``
+    /// (101) or opened a tunnel (2xx to CONNECT). The head came before; the exchange's outcome follows at once. The
+    /// connection is the delegate's now, to ``UpgradedConnection/start(_:)`` and to close.
     func exchange(_ id: ExchangeID, didUpgrade connection: UpgradedConnection)
 
     /// The end, exactly once (a pipeline: once a response). The connection, if it may be used again, is already back

@@ -11,15 +11,16 @@ protocol BudgetMember: AnyObject {
 
 /// What the connections of several engines may take of a process's descriptors: half of the limit, at least eight.
 ///
-/// Busy connections are never closed for it. Past the limit each connection that would be parked is closed instead, and each one that is
-/// opened closes an idle one, of whichever engine has one. So idle connections are bounded for the process, however many engines there
-/// are. Where descriptors run out all the same, an engine asks the others for their idle connections (``makeRoom(within:)``).
-/// Any thread.
+/// Busy connections are never closed for it. Past the limit each connection that would be parked is closed instead, and
+/// each one that is opened closes an idle one, of whichever engine has one. So idle connections are bounded for the
+/// process, however many engines there are. Where descriptors run out all the same, an engine asks the others for their
+/// idle connections (``makeRoom(within:)``). Any thread.
 public final class ConnectionBudget: Sendable {
     /// The budget of engines that name no other (``EngineConfiguration/budget``).
     public static let process = ConnectionBudget()
 
-    /// As few as these are always kept open: a process with so few descriptors would open a connection for each request.
+    /// As few as these are always kept open: a process with so few descriptors would open a connection for each
+    /// request.
     private static let least = 8
 
     private struct State {
@@ -62,7 +63,8 @@ public final class ConnectionBudget: Sendable {
         state.withLock { state in state.members.removeAll { $0.number == number } }
     }
 
-    /// Closes one idle connection, of the first engine that has one; the engines take turns. `then` hears whether there was one, on any loop.
+    /// Closes one idle connection, of the first engine that has one; the engines take turns. `then` hears whether there
+    /// was one, on any loop.
     func relieve(_ then: @escaping @Sendable (Bool) -> Void) {
         let turns = state.withLock { state -> [LoopBound<any BudgetMember>] in
             guard !state.members.isEmpty else { return [] }
@@ -85,8 +87,8 @@ public final class ConnectionBudget: Sendable {
         if !first.loop.post(ask) { relieve(members.dropFirst(), then) }
     }
 
-    /// The same for a caller that can go no further without a descriptor: waits for other loops until one of them has closed a
-    /// connection, for `limit` at most.
+    /// The same for a caller that can go no further without a descriptor: waits for other loops until one of them has
+    /// closed a connection, for `limit` at most.
     func relieve(within limit: Duration) -> Bool {
         let answer = Monitor<Bool?>(nil)
         relieve { found in answer.update { $0 = found } }

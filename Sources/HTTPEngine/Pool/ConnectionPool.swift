@@ -6,7 +6,8 @@
 ///                └no─▶ queue (+ dial)     └▶ idle (queue empty)        └▶ idle (queue empty)
 /// ```
 /// - Idle connections are used last in, first out: the warmest first, and the tail runs into its idle limit.
-/// - Waiters are served by priority, and first come, first served, by whichever connection comes free first, new or used.
+/// - Waiters are served by priority, and first come, first served, by whichever connection comes free first, new or
+///   used.
 /// - A dial belongs to the pool, not to the waiter that caused it; there are never more dials than waiters
 ///   at the time one is started, and never more connections than `limit`.
 struct ConnectionPool {
@@ -78,7 +79,7 @@ struct ConnectionPool {
     /// The owner gave the dial up; no waiter hears of it.
     mutating func dialAbandoned() { queueDials -= 1 }
 
-    /// A busy connection is free for the next.
+    /// A busy connection has come free for the next exchange.
     mutating func released(_ connection: ConnectionID) -> Step {
         busy -= 1
         return place(connection)

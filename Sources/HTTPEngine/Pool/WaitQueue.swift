@@ -1,5 +1,6 @@
-/// The exchanges that wait for a connection to one host: a line for each priority that has been asked for, the highest first, and
-/// within a line first come, first served. Nearly always there is one line, and most of the time it is empty.
+/// The exchanges that wait for a connection to one host: a line for each priority that has been asked for, the highest
+/// first, and within a line first come, first served. Nearly always there is one line, and most of the time it is
+/// empty.
 struct WaitQueue {
     /// A place in a line. Leaving it costs nothing but a mark.
     struct Ticket: Hashable {

@@ -15,7 +15,8 @@ public struct Proxy: Hashable, Sendable {
         /// SOCKS5, told names that it looks up.
         case socks5h
 
-        /// The ports that curl assumes. 1080 for HTTP is curl's choice, where most proxies listen at 8080 or 3128: name the port.
+        /// The ports that curl assumes. 1080 for HTTP is curl's choice, where most proxies listen at 8080 or 3128: name
+        /// the port.
         public var defaultPort: UInt16 {
             switch self {
             case .http, .socks5, .socks5h: 1080

@@ -3,8 +3,8 @@ internal import HTTPSemantics
 
 /// What each proxy has asked for, so that it asks once and not at every connection. One for an engine; loop-confined.
 final class ProxyAuthenticators {
-    /// More proxies than a program configures. A program that names other credentials with each request pays a round trip now and
-    /// then, rather than have them all remembered.
+    /// More proxies than a program configures. A program that names other credentials with each request pays a round
+    /// trip now and then, rather than have them all remembered.
     private static let capacity = 64
 
     private var known: [Proxy: Authenticator] = [:]

@@ -13,7 +13,8 @@ public enum ProxyEnvironment {
         public let problem: Proxy.Problem
     }
 
-    /// What the variables say, one by one: a program that goes on with those that it can read, needs the others' problems.
+    /// What the variables say, one by one: a program that goes on with those that it can read, needs the others'
+    /// problems.
     public struct Settings: Sendable {
         /// The proxy for http origins; nil for none.
         public let http: Result<Proxy?, Problem>

@@ -1,6 +1,7 @@
 internal import Reactor
 
-/// The rates of one exchange. What is above them is not slept away: the socket is left alone until the bucket has filled.
+/// The rates of one exchange. What is above them is not slept away: the socket is left alone until the bucket has
+/// filled.
 final class Throttle {
     private var sending: TokenBucket?
     private var receiving: TokenBucket?

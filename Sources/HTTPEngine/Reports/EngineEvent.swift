@@ -1,11 +1,12 @@
 public import TLS
 
-/// One thing that happened, by the time ``EventLoop/now``. Nothing here is needed to use an engine: each exchange's own story
-/// is in its ``ExchangeReport``.
+/// One thing that happened, by the time ``EventLoop/now``. Nothing here is needed to use an engine: each exchange's own
+/// story is in its ``ExchangeReport``.
 public enum EngineEvent: Sendable {
     /// No idle connection was there: the exchange stands in the host's queue.
     case waiting(ExchangeID, Origin)
-    /// An attempt to open a connection began. It belongs to the host, not to an exchange: the first in the queue gets the connection.
+    /// An attempt to open a connection began. It belongs to the host, not to an exchange: the first in the queue gets
+    /// the connection.
     case dialling(Origin)
     /// An attempt to open a connection came to nothing.
     case dialFailed(Origin, EngineError)

@@ -47,10 +47,11 @@ public struct ExchangeReport: Sendable {
     public internal(set) var retried = false
     /// Responses of a pipeline that had not come when this one ended; 0 for ordinary requests.
     public internal(set) var remaining = 0
-    /// Those responses will not come because the last one said that the connection closes: the server has acted on none of their requests
-    /// (RFC 9112 §9.6).
+    /// Those responses will not come because the last one said that the connection closes: the server has acted on none
+    /// of their requests (RFC 9112 §9.6).
     public internal(set) var closeAnnounced = false
-    /// Bytes behind the whole response, in the read that brought its end; the connection was closed for them. They count in
+    /// Bytes behind the whole response, in the read that brought its end; the connection was closed for them. They
+    /// count in
     /// ``bytesReceived``, too.
     public internal(set) var surplus: UInt32 = 0
     /// The connection that carried the exchange; nil if it never got one.

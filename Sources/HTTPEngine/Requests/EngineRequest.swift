@@ -53,8 +53,8 @@ public final class EngineRequest: Sendable {
         /// Over TLS, content that only the connection's end delimits counts as whole though the peer sent no
         /// close_notify before it closed. Anyone on the way can then cut it short unseen.
         public var toleratesMissingCloseNotify = false
-        /// Instead of ``EngineConfiguration/proxies``; `.direct` for none. Requests that are served by different proxies,
-        /// or by one with different credentials, never share a connection. A unix socket is behind no proxy.
+        /// Instead of ``EngineConfiguration/proxies``; `.direct` for none. Requests that are served by different
+        /// proxies, or by one with different credentials, never share a connection. A unix socket is behind no proxy.
         public var proxies: ProxyConfiguration?
         /// Where the connection is dialled from, instead of ``EngineConfiguration/localAddresses``; only addresses
         /// of its family are then reached. Port 0: any. Requests with different ones never share a connection. Means

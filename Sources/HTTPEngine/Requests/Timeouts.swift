@@ -7,7 +7,8 @@ public struct Timeouts: Hashable, Sendable {
     /// For a place in the pool: the host's limit is reached and others are served first. Counted apart
     /// from ``connect``, since the peer has no part in it. None.
     public var poolWait: Duration?
-    /// From the last byte of the request to the first of its response, an informational one included. None: ``idle`` covers it.
+    /// From the last byte of the request to the first of its response, an informational one included. None: ``idle``
+    /// covers it.
     public var responseHead: Duration?
     /// Without a byte moving either way. Stands still while the consumer has paused the exchange. 60 s.
     public var idle: Duration?

@@ -14,8 +14,8 @@ struct UpgradeOffer: Sendable {
     var isEmpty: Bool { protocols.isEmpty }
     var fieldValue: String { protocols.joined(separator: ", ") }
 
-    /// Names no case (§16.7: they are registered case-sensitively and matched without), at least one, and none that was not
-    /// offered.
+    /// Names no case (§16.7: they are registered case-sensitively and matched without), at least one, and none that was
+    /// not offered.
     func isTaken(by head: ResponseHead) -> Bool {
         guard let value = head.fields.joined("Upgrade") else { return false }
         let taken = value.split(separator: ",").map { UpgradeOffer.trimmed($0).lowercased() }

@@ -1,9 +1,9 @@
 internal import Reactor
 internal import TLS
 
-/// What tells one group of interchangeable connections from another: everything that decides which server is at the other end,
-/// and everything that decides whether we believe it. Re-use across any of it is how clients come to send one user's
-/// request under another's name.
+/// What tells one group of interchangeable connections from another: everything that decides which server is at the
+/// other end, and everything that decides whether we believe it. Re-use across any of it is how clients come to send
+/// one user's request under another's name.
 ///
 /// A class, made once a request: most requests are compared with the connection at hand by being the same object.
 final class Destination: Hashable, Sendable {

@@ -1,7 +1,7 @@
 internal import Reactor
 
-/// How a destination is reached: the address to connect to, and the steps from a connected socket to a connection that HTTP
-/// can use.
+/// How a destination is reached: the address to connect to, and the steps from a connected socket to a connection that
+/// HTTP can use.
 struct Route {
     let proxy: Proxy?
     let target: Connector.Target

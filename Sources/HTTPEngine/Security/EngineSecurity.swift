@@ -99,8 +99,8 @@ final class EngineSecurity {
         }
     }
 
-    /// Reads the store on a thread that may wait for disks; `then` is called on the loop once it is there, or has failed:
-    /// the handshake finds out which.
+    /// Reads the store on a thread that may wait for disks; `then` is called on the loop once it is there, or has
+    /// failed: the handshake finds out which.
     func loadTrust(_ trust: TrustStore, then: @escaping () -> Void) {
         let key = ObjectIdentifier(trust)
         if trustWaiters[key] != nil {

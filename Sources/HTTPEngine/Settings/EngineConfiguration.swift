@@ -8,8 +8,8 @@ public struct EngineConfiguration: Sendable {
     public var connectionsPerHost = 6
     /// Connections in all. At the limit the one idle longest makes room.
     public var connections = 256
-    /// What the connections of all engines of this budget may take of the process's descriptors; nil: no engine but this one counts, and up
-    /// to ``connections`` are kept.
+    /// What the connections of all engines of this budget may take of the process's descriptors; nil: no engine but
+    /// this one counts, and up to ``connections`` are kept.
     public var budget: ConnectionBudget? = .process
     /// How long a connection is parked. A server's `Keep-Alive: timeout` counts if it is shorter, less a second
     /// for our request to travel.
@@ -22,8 +22,8 @@ public struct EngineConfiguration: Sendable {
     public var exchangesPerConnection = Int.max
     /// How a connection that is done with ends.
     public var closing = Closing.fin
-    /// A request whose kept connection ends before any byte of its answer is sent once more where that does no harm (``RetryRule``). Off,
-    /// it fails: a load test tells what happened to each request it sent.
+    /// A request whose kept connection ends before any byte of its answer is sent once more where that does no harm
+    /// (``RetryRule``). Off, it fails: a load test tells what happened to each request it sent.
     public var resendsRequests = true
     /// The limits of exchanges whose requests name none.
     public var timeouts = Timeouts()
@@ -38,7 +38,8 @@ public struct EngineConfiguration: Sendable {
     /// How https servers are spoken to and believed; nil: ``TLSContext/standard``. Engines that share one share its
     /// tickets.
     public var tls: TLSContext?
-    /// The proxies that origins are reached by. The environment's count only where a program reads them, by ``ProxyEnvironment``.
+    /// The proxies that origins are reached by. The environment's count only where a program reads them, by
+    /// ``ProxyEnvironment``.
     public var proxies = ProxyConfiguration.direct
     /// How https proxies are spoken to and believed, instead of ``TLSContext/standard``.
     public var proxyTLS: TLSContext?
@@ -54,7 +55,8 @@ public struct EngineConfiguration: Sendable {
     public enum Closing: Sendable {
         /// In order: what was sent still arrives (RFC 9293 §3.6).
         case fin
-        /// At once and without TIME_WAIT, for load tests that open a connection a request. Only after the whole response.
+        /// At once and without TIME_WAIT, for load tests that open a connection a request. Only after the whole
+        /// response.
         case rst
     }
 

@@ -1,14 +1,15 @@
 internal import Reactor
 
-/// A transport on its loop: its registration, what it waits for, and the bytes that wait to be sent. It belongs to one connection after
-/// the other: an upgrade takes it from HTTP's and gives it to the next protocol's. Loop-confined.
+/// A transport on its loop: its registration, what it waits for, and the bytes that wait to be sent. It belongs to one
+/// connection after the other: an upgrade takes it from HTTP's and gives it to the next protocol's. Loop-confined.
 struct Link: ~Copyable {
     /// Reads a turn, of one buffer each: 256 KiB, then the others' turn comes. Level triggering brings us back.
     static let readsPerTurn = 4
 
     let loop: EventLoop
     let token: Token
-    /// Nil once it has been given away, or closed. Read by `switch`, which borrows it: optional chaining would move it out.
+    /// Nil once it has been given away, or closed. Read by `switch`, which borrows it: optional chaining would move it
+    /// out.
     private var transport: Transport?
     private(set) var queue = SendQueue()
     private var interest: Interest = [.read, .peerFinish]

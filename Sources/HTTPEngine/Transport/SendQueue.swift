@@ -37,8 +37,8 @@ struct SendQueue {
     /// Leaves `count` of what was just appended to an empty queue to those the kernel has already taken.
     mutating func skip(_ count: Int) { _ = advance(count) }
 
-    /// Sends until the queue is empty, `write` takes nothing more or `limit` bytes have gone. Pieces go in pairs, so that a head and a
-    /// small body share a call and a packet.
+    /// Sends until the queue is empty, `write` takes nothing more or `limit` bytes have gone. Pieces go in pairs, so
+    /// that a head and a small body share a call and a packet.
     mutating func flush(
         atMost limit: Int = .max,
         _ write: (Span<UInt8>, Span<UInt8>) throws(Errno) -> Int?

@@ -201,7 +201,8 @@ final class TLSLayer {
         return true
     }
 
-    /// All connections of the loop share the output buffer: what the kernel does not take moves to this connection's own.
+    /// All connections of the loop share the output buffer: what the kernel does not take moves to this connection's
+    /// own.
     private func keepOutput(from offset: Int) {
         let count = buffers.output.count
         guard count > 0 else { return }

@@ -15,8 +15,8 @@ struct Transport: ~Copyable {
     /// What was agreed on inside of what there was: from now on everything goes through `layer`.
     mutating func wrap(in layer: TLSLayer) { secure = layer }
 
-    /// Returns how many bytes have left this machine's hands, or nil if none did for lack of room. With TLS, bytes count
-    /// once all their ciphertext has left; until then the caller comes back with the same.
+    /// Returns how many bytes have left this machine's hands, or nil if none did for lack of room. With TLS, bytes
+    /// count once all their ciphertext has left; until then the caller comes back with the same.
     func write(_ first: Span<UInt8>, _ second: Span<UInt8>) throws(Errno) -> Int? {
         if let secure { return try secure.write(first, second, to: socket) }
         if second.isEmpty { return try socket.write(first) }

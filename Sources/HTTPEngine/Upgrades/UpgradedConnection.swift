@@ -2,7 +2,8 @@ internal import HTTP1
 public import Reactor
 internal import TLS
 
-/// Hears a connection that HTTP has handed over: on its loop, which must not be blocked. Every call may write, pause or close.
+/// Hears a connection that HTTP has handed over: on its loop, which must not be blocked. Every call may write, pause or
+/// close.
 public protocol UpgradedConnectionDelegate: AnyObject {
     /// In the loop's buffer: take what is needed before returning. Never empty.
     func connection(_ connection: UpgradedConnection, didReceive bytes: Span<UInt8>)
@@ -21,8 +22,9 @@ extension UpgradedConnectionDelegate {
     public func connection(_ connection: UpgradedConnection, didSend count: Int) {}
 }
 
-/// A connection that speaks another protocol from here on (RFC 9110 §7.8), or is a tunnel (§9.3.6): raw bytes both ways,
-/// inside of TLS where there is TLS. It has left the engine's pool, limits and shutdown: its holder closes it. Loop-confined.
+/// A connection that speaks another protocol from here on (RFC 9110 §7.8), or is a tunnel (§9.3.6): raw bytes both
+/// ways, inside of TLS where there is TLS. It has left the engine's pool, limits and shutdown: its holder closes it.
+/// Loop-confined.
 ///
 /// ```
 ///   held ──start──▶ open(reading: flowing ⇄ paused ─▶ ended, writing: open ─▶ finishing ─▶ finished) ──▶ closed
@@ -122,7 +124,8 @@ public final class UpgradedConnection {
         if isOpen, !isHeld, !isServed { loop.reschedule(link.token) }
     }
 
-    /// Queued without limit, and sent in this turn or the next, unless held. Ignored after ``finishWriting()`` and the end.
+    /// Queued without limit, and sent in this turn or the next, unless held. Ignored after ``finishWriting()`` and the
+    /// end.
     public func write(_ bytes: [UInt8]) {
         guard isOpen, writing == .open, !bytes.isEmpty else { return }
         link.append(bytes, isContent: true)
@@ -130,8 +133,9 @@ public final class UpgradedConnection {
         if !isServed { loop.reschedule(link.token) }
     }
 
-    /// Sends FIN behind what is queued; reading goes on. Over TLS the close_notify ends both directions, and the connection is
-    /// closed, unless `keepsReading`: peers that go on sending after our close_notify are few, and RFC 8446 §6.1 allows them.
+    /// Sends FIN behind what is queued; reading goes on. Over TLS the close_notify ends both directions, and the
+    /// connection is closed, unless `keepsReading`: peers that go on sending after our close_notify are few, and RFC
+    /// 8446 §6.1 allows them.
     public func finishWriting(keepsReading: Bool = false) {
         guard isOpen, writing == .open else { return }
         writing = .finishing
@@ -150,7 +154,8 @@ public final class UpgradedConnection {
         return unread
     }
 
-    /// What is under this connection, for another protocol's layer on it: the delegate hears nothing more. Nothing may be queued.
+    /// What is under this connection, for another protocol's layer on it: the delegate hears nothing more. Nothing may
+    /// be queued.
     ///
     /// - Returns: nil for one that is closed.
     func surrender() -> Link? {

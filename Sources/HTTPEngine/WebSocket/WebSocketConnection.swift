@@ -19,9 +19,9 @@ public protocol WebSocketConnectionDelegate: AnyObject {
 ///   held ──start──▶ open ──close──▶ closing ──┐
 ///                    └────────────────────────┴── the peer's Close, a broken rule ──▶ lingering ──▶ over
 /// ```
-/// held: nothing is read. closing: our Close is on its way, and the peer's must come within a limit; messages are passed over.
-/// lingering: the delegate has heard of the end; the transport is left to the server to close (RFC 6455 §7.1.1), for a moment.
-/// A lost connection leads from anywhere to over. Pings are answered in every state that may.
+/// held: nothing is read. closing: our Close is on its way, and the peer's must come within a limit; messages are
+/// passed over. lingering: the delegate has heard of the end; the transport is left to the server to close (RFC 6455
+/// §7.1.1), for a moment. A lost connection leads from anywhere to over. Pings are answered in every state that may.
 ///
 /// Loop-confined. Kept alive by its connection until that has ended.
 public final class WebSocketConnection {
@@ -48,8 +48,8 @@ public final class WebSocketConnection {
 
     /// For the server to close the transport, once it is agreed that there is nothing to say.
     private static let lingerTime = Duration.seconds(2)
-    /// Pongs wait while so much of ours has not left, and of several only the last remains (RFC 6455 §5.5.3): a peer that pings and does
-    /// not read fills no memory.
+    /// Pongs wait while so much of ours has not left, and of several only the last remains (RFC 6455 §5.5.3): a peer
+    /// that pings and does not read fills no memory.
     private static let pongRoom = 64 << 10
 
     private let connection: UpgradedConnection

@@ -39,7 +39,8 @@ extension ClientHandshake {
 }
 
 extension HTTPURL {
-    /// The URL of a WebSocket (RFC 6455 §3), as the http URL its handshake is sent to. A fragment, which §3 forbids, stays at home.
+    /// The URL of a WebSocket (RFC 6455 §3), as the http URL its handshake is sent to. A fragment, which §3 forbids,
+    /// stays at home.
     ///
     /// Offsets in problems are those of the text with `http` for `ws`.
     public init(webSocket text: String) throws(Problem) {

@@ -1,7 +1,7 @@
 internal import CLinux
 
-/// Writes to what a command line program was given: terminals, pipes, files. It waits until all is taken, so it is not for
-/// a loop's sockets.
+/// Writes to what a command line program was given: terminals, pipes, files. It waits until all is taken, so it is not
+/// for a loop's sockets.
 public enum BlockingOutput {
     /// The descriptor of standard output.
     public static let standard: CInt = 1

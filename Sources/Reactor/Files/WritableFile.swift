@@ -1,7 +1,7 @@
 internal import CLinux
 
-/// A regular file being written, from some offset on; one thread at a time. It waits for slow disks, as regular files cannot be
-/// polled; as a rule the kernel takes the bytes at once and writes them later.
+/// A regular file being written, from some offset on; one thread at a time. It waits for slow disks, as regular files
+/// cannot be polled; as a rule the kernel takes the bytes at once and writes them later.
 public final class WritableFile {
     private let descriptor: OwnedFD
     /// Where the next byte goes.
@@ -15,8 +15,8 @@ public final class WritableFile {
         offset = 0
     }
 
-    /// Opens a file that exists and cuts it off at `offset`; shorter ones are refused (EINVAL), for what lies between would be
-    /// zeros.
+    /// Opens a file that exists and cuts it off at `offset`; shorter ones are refused (EINVAL), for what lies between
+    /// would be zeros.
     public init(path: String, continuingAt offset: UInt64) throws(Errno) {
         descriptor = OwnedFD(
             taking: try callingOnce(.openFile) { unsafe path.withCString { unsafe uncurl_open_file_for_writing($0) } }

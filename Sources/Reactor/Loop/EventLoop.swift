@@ -9,10 +9,10 @@ public protocol ReadinessHandler: AnyObject {
 
 /// One thread, one epoll set, the sockets and timers on it. Knows nothing of HTTP or TLS.
 ///
-/// A turn: wait · sockets that are ready · sockets that asked to go on · timers (where one has run out, behind another look at the sockets) ·
-/// messages from other threads · what waits until nothing is ready.
-/// Everything registered here is confined to the loop's thread: plain classes, no locks. From
-/// other threads only ``post(_:)``, ``wake()``, ``isCurrent`` and ``stop()`` may be called.
+/// A turn: wait · sockets that are ready · sockets that asked to go on · timers (where one has run out, behind another
+/// look at the sockets) · messages from other threads · what waits until nothing is ready. Everything registered here
+/// is confined to the loop's thread: plain classes, no locks. From other threads only ``post(_:)``, ``wake()``,
+/// ``isCurrent`` and ``stop()`` may be called.
 public final class EventLoop: @unchecked Sendable {
     // `@unchecked`: the mutable fields below are touched by the loop's own thread alone; the mailbox
     // and the constants are what other threads see.
@@ -47,7 +47,8 @@ public final class EventLoop: @unchecked Sendable {
 
     /// The time this turn knows: one clock read serves a batch. Loop thread only.
     public private(set) var now: Instant
-    /// The turn's time on the clock that goes on in suspend: for the age of things that peers age too. Loop thread only.
+    /// The turn's time on the clock that goes on in suspend: for the age of things that peers age too. Loop thread
+    /// only.
     public var sinceBoot: Instant {
         if suspended == nil { suspended = clock.nanosecondsInSuspend }
         return now.advanced(byNanoseconds: suspended ?? 0)
@@ -159,8 +160,8 @@ public final class EventLoop: @unchecked Sendable {
         _ = consume former
     }
 
-    /// The handler is called again when this turn's events are dealt with, with `.rescheduled`: for work left over when its budget ended,
-    /// and for bytes that wait in a layer epoll does not see. Asked for twice, it comes twice.
+    /// The handler is called again when this turn's events are dealt with, with `.rescheduled`: for work left over when
+    /// its budget ended, and for bytes that wait in a layer epoll does not see. Asked for twice, it comes twice.
     public func reschedule(_ token: Token) { unfinished.append(token) }
 
     /// Registered sockets, the mailbox not counted.
@@ -180,12 +181,12 @@ public final class EventLoop: @unchecked Sendable {
     /// Timers that have neither fired nor been cancelled.
     public var armedTimers: Int { timers.count }
 
-    /// Sets the loop's one sharp timer, in place of what it was set to before: `handler` is called once, at the first look at
-    /// the clock from `deadline` on. That is some 50 µs later on an idle core, and within a batch of events after eight of
-    /// them. The first call makes the kernel's timers sharp for this thread (`PR_SET_TIMERSLACK`).
+    /// Sets the loop's one sharp timer, in place of what it was set to before: `handler` is called once, at the first
+    /// look at the clock from `deadline` on. That is some 50 µs later on an idle core, and within a batch of events
+    /// after eight of them. The first call makes the kernel's timers sharp for this thread (`PR_SET_TIMERSLACK`).
     ///
-    /// - Parameter spin: how long before the deadline to stop sleeping and to poll instead, in nanoseconds: sharper still,
-    ///   and paid with the core.
+    /// - Parameter spin: how long before the deadline to stop sleeping and to poll instead, in nanoseconds: sharper
+    ///   still, and paid with the core.
     public func setAlarm(at deadline: Instant, spin: Int64 = 0, _ handler: any AlarmHandler) {
         alarm.set(deadline, spin, handler)
     }
@@ -197,8 +198,9 @@ public final class EventLoop: @unchecked Sendable {
         return now
     }
 
-    /// Runs `call` once no socket has anything for us, a few turns from now at the latest: for work that costs less when it is
-    /// done together. In the order asked; what is asked for meanwhile waits for the next time. Loop thread only.
+    /// Runs `call` once no socket has anything for us, a few turns from now at the latest: for work that costs less
+    /// when it is done together. In the order asked; what is asked for meanwhile waits for the next time. Loop thread
+    /// only.
     public func runWhenIdle(_ call: @escaping () -> Void) { idleCalls.add(call) }
 
     // MARK: Running
@@ -242,9 +244,9 @@ public final class EventLoop: @unchecked Sendable {
         if idleCalls.isDue(afterEvents: ready) { for call in idleCalls.take() { call() } }
     }
 
-    /// Fires the timers that have run out. The sockets are looked at once more first, and the clock is not read again in between: what had
-    /// come before a deadline is dealt with before its timer fires, even if this thread stood still meanwhile (SIGSTOP, a debugger, a
-    /// signal that ended the wait early, a busy machine).
+    /// Fires the timers that have run out. The sockets are looked at once more first, and the clock is not read again
+    /// in between: what had come before a deadline is dealt with before its timer fires, even if this thread stood
+    /// still meanwhile (SIGSTOP, a debugger, a signal that ended the wait early, a busy machine).
     private func fireTimers() {
         guard let next = timers.nextWake, next <= now else { return }
         takeReadyEvents()
@@ -253,8 +255,8 @@ public final class EventLoop: @unchecked Sendable {
         }
     }
 
-    /// Dispatches what is ready now, without waiting and at this turn's time: batch after batch, as long as there may be sockets that
-    /// have had no turn.
+    /// Dispatches what is ready now, without waiting and at this turn's time: batch after batch, as long as there may
+    /// be sockets that have had no turn.
     private func takeReadyEvents() {
         for _ in 0...registrations / Poller.batch {
             guard let ready = try? poller.wait(milliseconds: 0) else { return }

@@ -3,10 +3,10 @@ internal import Synchronization
 
 /// What other threads leave for a loop, and the eventfd that wakes it.
 ///
-/// A post wakes the loop only if none has since the loop last looked (32 concurrent callers were
-/// measured at 0.07–0.18 wakes a request), and never from the loop's own thread. The eventfd is registered edge-triggered, so the loop
-/// never reads it: each write is a new edge. It lives as long as the mailbox, that is until the last
-/// handle to the loop is gone, so no writer meets a closed or re-used descriptor.
+/// A post wakes the loop only if none has since the loop last looked (32 concurrent callers were measured at 0.07–0.18
+/// wakes a request), and never from the loop's own thread. The eventfd is registered edge-triggered, so the loop never
+/// reads it: each write is a new edge. It lives as long as the mailbox, that is until the last handle to the loop is
+/// gone, so no writer meets a closed or re-used descriptor.
 final class Mailbox: Sendable {
     enum Message {
         case call(@Sendable () -> Void)

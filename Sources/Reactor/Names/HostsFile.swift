@@ -1,6 +1,8 @@
-/// The machine's own table of names (hosts(5)), read anew for each look-up, as `getaddrinfo` does: a change counts at once.
+/// The machine's own table of names (hosts(5)), read anew for each look-up, as `getaddrinfo` does: a change counts at
+/// once.
 ///
-/// What stands there needs no server. Read apart from `getaddrinfo`, it is answered however many look-ups wait for silent servers.
+/// What stands there needs no server. Read apart from `getaddrinfo`, it is answered however many look-ups wait for
+/// silent servers.
 struct HostsFile: Sendable {
     /// Blocklists have some 300,000 lines; what is larger is left to `getaddrinfo`.
     private static let largest: UInt64 = 16 << 20

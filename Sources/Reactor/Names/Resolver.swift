@@ -2,10 +2,10 @@ internal import Synchronization
 
 /// Names to addresses. One serves any number of loops, from any thread.
 ///
-/// `getaddrinfo` runs on a pool of its own, IPv6 and IPv4 as two look-ups that are answered apart, so that
-/// a slow AAAA cannot hold back A. Equal look-ups that are under way share one call. Numeric hosts,
-/// overrides and `localhost` are answered on the spot, and names of the hosts file ahead of all that wait for servers. There is no cache: `getaddrinfo` tells no lifetime,
-/// and the machine's own resolver keeps one.
+/// `getaddrinfo` runs on a pool of its own, IPv6 and IPv4 as two look-ups that are answered apart, so that a slow AAAA
+/// cannot hold back A. Equal look-ups that are under way share one call. Numeric hosts, overrides and `localhost` are
+/// answered on the spot, and names of the hosts file ahead of all that wait for servers. There is no cache:
+/// `getaddrinfo` tells no lifetime, and the machine's own resolver keeps one.
 public final class Resolver: Sendable {
     /// One look-up of one family. It may block: it runs on the resolver's pool.
     public typealias LookupFunction =
@@ -13,9 +13,9 @@ public final class Resolver: Sendable {
 
     /// How names are looked up.
     public struct Options: Sendable {
-        /// Look-ups that run at once, each on a thread that ends when there is no more work. A look-up whose servers are silent holds its
-        /// thread for ten seconds and more, and cannot be cancelled: 128 are 64 such names in both families, all other names go on
-        /// beside them.
+        /// Look-ups that run at once, each on a thread that ends when there is no more work. A look-up whose servers
+        /// are silent holds its thread for ten seconds and more, and cannot be cancelled: 128 are 64 such names in both
+        /// families, all other names go on beside them.
         public var threads = 128
         /// Names that need no server (hosts(5)); nil: `lookup` alone is asked.
         public var hostsFile: String? = "/etc/hosts"

@@ -1,6 +1,7 @@
 internal import CLinux
 
-/// Follows this machine's links, addresses and default routes, and asks the kernel for the way to an address. Lives on a loop.
+/// Follows this machine's links, addresses and default routes, and asks the kernel for the way to an address. Lives on
+/// a loop.
 public final class InterfaceMonitor: ReadinessHandler {
     /// Look-ups that wait for the kernel's word, which comes in microseconds; beyond this it is not answering.
     public static let maximumLookups = 4_096
@@ -44,8 +45,8 @@ public final class InterfaceMonitor: ReadinessHandler {
     /// Nil until everything is known.
     public var state: NetworkState? { told }
 
-    /// By which way packets to that address go, by the kernel's rules and all its tables. Answered in a later turn; not at all
-    /// after ``close()``.
+    /// By which way packets to that address go, by the kernel's rules and all its tables. Answered in a later turn; not
+    /// at all after ``close()``.
     public func path(to address: IPAddress, answer: @escaping (NetworkPath) -> Void) {
         guard token != nil, lookups.count < Self.maximumLookups else {
             loop.post { [bound = LoopBound(answer, on: loop)] in bound.value(.none) }

@@ -12,8 +12,8 @@ public enum LinkMedium: Hashable, Sendable, CaseIterable {
     /// Where the kernel tells what its devices are.
     public static let systemFolder = "/sys/class/net"
 
-    /// By the driver's word (DEVTYPE in sysfs), by the kind of a link made in software, and only then by its name, which
-    /// systemd gives by the same word (systemd.net-naming-scheme(7)).
+    /// By the driver's word (DEVTYPE in sysfs), by the kind of a link made in software, and only then by its name,
+    /// which systemd gives by the same word (systemd.net-naming-scheme(7)).
     ///
     /// - Parameters:
     ///   - hardware: ARPHRD_….

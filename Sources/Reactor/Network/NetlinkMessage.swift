@@ -1,10 +1,10 @@
-/// The kernel's form of what it says of links, addresses and routes (netlink(7), rtnetlink(7)): lengths, types and attributes
-/// in the machine's own byte order. Reads what it is given and nothing else.
+/// The kernel's form of what it says of links, addresses and routes (netlink(7), rtnetlink(7)): lengths, types and
+/// attributes in the machine's own byte order. Reads what it is given and nothing else.
 struct NetlinkMessage {
     let type: UInt16
     let flags: UInt16
-    /// Of the request that this answers; 0 for news. News of what another program changed bear its number, so a number counts
-    /// only with the port of the socket that chose it.
+    /// Of the request that this answers; 0 for news. News of what another program changed bear its number, so a number
+    /// counts only with the port of the socket that chose it.
     let sequence: UInt32
     let payload: ArraySlice<UInt8>
 

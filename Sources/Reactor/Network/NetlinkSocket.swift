@@ -1,7 +1,7 @@
 internal import CLinux
 
-/// A socket to the kernel's routing tables. It belongs to the network namespace of the thread that opened it, wherever it is
-/// used later.
+/// A socket to the kernel's routing tables. It belongs to the network namespace of the thread that opened it, wherever
+/// it is used later.
 public struct NetlinkSocket: ~Copyable, Sendable {
     private let fd: OwnedFD
     /// What the kernel calls it; answers to it bear this.

@@ -1,5 +1,5 @@
-/// Makes links, addresses and routes of the kernel's messages (rtnetlink(7)). A message that it cannot read is nil: it is
-/// the kernel's, so it is merely newer than this code.
+/// Makes links, addresses and routes of the kernel's messages (rtnetlink(7)). A message that it cannot read is nil: it
+/// is the kernel's, so it is merely newer than this code.
 struct RoutingReader {
     /// Where devices say what they are.
     var folder = LinkMedium.systemFolder

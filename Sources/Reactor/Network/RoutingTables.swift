@@ -1,15 +1,16 @@
-/// Keeps a ``NetworkState`` by what the kernel says: asks for the tables, follows the changes, and asks again where something
-/// may have been missed. It decides; its owner sends and receives.
+/// Keeps a ``NetworkState`` by what the kernel says: asks for the tables, follows the changes, and asks again where
+/// something may have been missed. It decides; its owner sends and receives.
 ///
 ///     idle ──need──▶ dumping links ─▶ addresses ─▶ routes ──▶ idle
 ///       ▲                                            │
 ///       └──────────── nothing needed ────────────────┘
 ///
-/// One table is asked for at a time: the kernel refuses a second dump on a socket with EBUSY. While a table is told, changes of
-/// it arrive in between, in the order in which they happened, so they are applied to the new table.
+/// One table is asked for at a time: the kernel refuses a second dump on a socket with EBUSY. While a table is told,
+/// changes of it arrive in between, in the order in which they happened, so they are applied to the new table.
 ///
-/// The kernel is silent about some routes that go: those of IPv4 when their link is switched off, or when the address goes that
-/// they were for (fib_disable_ip, fib_sync_down_addr). So a change of links or addresses asks for the routes again.
+/// The kernel is silent about some routes that go: those of IPv4 when their link is switched off, or when the address
+/// goes that they were for (fib_disable_ip, fib_sync_down_addr). So a change of links or addresses asks for the routes
+/// again.
 struct RoutingTables {
     struct Needs: OptionSet {
         let rawValue: UInt8

@@ -88,8 +88,8 @@ public struct Socket: ~Copyable {
 
     // MARK: Bytes
 
-    /// One `recv` into the loop's buffer. Fewer bytes than its capacity, or than `limit`, mean that the socket is drained:
-    /// level-triggered readiness reports anything that comes later.
+    /// One `recv` into the loop's buffer. Fewer bytes than its capacity, or than `limit`, mean that the socket is
+    /// drained: level-triggered readiness reports anything that comes later.
     public func read(into buffer: ReadBuffer, atMost limit: Int = .max) throws(Errno) -> Read {
         let count = try retryingInterruptsOrBlocking(.receive, on: number) {
             unsafe uncurl_recv(number, buffer.storage.baseAddress, allowance(min(buffer.capacity, limit)))
@@ -119,8 +119,8 @@ public struct Socket: ~Copyable {
         }
     }
 
-    /// One `sendfile`, which copies nothing through this process. Returns how many bytes the kernel took, nil if it took
-    /// none for lack of room, and 0 where the file ends at or before `offset`.
+    /// One `sendfile`, which copies nothing through this process. Returns how many bytes the kernel took, nil if it
+    /// took none for lack of room, and 0 where the file ends at or before `offset`.
     public func send(_ file: OpenFile, at offset: UInt64, atMost count: Int) throws(Errno) -> Int? {
         guard let offset = Int64(exactly: offset) else { throw .invalidArgument }
         return try retryingInterruptsOrBlocking(.sendFile, on: number) {
@@ -148,8 +148,8 @@ public struct Socket: ~Copyable {
         }
     }
 
-    /// Bytes handed to the kernel that the peer's kernel has not acknowledged (SIOCOUTQ, tcp(7)), after the connection's end too; nil where
-    /// that cannot be told.
+    /// Bytes handed to the kernel that the peer's kernel has not acknowledged (SIOCOUTQ, tcp(7)), after the
+    /// connection's end too; nil where that cannot be told.
     public var unacknowledged: Int? {
         if injectedFault(.getsockopt) != nil { return nil }
         let count = uncurl_unacknowledged(number)
@@ -184,14 +184,14 @@ public struct Socket: ~Copyable {
         try? setOption(uncurl_SOL_TCP, uncurl_TCP_KEEPCNT, 4)
     }
 
-    /// Readable from `count` bytes on, not from one: where so many are known to come (SO_RCVLOWAT, socket(7)). The end of
-    /// the stream, an error and a full window still count at once, and a read still takes what is there.
+    /// Readable from `count` bytes on, not from one: where so many are known to come (SO_RCVLOWAT, socket(7)). The end
+    /// of the stream, an error and a full window still count at once, and a read still takes what is there.
     public func wakeReader(for count: Int) throws(Errno) {
         try setOption(uncurl_SOL_SOCKET, uncurl_SO_RCVLOWAT, CInt(clamping: count))
     }
 
-    /// What the kernel holds unread, counted with its own overhead: twice `count` (SO_RCVBUF, socket(7)). Left alone, Linux lets a
-    /// reader's share grow to the last of `net.ipv4.tcp_rmem`, with megabytes that stay unread.
+    /// What the kernel holds unread, counted with its own overhead: twice `count` (SO_RCVBUF, socket(7)). Left alone,
+    /// Linux lets a reader's share grow to the last of `net.ipv4.tcp_rmem`, with megabytes that stay unread.
     public func limitUnread(to count: Int) throws(Errno) {
         try setOption(uncurl_SOL_SOCKET, uncurl_SO_RCVBUF, CInt(clamping: count))
     }

@@ -8,9 +8,9 @@ internal import CLinux
 /// reads and writes through the same sockets. Other loops of the process, a test's server for instance, see nothing
 /// of it. Made, installed (``EventLoop/faults``) and read on the loop's thread.
 ///
-/// A call that is made to fail never reaches the kernel. An error that means the end of a connection ends it, though: the
-/// kernel reports that end to every later call, and so must we. An injected EAGAIN leaves the socket ready, so epoll reports it
-/// again and the loop spins: chances are kept below one, and such a run ends.
+/// A call that is made to fail never reaches the kernel. An error that means the end of a connection ends it, though:
+/// the kernel reports that end to every later call, and so must we. An injected EAGAIN leaves the socket ready, so
+/// epoll reports it again and the loop spins: chances are kept below one, and such a run ends.
 public final class FaultPlan {
     /// A call that fails for certain.
     public struct Failure: Sendable {

@@ -16,7 +16,8 @@ public enum TLSError: Error, Hashable, Sendable {
     case notTLS(firstBytes: [UInt8])
     /// No protocol version in common, or the peer chose one below the minimum.
     case unsupportedVersion
-    /// An older version came out of the handshake than both sides speak (RFC 8446 §4.1.3, RFC 7507): it was changed on its way.
+    /// An older version came out of the handshake than both sides speak (RFC 8446 §4.1.3, RFC 7507): it was changed on
+    /// its way.
     case downgraded
     /// No cipher suite in common.
     case noSharedCipher

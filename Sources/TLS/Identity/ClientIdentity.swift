@@ -6,7 +6,8 @@ public struct ClientIdentity: Sendable {
     /// The identity's own certificate first.
     public let chain: [Certificate]
     private let key: PrivateKey
-    /// SHA-256 over the digests of the chain: two identities with the same are the same, for keys of pools and sessions.
+    /// SHA-256 over the digests of the chain: two identities with the same are the same, for keys of pools and
+    /// sessions.
     public let digest: [UInt8]
 
     /// - Parameters:

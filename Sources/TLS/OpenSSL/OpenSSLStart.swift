@@ -1,7 +1,8 @@
 internal import COpenSSL
 
-/// OpenSSL begins without taking itself down at `exit`: threads that outlive the main one, such as one that still reads a trust
-/// store, would go on in freed tables (seen as a crash in one of thirty short runs). The kernel takes the memory back.
+/// OpenSSL begins without taking itself down at `exit`: threads that outlive the main one, such as one that still reads
+/// a trust store, would go on in freed tables (seen as a crash in one of thirty short runs). The kernel takes the
+/// memory back.
 ///
 /// Only the first initialisation of a process decides that, so whatever may come first passes here.
 enum OpenSSLStart {

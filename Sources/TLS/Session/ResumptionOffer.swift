@@ -17,9 +17,9 @@ struct Provenance: Sendable {
     }
 }
 
-/// Decides which session a client offers to resume: none that was made under another answer of the user's than he gives now.
+/// Decides which session a client offers to resume: none that was made under another answer than the program gives now.
 ///
-/// He is asked before the first byte, by what the newest session remembers of the server. What he said is kept: the full
+/// It is asked before the first byte, by what the newest session remembers of the server. Its answer is kept: the full
 /// handshake, if it comes to one, does not ask again about the same certificates and the same wish.
 ///
 /// ```

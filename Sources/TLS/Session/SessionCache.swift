@@ -1,11 +1,12 @@
 internal import COpenSSL
 internal import Synchronization
 
-/// Sessions to resume, of one ``TLSContext``: trust settings, versions and ALPN are the same for all of them. What else tells
-/// peers apart is in the key, and what the user decided, where he does, in each session's ``Provenance``.
+/// Sessions to resume, of one ``TLSContext``: trust settings, versions and ALPN are the same for all of them. What else
+/// tells peers apart is in the key, and what the program decided, where it is asked, is in each session's
+/// ``Provenance``.
 ///
-/// A TLS 1.3 ticket is handed out once (RFC 8446 §C.4): presented again, most servers refuse it, and an observer on the way
-/// could link the connections. A TLS 1.2 session stays until it is refused or too old.
+/// A TLS 1.3 ticket is handed out once (RFC 8446 §C.4): presented again, most servers refuse it, and an observer on the
+/// way could link the connections. A TLS 1.2 session stays until it is refused or too old.
 public final class SessionCache: Sendable {
     private let hostLimit: Int
     private let ticketsPerHost: Int
@@ -45,8 +46,8 @@ public final class SessionCache: Sendable {
 
     var generation: Int { state.withLock { $0.generation } }
 
-    /// What the newest session was made under that is still good. None that was made under other roots: those since gone
-    /// must not be trusted on.
+    /// What the newest session was made under that is still good. None that was made under other roots: those since
+    /// gone must not be trusted on.
     func newest(_ key: String, under anchors: TrustAnchors?) -> Provenance? {
         state.withLock { state in
             SessionCache.settle(&state, anchors)

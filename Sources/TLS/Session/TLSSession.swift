@@ -19,8 +19,8 @@ internal import COpenSSL
         case needsInput
         /// The roots are not loaded yet: to be called again when ``TLSContext/trust`` is.
         case needsRoots
-        /// ``TLSConfiguration/TrustDecision/asks``: to be called again after ``TLSSession/decide(_:)``. Before the first
-        /// byte it is about the server as a session to resume knows it; refused, that session is not offered.
+        /// ``TLSConfiguration/TrustDecision/asks``: to be called again after ``TLSSession/decide(_:)``. Before the
+        /// first byte it is about the server as a session to resume knows it; refused, that session is not offered.
         case trust(PeerTrust)
         /// ``TLSConfiguration/IdentityDecision/asks``: to be called again after ``TLSSession/present(_:)``. Before the
         /// first byte it is the wish that the server had when a session to resume was made; with another answer than
@@ -48,8 +48,8 @@ internal import COpenSSL
         case failed(TLSError)
     }
 
-    /// What the peer can make us write without sending a byte of data: some hundred answers to key updates, of which RFC 8446
-    /// §5.5 needs one in 2²⁴ records, or to HelloRequests, all of which are declined.
+    /// What the peer can make us write without sending a byte of data: some hundred answers to key updates, of which
+    /// RFC 8446 §5.5 needs one in 2²⁴ records, or to HelloRequests, all of which are declined.
     static let answerLimit = 8 * 1024
 
     let ssl: OpaquePointer

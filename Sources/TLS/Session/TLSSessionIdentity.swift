@@ -18,7 +18,8 @@ extension TLSSession {
         }
     }
 
-    /// The answer to ``Handshake/identity(_:)``; the handshake then goes on with its next call. Anything else is ignored.
+    /// The answer to ``Handshake/identity(_:)``; the handshake then goes on with its next call. Anything else is
+    /// ignored.
     public func present(_ answer: IdentityAnswer) {
         if case .client(let client) = role {
             let configured = client.context.configuration.identity

@@ -33,8 +33,8 @@ extension TLSSession {
         return unsafe uncurl_handshake(ssl) == SSL_ERROR_NONE
     }
 
-    /// At a server: asks the client for a new handshake, with TLS 1.2 (RFC 5246 §7.4.1.1); the message goes into the output. No client of ours
-    /// obliges. False as with ``updateKeys(askingPeer:)``.
+    /// At a server: asks the client for a new handshake, with TLS 1.2 (RFC 5246 §7.4.1.1); the message goes into the
+    /// output. No client of ours obliges. False as with ``updateKeys(askingPeer:)``.
     public func sendHelloRequest() -> Bool {
         switch state {
         case .open, .peerClosed: break

@@ -21,8 +21,8 @@ public struct TLSConfiguration: Sendable {
     public enum IdentityDecision: Hashable, Sendable {
         /// ``TLSConfiguration/identity`` is shown, or none.
         case configured
-        /// A handshake whose server asks stops at ``TLSSession/Handshake/identity(_:)`` until the session is told, and so
-        /// does one that would resume a session whose server had asked.
+        /// A handshake whose server asks stops at ``TLSSession/Handshake/identity(_:)`` until the session is told, and
+        /// so does one that would resume a session whose server had asked.
         case asks
     }
 
@@ -30,17 +30,17 @@ public struct TLSConfiguration: Sendable {
     public var minimumVersion = TLSVersion.v1_2
     /// The newest version that is spoken.
     public var maximumVersion = TLSVersion.v1_3
-    /// In OpenSSL's notation, for TLS 1.2; nil: its defaults at security level 2, without what ``allowsLegacyAlgorithms``
-    /// brings back.
+    /// In OpenSSL's notation, for TLS 1.2; nil: its defaults at security level 2, without what
+    /// ``allowsLegacyAlgorithms`` brings back.
     public var ciphers: String?
     /// In OpenSSL's notation, for TLS 1.3; nil: its defaults.
     public var cipherSuites: String?
-    /// Offers again what OpenSSL still offers on its own: key exchange by static RSA, which has no forward secrecy, CBC with
-    /// SHA-1, and signatures of DSA. A list of ``ciphers`` counts in any case; then this is about the signatures alone. Keys
-    /// of DSA are not believed even so, where certificates are verified.
+    /// Offers again what OpenSSL still offers on its own: key exchange by static RSA, which has no forward secrecy, CBC
+    /// with SHA-1, and signatures of DSA. A list of ``ciphers`` counts in any case; then this is about the signatures
+    /// alone. Keys of DSA are not believed even so, where certificates are verified.
     public var allowsLegacyAlgorithms = false
-    /// Groups for the key exchange (RFC 8446 §4.2.7), the preferred first, in OpenSSL's notation: "X25519:P-256". Nil: its
-    /// defaults, which begin with X25519MLKEM768 from OpenSSL 3.5 on.
+    /// Groups for the key exchange (RFC 8446 §4.2.7), the preferred first, in OpenSSL's notation: "X25519:P-256". Nil:
+    /// its defaults, which begin with X25519MLKEM768 from OpenSSL 3.5 on.
     public var groups: String?
 
     /// The authorities that servers' chains must end in.
@@ -62,8 +62,8 @@ public struct TLSConfiguration: Sendable {
     public var resumes = true
     /// For how many hosts: those used last. At some 4 KiB a session this bounds what a crawler keeps alive.
     public var resumableHosts = 1024
-    /// Tickets kept for one host, of which each serves one connection. A server sends one to four a handshake; eight reconnects
-    /// at once are as many as a pool makes. A load tester makes more.
+    /// Tickets kept for one host, of which each serves one connection. A server sends one to four a handshake; eight
+    /// reconnects at once are as many as a pool makes. A load tester makes more.
     public var ticketsPerHost = 8
     /// Where secrets are written for a protocol analyser.
     public var keyLog: KeyLog?

@@ -75,8 +75,8 @@ struct TrustLoader {
         }
     }
 
-    /// - Parameter forgiving: one damaged certificate must not cost a system all of its roots; in a file that the caller
-    ///   named it is an error.
+    /// - Parameter forgiving: one damaged certificate must not cost a system all of its roots; in a file that the
+    ///   caller named it is an error.
     private mutating func take(_ bytes: [UInt8], from path: String, forgiving: Bool) -> Bool {
         let found = PEMReader.certificates(bytes)
         if !forgiving, let fault = found.faults.first {

@@ -1,5 +1,5 @@
-/// The authorities to trust: what the system keeps, files, directories, certificates in memory, or any of them together.
-/// Files are read when a ``TrustStore`` loads, not before.
+/// The authorities to trust: what the system keeps, files, directories, certificates in memory, or any of them
+/// together. Files are read when a ``TrustStore`` loads, not before.
 public struct TrustRoots: Hashable, Sendable {
     /// Where roots come from.
     public enum Source: Hashable, Sendable {

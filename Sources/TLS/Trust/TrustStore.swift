@@ -2,11 +2,11 @@ internal import Synchronization
 
 /// The roots of one ``TrustRoots``, loaded once a process and kept while they are used.
 ///
-/// Making one reads nothing. ``load()`` does, and blocks for some thirty milliseconds with a distribution's bundle: call it
-/// off the loop, while the network is waited for. Any thread may call anything here.
+/// Making one reads nothing. ``load()`` does, and blocks for some thirty milliseconds with a distribution's bundle:
+/// call it off the loop, while the network is waited for. Any thread may call anything here.
 ///
-/// The system's roots are looked for in SSL_CERT_FILE and SSL_CERT_DIR if either is set, else in the files and directories
-/// of the usual distributions; the first place that holds a certificate is it.
+/// The system's roots are looked for in SSL_CERT_FILE and SSL_CERT_DIR if either is set, else in the files and
+/// directories of the usual distributions; the first place that holds a certificate is it.
 public final class TrustStore: Sendable {
     /// What it loads.
     public let roots: TrustRoots
@@ -106,7 +106,8 @@ public final class TrustStore: Sendable {
     }
 
     /// Looks whether a file has changed, and if so loads the roots anew. Blocks. If that fails, the old roots stay: a
-    /// bundle that is just being replaced must not stop a running program. Handshakes under way keep the roots they have.
+    /// bundle that is just being replaced must not stop a running program. Handshakes under way keep the roots they
+    /// have.
     ///
     /// - Returns: whether the roots are new.
     @discardableResult

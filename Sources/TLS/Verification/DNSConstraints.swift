@@ -1,12 +1,12 @@
-/// Name constraints on DNS names, as far as OpenSSL's own check, which every path has passed before, does not see to them
-/// (RFC 5280 §4.2.1.10).
+/// Name constraints on DNS names, as far as OpenSSL's own check, which every path has passed before, does not see to
+/// them (RFC 5280 §4.2.1.10).
 ///
-/// - A wildcard stands for every name of one label more. OpenSSL compares it as it is written, and so lets `*.a.example` pass
-///   an excluded `www.a.example` (CVE-2025-61727 was the same fault of Go's).
+/// - A wildcard stands for every name of one label more. OpenSSL compares it as it is written, and so lets
+///   `*.a.example` pass an excluded `www.a.example` (CVE-2025-61727 was the same fault of Go's).
 /// - What is no name cannot be told to be inside or outside: under constraints it is refused, as by Go and by webpki.
 ///
-/// A constraint may begin with a dot: Go, webpki and OpenSSL read it as "below, and not the name itself". Names are compared
-/// without regard to case.
+/// A constraint may begin with a dot: Go, webpki and OpenSSL read it as "below, and not the name itself". Names are
+/// compared without regard to case.
 struct DNSConstraints {
     enum Fault {
         case notAName

@@ -5,9 +5,9 @@ extension PeerVerifier {
     /// No public path is longer than half of it; a peer gets no more signatures checked than this.
     private static let linkAttempts = 32
 
-    /// What signatures alone prove: the peer's own certificate, its issuer, that one's issuer and so on. Dates, names, uses
-    /// and roots are not looked at, so this says which keys are held and not what to trust. A certificate that a peer merely
-    /// sent along, and that signed nothing of the path, is not in it.
+    /// What signatures alone prove: the peer's own certificate, its issuer, that one's issuer and so on. Dates, names,
+    /// uses and roots are not looked at, so this says which keys are held and not what to trust. A certificate that a
+    /// peer merely sent along, and that signed nothing of the path, is not in it.
     ///
     /// - Parameter others: certificates that the peer may have left out.
     public static func linked(_ chain: [Certificate], others: [Certificate] = []) -> VerifiedChain {

@@ -31,7 +31,8 @@ enum PathRules {
         }
     }
 
-    /// DSA: the Baseline Requirements (§6.1.5) and RFC 8446 §4.2.3 have done away with it. Go and webpki do not know it.
+    /// DSA: the Baseline Requirements (§6.1.5) and RFC 8446 §4.2.3 have done away with it. Go and webpki do not know
+    /// it.
     private static func keyFault(_ certificate: OpaquePointer) -> TrustFailure.Reason? {
         unsafe EVP_PKEY_get_base_id(X509_get0_pubkey(certificate)) == EVP_PKEY_DSA ? .dsaKey : nil
     }
@@ -58,7 +59,8 @@ enum PathRules {
         _ isStrict: Bool
     ) -> TrustFailure.Reason? {
         guard unsafe X509_get_ext_by_NID(certificate, NID_name_constraints, -1) >= 0 else { return nil }
-        // Those above the first have proven to be authorities. 1: by basicConstraints; other numbers are guesses from what else it says.
+        // Those above the first have proven to be authorities. 1: by basicConstraints; other numbers are guesses from
+        // what else it says.
         guard unsafe depth > 0 || X509_check_ca(certificate) == 1 else { return .misplacedNameConstraints }
         guard
             let found = unsafe X509_get_ext_d2i(certificate, NID_name_constraints, nil, nil)?

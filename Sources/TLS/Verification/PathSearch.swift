@@ -1,7 +1,7 @@
 internal import COpenSSL
 
-/// Looks for a good path from a leaf to an anchor. OpenSSL takes the first path that it finds and does not look back: so
-/// a certificate that failed is left out, and OpenSSL asked again. What passes has passed a full verification of
+/// Looks for a good path from a leaf to an anchor. OpenSSL takes the first path that it finds and does not look back:
+/// so a certificate that failed is left out, and OpenSSL asked again. What passes has passed a full verification of
 /// OpenSSL's, so the search accepts nothing that it would not, and ``PathRules`` besides.
 @safe struct PathSearch {
     /// Finds every path of real cross-signings, and bounds the work that a peer can ask for.
@@ -123,8 +123,8 @@ internal import COpenSSL
         return unsafe X509_VERIFY_PARAM_set1_host(parameters, name.text, name.text.utf8.count) == 1
     }
 
-    /// The certificates of the path that the peer sent, without the leaf: the one that failed, then those above it, from
-    /// which the fault may come, then those below it, without which the path would not have led there.
+    /// The certificates of the path that the peer sent, without the leaf: the one that failed, then those above it,
+    /// from which the fault may come, then those below it, without which the path would not have led there.
     private func suspects(_ path: CertificateStack, _ failure: TrustFailure) -> Suspects {
         let isAboutIssuers = failure.reason == .nameConstraints || failure.reason == .badSignature
         // What is wrong with the leaf is wrong on every path.

@@ -1,7 +1,7 @@
 internal import COpenSSL
 
-/// Decides whether a chain proves that the peer is the one it should be: a function of the chain, the name, the roots, the
-/// time, the revocation lists and the policy. Handshakes and tests call the same one.
+/// Decides whether a chain proves that the peer is the one it should be: a function of the chain, the name, the roots,
+/// the time, the revocation lists and the policy. Handshakes and tests call the same one.
 public enum PeerVerifier {
     /// - Parameters:
     ///   - chain: what the peer sent, its own certificate first, the others in any order.

@@ -1,6 +1,6 @@
 /// A key, or a certificate, that must be among the peer's. Written `sha256//BASE64` for the SHA-256 of a
-/// SubjectPublicKeyInfo (RFC 7469 §2.4) and `cert-sha256//BASE64` for that of a whole certificate. It is read with one slash too: curl writes two, and
-/// OkHttp and most others one.
+/// SubjectPublicKeyInfo (RFC 7469 §2.4) and `cert-sha256//BASE64` for that of a whole certificate. It is read with one
+/// slash too: curl writes two, and OkHttp and most others one.
 public struct Pin: Hashable, Sendable, CustomStringConvertible {
     /// What of a certificate the digest is of.
     public enum Subject: Hashable, Sendable {
@@ -44,7 +44,8 @@ public struct Pin: Hashable, Sendable, CustomStringConvertible {
         throw .unknownForm(text)
     }
 
-    /// A slash at the start belongs to the mark, or to the base64 of a digest: only one of the two readings gives the length of one.
+    /// A slash at the start belongs to the mark, or to the base64 of a digest: only one of the two readings gives the
+    /// length of one.
     private static func digest(_ text: Substring) -> [UInt8]? {
         let behindSlash = text.hasPrefix("/") ? Base64Text.decode(text.dropFirst()) : nil
         if let behindSlash, behindSlash.count == 32 { return behindSlash }

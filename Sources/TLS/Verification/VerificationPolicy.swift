@@ -20,8 +20,8 @@ public struct VerificationPolicy: Sendable {
     public var pins: [Pin] = []
     /// X509_V_FLAG_X509_STRICT. Off by default: it refuses corporate and even public roots without key identifiers.
     public var isStrict = false
-    /// The most certificates between the peer's own and the trust anchor; 0 to 100. Each costs a peer nothing, and us the check of
-    /// a signature.
+    /// The most certificates between the peer's own and the trust anchor; 0 to 100. Each costs a peer nothing, and us
+    /// the check of a signature.
     public var maximumDepth = Self.defaultDepth
 
     /// Public paths have one to three between them.
