@@ -36,8 +36,8 @@ extension Engine {
     /// over, and the new one is given to `then` as by ``open(_:options:then:)``. Everything queued must have left.
     ///
     /// - Parameters:
-    ///   - rest: what was read from the connection and not used. It goes to the handshake, which it mostly ends: a peer says
-    ///     nothing between its consent and our first word.
+    ///   - rest: what was read from the connection and not used. It goes to the handshake, which it mostly ends: a peer
+    ///     says nothing between its consent and our first word.
     ///   - options: TLS and the limit on connecting count, which is here the limit on the handshake.
     @discardableResult
     public func secure(
