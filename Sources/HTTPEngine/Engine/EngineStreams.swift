@@ -7,7 +7,7 @@ extension Engine {
     /// pool, and waits for no place in one. HTTP proxies are asked for a tunnel.
     ///
     /// - Parameters:
-    ///   - options: those that concern the connection count: endpoint, proxies, TLS, addresses, the limit on connecting.
+    ///   - options: those that concern the connection count: endpoint, proxies, TLS, addresses, limit on connecting.
     ///   - then: called once on the loop, and never before this call has returned; not after ``StreamDial/cancel()``.
     @discardableResult
     public func open(

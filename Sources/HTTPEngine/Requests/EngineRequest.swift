@@ -115,10 +115,10 @@ public final class EngineRequest: Sendable {
     let contentBytes: Int
 
     /// - Parameters:
-    ///   - target: origin-form, with its query and without a fragment; `*` for OPTIONS; host and port for CONNECT, whose
-    ///     tunnel comes by ``ExchangeDelegate/exchange(_:didUpgrade:)``.
-    ///   - fields: the caller's own. Host (unless by ``Options/host``), Content-Length, Transfer-Encoding, Expect, Upgrade
-    ///     and Proxy-Authorization follow from the request and its proxy, and are refused.
+    ///   - target: origin-form, with its query and without a fragment; `*` for OPTIONS; host and port for CONNECT,
+    ///     whose tunnel comes by ``ExchangeDelegate/exchange(_:didUpgrade:)``.
+    ///   - fields: the caller's own. Host (unless by ``Options/host``), Content-Length, Transfer-Encoding, Expect,
+    ///     Upgrade and Proxy-Authorization follow from the request and its proxy, and are refused.
     public init(
         method: String = "GET",
         origin: Origin,

@@ -25,8 +25,8 @@ public final class InterfaceMonitor: ReadinessHandler {
     /// - Parameters:
     ///   - socket: of the namespace that is meant.
     ///   - folder: where devices tell what they are.
-    ///   - changed: called in later turns: once everything is known, and then with each change. Not while tables are being
-    ///     read anew: what it gets is always whole.
+    ///   - changed: called in later turns: once everything is known, and then with each change. Not while tables are
+    ///     being read anew: what it gets is always whole.
     public init(
         on loop: EventLoop,
         socket: consuming NetlinkSocket,
