@@ -4,11 +4,11 @@ public import URLLoading
 public enum RequestBody: Sendable {
     /// The request's parameters, where its serializer puts them.
     case parameters
-    /// A value of the program's own.
+    /// A value of the program's own. Boxed, so that requests without one stay small.
     ///
     /// - Parameter serializer: writes the value; nil: the request's serializer, which puts it into the query or into
     ///   the content.
-    case encoded(any Encodable & Sendable, by: (any RequestSerializer)? = nil)
+    indirect case encoded(any Encodable & Sendable, by: (any RequestSerializer)? = nil)
     /// Bytes in memory. Without a type it is `application/octet-stream`.
     case data(Data, contentType: String? = nil)
     /// A file of this machine, read as it is sent.
