@@ -225,7 +225,7 @@ let package = Package(
         .testTarget(
             name: "UncurlTests",
             dependencies: [
-                "Uncurl", "UncurlExtras", "UncurlTestKit", "HTTPEngine", "TLS", "Reactor", "TestServer", "TestSupport",
+                "Uncurl", "UncurlTestKit", "HTTPEngine", "TLS", "Reactor", "TestServer", "TestSupport",
                 "FacadeTestSupport",
                 .product(name: "InMemoryLogging", package: "swift-log", condition: .when(traits: ["SwiftLog"])),
                 .product(name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["SwiftMetrics"])),
@@ -235,6 +235,12 @@ let package = Package(
                     condition: .when(traits: ["SwiftDistributedTracing"])
                 ),
             ],
+            swiftSettings: testing
+        ),
+        // The programs in the documentation's pages.
+        .testTarget(
+            name: "ArticleTests",
+            dependencies: ["Uncurl", "UncurlExtras", "LoadReports", "TestServer", "TestSupport"],
             swiftSettings: testing
         ),
         .testTarget(

@@ -55,13 +55,23 @@ extension ArticleBlocks.Group {
         text += "func \(name)() async throws {\n"
         text +=
             "let (manager, folder, photo, place, url) = (given.manager(), given.folder, given.photo, given.place, given.url)\n"
-        // Each in a scope of its own within the one before: names may be declared again.
+        return text + scopes { $0.replacing(Self.server) { "(given.base + \"\($0.output.1)\")" } } + "}\n"
+    }
+
+    /// As a function that only compiles.
+    func bareFunction(_ name: String, importing module: String) -> String {
+        let imports = imports.isEmpty ? ["import \(module)"] : imports
+        return imports.joined(separator: "\n") + "\nfunc \(name)() async throws {\n" + scopes { $0 } + "}\n"
+    }
+
+    /// Each block in a scope of its own within the one before: names may be declared again.
+    private func scopes(_ written: (String) -> String) -> String {
+        var text = ""
         for block in blocks {
             text += "do {\n#sourceLocation(file: \"\(document)\", line: \(block.line))\n"
-            text += block.text.replacing(Self.server) { "(given.base + \"\($0.output.1)\")" }
-            text += "\n#sourceLocation()\n"
+            text += written(block.text) + "\n#sourceLocation()\n"
         }
-        return text + String(repeating: "}\n", count: blocks.count + 1)
+        return text + String(repeating: "}\n", count: blocks.count)
     }
 
     /// A URL of the servers that the documents speak of.

@@ -35,14 +35,33 @@ struct ArticleProgram {
         try add("main.swift", Self.main(calls))
         let built = URL(fileURLWithPath: EndedProgram.built("")).path
         var words = ["swiftc", "-swift-version", "6", "-suppress-warnings", "-o", program] + files
-        words += ["-I", built + "/Modules", "-I", root.path + "/Sources/COpenSSL", "-I", root.path + "/Sources/CZlib"]
-        for module in ["CLinux", "CPublicSuffixes"] {
-            words += ["-Xcc", "-fmodule-map-file=\(built)/\(module).build/module.modulemap"]
-        }
+        words += Self.places(of: root, in: built)
         for module in Self.modules { words += objects(of: module, in: built) }
         words += ["/CLinux.build/CLinux.c.o", "/CPublicSuffixes.build/public_suffixes.c.o"].map { built + $0 }
         words += ["-lssl", "-lcrypto", "-lz"]
         return try EndedProgram("/usr/bin/env", words)
+    }
+
+    /// Compiles the blocks of one group without linking or running them.
+    static func check(_ group: ArticleBlocks.Group, in folder: URL, of root: URL) throws -> EndedProgram {
+        let file = folder.appendingPathComponent("checked.swift")
+        try Data(group.bareFunction("checked", importing: "LoadGenerator").utf8).write(to: file)
+        let built = URL(fileURLWithPath: EndedProgram.built("")).path
+        let words = ["swiftc", "-typecheck", "-swift-version", "6", "-suppress-warnings", file.path]
+        return try EndedProgram("/usr/bin/env", words + places(of: root, in: built))
+    }
+
+    /// Where the compiler finds the modules, and the C that they import.
+    private static func places(of root: URL, in built: String) -> [String] {
+        var words = [
+            "-I", built + "/Modules", "-I", root.path + "/Sources/COpenSSL", "-I", root.path + "/Sources/CZlib",
+        ]
+        let maps = ["CLinux", "CPublicSuffixes"].map { "\(built)/\($0).build/module.modulemap" }
+        let shims = root.path + "/.build/checkouts/swift-numerics/Sources/_NumericsShims/include/module.modulemap"
+        for map in maps + [shims] where FileManager.default.fileExists(atPath: map) {
+            words += ["-Xcc", "-fmodule-map-file=\(map)"]
+        }
+        return words
     }
 
     func run() throws -> EndedProgram {

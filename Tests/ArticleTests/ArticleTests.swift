@@ -5,7 +5,7 @@ import Testing
 @Suite("Articles", .timeLimit(.minutes(5)))
 struct ArticleTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
 
     /// Every article of every catalogue, and the pages at the top.
     private static let documents: [String] = {
@@ -39,7 +39,7 @@ struct ArticleTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         var program = try ArticleProgram(in: folder, of: Self.root)
         var count = 0
-        for document in Self.documents {
+        for document in Self.documents where !Self.isLoadTesters(document) {
             for group in ArticleBlocks(of: document, try Self.text(document)).groups where !group.isManifest {
                 try program.add(group)
                 count += group.blocks.count
@@ -50,6 +50,27 @@ struct ArticleTests {
         try #require(built.status == 0, "\(built.err)")
         let ended = try program.run()
         #expect(ended.status == 0, "\(ended.out)\(ended.err)")
+    }
+
+    /// A load run takes seconds and links packages: its blocks are compiled, and the load tester's own tests run.
+    private static func isLoadTesters(_ document: String) -> Bool {
+        ["Sources/LoadGenerator/", "Sources/LoadReports/", "Sources/LocustWorker/", "Sources/volley/"]
+            .contains { document.hasPrefix($0) }
+    }
+
+    @Test("every block of code in the load tester's articles compiles as it stands there")
+    func compiled() throws {
+        let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var count = 0
+        for document in Self.documents where Self.isLoadTesters(document) {
+            for group in ArticleBlocks(of: document, try Self.text(document)).groups {
+                let checked = try ArticleProgram.check(group, in: folder, of: Self.root)
+                #expect(checked.status == 0, "\(checked.err)")
+                count += 1
+            }
+        }
+        #expect(count >= 1)
     }
 
     @Test("every manifest in them is one that the package manager reads")
