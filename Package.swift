@@ -66,6 +66,7 @@ let package = Package(
         .target(
             name: "HTTPSemantics",
             dependencies: ["HTTP1", "TLS", "CPublicSuffixes"],
+            exclude: ["README.md"],
             swiftSettings: strict
         ),
         .target(

@@ -71,6 +71,7 @@ public struct AnswerFailure: Sendable {
         public let challenges: [AuthenticationChallenge]
         /// The proxy's own.
         public let host: String
+        /// The proxy's own.
         public let port: Int
         /// The request was one for https.
         public let isSecure: Bool

@@ -54,6 +54,7 @@ public enum Step: Sendable {
 
     /// What the answer means to the cache.
     public enum Storage: Hashable, Sendable {
+        /// It is not for the cache.
         case none
         /// It is stored when it is complete.
         case store(CacheStorage)

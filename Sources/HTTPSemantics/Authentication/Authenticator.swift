@@ -7,12 +7,16 @@ public import HTTP1
 public struct Authenticator: Sendable {
     /// Whom the credentials are for: names the fields.
     public enum Side: Sendable {
+        /// The server that the URL names; the proxy on the way to it.
         case origin, proxy
 
         /// The status that asks for credentials.
         public var status: Int { self == .origin ? 401 : 407 }
+        /// The field with the challenges.
         public var challengeField: String { self == .origin ? "WWW-Authenticate" : "Proxy-Authenticate" }
+        /// The field with the credentials.
         public var credentialsField: String { self == .origin ? "Authorization" : "Proxy-Authorization" }
+        /// The field in which an answer says what goes with the next request (RFC 7616 §3.5).
         public var informationField: String {
             self == .origin ? "Authentication-Info" : "Proxy-Authentication-Info"
         }
@@ -24,6 +28,7 @@ public struct Authenticator: Sendable {
         case digest(DigestAuthentication)
     }
 
+    /// What it answers.
     public let side: Side
     private let credentials: Credentials?
     private var scheme: Scheme

@@ -5,6 +5,7 @@ internal import TLS
 ///
 /// A challenge holds until the next one; each answer counts one up (`nc`), so that none can be replayed.
 public struct DigestAuthentication: Sendable {
+    /// What it answers.
     public let challenge: DigestChallenge
     private let credentials: Credentials
     private var nonce: String
@@ -13,6 +14,7 @@ public struct DigestAuthentication: Sendable {
     /// §3.4.2: a session's secret is made once, with the nonces of its first request.
     private var secret: String?
 
+    /// Answers that challenge with those credentials; the first answer counts 1.
     public init(_ challenge: DigestChallenge, _ credentials: Credentials) {
         self.challenge = challenge
         self.credentials = credentials

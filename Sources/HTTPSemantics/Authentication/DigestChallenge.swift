@@ -2,9 +2,13 @@ internal import TLS
 
 /// A Digest challenge that can be answered (RFC 7616 §3.3, and RFC 2069 where it names no `qop`).
 public struct DigestChallenge: Hashable, Sendable {
+    /// The hash functions of RFC 7616 §3.2, by their names in challenges.
     public enum Algorithm: String, Hashable, Sendable {
+        /// The one every server knows, and the weakest.
         case md5 = "MD5"
+        /// SHA-256.
         case sha256 = "SHA-256"
+        /// SHA-512, cut to 256 bits.
         case sha512Cut256 = "SHA-512-256"
 
         var function: MessageDigest {
@@ -26,14 +30,19 @@ public struct DigestChallenge: Hashable, Sendable {
         case content
     }
 
+    /// The protection space, in the server's words.
     public let realm: String
+    /// What the answer is made with.
     public let nonce: String
+    /// Sent back as it came.
     public let opaque: String?
+    /// The hash function that the answer is made by.
     public let algorithm: Algorithm
     /// A `-sess` algorithm: the secret is bound to the first nonce and to a nonce of ours.
     public let isSession: Bool
     /// The `algorithm` as it stood there, to be sent back; nil if none did.
     let algorithmName: String?
+    /// What the answer covers; the least that the server offers.
     public let protection: Protection
     /// The credentials were right and only the nonce too old.
     public let isStale: Bool

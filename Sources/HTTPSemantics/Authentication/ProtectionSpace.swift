@@ -2,6 +2,7 @@
 public struct ProtectionSpace: Hashable, Sendable {
     /// Lower case.
     public let host: String
+    /// The server's, or the proxy's.
     public let port: Int
     /// Whether the host is asked as a server or as a proxy.
     public let side: Authenticator.Side
@@ -33,5 +34,6 @@ public struct ProtectionSpace: Hashable, Sendable {
 /// The schemes that a user can be asked about (RFC 9110 §11.1). Those of `ntlm` and `negotiate` cannot be answered here: they
 /// need an operating system's help.
 public enum AuthenticationScheme: String, Hashable, Sendable {
+    /// RFC 7617, RFC 7616, and the two of Microsoft's (RFC 4559).
     case basic, digest, ntlm, negotiate
 }

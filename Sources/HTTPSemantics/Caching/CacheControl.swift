@@ -4,11 +4,14 @@ public import HTTP1
 public struct CacheControl: Hashable, Sendable {
     /// A number of seconds (§1.2.2).
     public enum Seconds: Hashable, Sendable {
+        /// The directive is not there.
         case absent
         /// No number, or two that differ: what it limits is over (§4.2.1).
         case invalid
+        /// In seconds; 2^31 at most.
         case value(Int64)
 
+        /// The seconds, where there are any.
         public var number: Int64? {
             switch self {
             case .absent, .invalid: nil
@@ -17,32 +20,47 @@ public struct CacheControl: Hashable, Sendable {
         }
     }
 
+    /// How stale a response a request takes (§5.2.1.2).
     public enum Staleness: Hashable, Sendable {
+        /// Nothing stale; anything.
         case none, any
+        /// Stale for so many seconds at most.
         case upTo(Int64)
     }
 
+    /// Nothing of request and response is stored (§5.2.1.5, §5.2.2.5).
     public var noStore = false
     /// With field names or without: with, too, the response is asked about before each use.
     public var noCache = false
     /// The field names of `no-cache="…"`, lower case, which are not stored.
     public var noCacheFields: [String] = []
+    /// A response is for everyone (§5.2.2.9).
     public var isPublic = false
+    /// A response is for one user (§5.2.2.7).
     public var isPrivate = false
+    /// A response is not served stale, whatever the request says (§5.2.2.2).
     public var mustRevalidate = false
+    /// A response is stored only by a cache that knows its status (§5.2.2.3).
     public var mustUnderstand = false
     /// RFC 8246.
     public var isImmutable = false
+    /// A request is answered from what is stored, or with 504 (§5.2.1.7).
     public var onlyIfCached = false
+    /// The oldest that a request takes; the lifetime of a response (§5.2.1.1, §5.2.2.1).
     public var maxAge = Seconds.absent
+    /// How long a response must still be fresh for this request (§5.2.1.3).
     public var minFresh = Seconds.absent
+    /// How stale a response this request takes.
     public var maxStale = Staleness.none
     /// RFC 5861.
     public var staleWhileRevalidate = Seconds.absent
+    /// For how long a stale response stands in for an error.
     public var staleIfError = Seconds.absent
 
+    /// Nothing is said.
     public init() {}
 
+    /// What all Cache-Control lines of a message say together; Pragma, where there are none.
     public init(_ fields: HTTPFields) {
         guard fields.contains(.cacheControl) else {
             // §5.4: Pragma speaks where nothing else does.
@@ -98,6 +116,7 @@ public struct CacheControl: Hashable, Sendable {
         return min(Int64(text) ?? largest, largest)
     }
 
+    /// Seconds: what larger numbers are taken for.
     public static let largest: Int64 = 1 << 31
 
     private static func trimmed(_ text: Substring) -> String {

@@ -2,7 +2,9 @@ public import HTTP1
 
 /// How long a stored response may be used unasked, and how old it is (RFC 9111 §4.2). Seconds.
 public struct CacheFreshness: Hashable, Sendable {
+    /// For how long the response is fresh.
     public let lifetime: Int64
+    /// How old it is.
     public let age: Int64
 
     /// Up to this, inclusive of nothing: §4.2, response_is_fresh = (freshness_lifetime > current_age).
@@ -10,6 +12,9 @@ public struct CacheFreshness: Hashable, Sendable {
     /// How long it has been stale; 0 for one that is fresh.
     public var staleness: Int64 { max(0, age - lifetime) }
 
+    /// - Parameters:
+    ///   - control: of the response.
+    ///   - now: seconds since 1970.
     public init(_ exchange: StoredExchange, _ control: CacheControl, now: Int64) {
         let record = exchange.record
         // §4.2.3. Clocks are set back and servers lie: nothing is younger than no time at all, or older than the largest

@@ -1,5 +1,6 @@
 /// What a stored response is found by (RFC 9111 §2): the method and the whole URL, query included, fragment not.
 public struct CacheKey: Hashable, Sendable {
+    /// As it is sent: methods compare with the case of their letters.
     public let method: String
     /// In its normal form, without a fragment.
     public let url: String

@@ -2,10 +2,12 @@ public import HTTP1
 
 /// Whether a response may be stored, and what of it (RFC 9111 §3), in a cache that serves one user.
 public enum CacheStorage: Hashable, Sendable {
+    /// Nothing is stored.
     case forbidden
     /// It can serve nobody but who asks for whatever there is: it has neither a lifetime nor anything to ask the server
     /// about it. Allowed everywhere, and not worth a file.
     case inMemory
+    /// In memory and on disk.
     case everywhere
 
     /// - Parameters:
@@ -71,5 +73,6 @@ public enum CacheStorage: Hashable, Sendable {
         .proxyAuthorization,
     ]
 
+    /// Whether a field is for the next hop alone (RFC 9110 §7.6.1).
     public static func isHopByHop(_ known: KnownField) -> Bool { hopByHop.contains(known) }
 }

@@ -2,6 +2,7 @@ public import HTTP1
 
 /// How the origin is asked whether a stored response is still good, and what its answer does to it (RFC 9111 §4.3).
 public enum CacheValidation {
+    /// Whether a response can be asked about: it has an entity tag, or says when it was changed.
     public static func hasValidator(_ fields: HTTPFields) -> Bool {
         fields.contains(.etag) || fields.contains(.lastModified)
     }
@@ -45,7 +46,9 @@ public enum CacheValidation {
 
     /// What the response to a HEAD request says of what is stored for GET (§4.3.5).
     public enum HeadEffect: Sendable {
+        /// Nothing.
         case none
+        /// The stored response takes over the new fields.
         case update(StoredExchange)
         /// The origin has another one now.
         case remove
@@ -100,6 +103,7 @@ extension StoredExchange {
 
 /// Entity tags (RFC 9110 §8.8.3).
 public enum EntityTag {
+    /// Whether the tag only says that two responses mean the same.
     public static func isWeak(_ tag: String) -> Bool { tag.hasPrefix("W/") }
 
     /// §8.8.3.2: neither is weak, and they are the same.
@@ -107,6 +111,7 @@ public enum EntityTag {
         !isWeak(left) && left == right
     }
 
+    /// §8.8.3.2: the same, weak or not.
     public static func areWeaklyEqual(_ left: String, _ right: String) -> Bool {
         left.dropFirst(isWeak(left) ? 2 : 0) == right.dropFirst(isWeak(right) ? 2 : 0)
     }

@@ -3,6 +3,7 @@
 public struct Cookie: Sendable, Hashable, Codable {
     /// Which requests carry the cookie (RFC 6265bis §5.6.7): all of them, or those that its own site causes.
     public enum SameSite: String, Sendable, Codable {
+        /// By the attribute's values `None`, `Lax` and `Strict`.
         case none, lax, strict
     }
 

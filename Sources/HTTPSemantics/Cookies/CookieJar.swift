@@ -3,6 +3,7 @@
 public struct CookieJar: Sendable {
     /// A cookie as a jar keeps it. Times are in seconds since 1970.
     public struct Entry: Sendable, Equatable, Codable {
+        /// The cookie.
         public var cookie: Cookie
         /// When the first cookie of its key was made: what replaces a cookie inherits its age.
         public var creation: Double
@@ -26,6 +27,7 @@ public struct CookieJar: Sendable {
     public static let countAfterEviction = 2700
     /// What curl sends: servers refuse fields of more than 8 KiB.
     public static let maximumSent = 150
+    /// Octets of one Cookie field.
     public static let maximumHeader = 8190
 
     /// By ``DomainHash``, so that a host's parents are found without making strings of them. Who shares a hash by
@@ -143,11 +145,13 @@ public struct CookieJar: Sendable {
         }
     }
 
+    /// Says whether there was one.
     @discardableResult
     public mutating func remove(_ key: Cookie.Key) -> Bool {
         removeAll(in: hash(key.domain)) { $0.cookie.key == key }
     }
 
+    /// Says whether there was any.
     @discardableResult
     public mutating func removeAll(where isUnwanted: (Entry) -> Bool) -> Bool {
         var isChanged = false
@@ -190,6 +194,7 @@ public struct CookieJar: Sendable {
 
     // MARK: The owner's view
 
+    /// The cookie of that key, expired or not.
     public func entry(_ key: Cookie.Key) -> Entry? {
         entries[hash(key.domain)]?.first { $0.cookie.key == key }
     }
@@ -199,11 +204,13 @@ public struct CookieJar: Sendable {
         entries.values.flatMap { bucket in bucket.filter { !$0.cookie.isExpired(at: now) } }
     }
 
+    /// What was set or removed since this was called last.
     public mutating func takeChanges() -> Set<Cookie.Key> {
         defer { changes = [] }
         return changes
     }
 
+    /// Takes back what could not be written.
     public mutating func restoreChanges(_ keys: Set<Cookie.Key>) {
         changes.formUnion(keys)
     }

@@ -1,23 +1,34 @@
 /// One Set-Cookie field, read as RFC 6265bis §5.6 has it: nearly everything is a cookie, attributes that make no sense are
 /// passed over, and the last of several counts. Whether it is kept is another question (``CookieAdmission``).
 public struct SetCookieLine: Sendable {
+    /// Empty for a cookie that is all value.
     public var name: String
+    /// As it stood there: quotes are part of it.
     public var value: String
     /// Lower case, without a leading dot; empty for none.
     public var domain = ""
     /// Nil for the default path.
     public var path: String?
+    /// In seconds since 1970.
     public var expires: Double?
     /// In seconds from now; overrides ``expires``.
     public var maximumAge: Double?
+    /// The Secure attribute.
     public var isSecure = false
+    /// The HttpOnly attribute.
     public var isHTTPOnly = false
+    /// The SameSite attribute; nil for none, and for one of no known value.
     public var sameSite: Cookie.SameSite?
     // The attributes of RFC 2965 that HTTPCookie shows.
+    /// The Version attribute.
     public var version = 0
+    /// The Comment attribute.
     public var comment: String?
+    /// The CommentURL attribute.
     public var commentURL: String?
+    /// The Port attribute.
     public var ports: [Int]?
+    /// The Discard attribute.
     public var isDiscarded = false
 
     /// Octets of name and value together (§5.6, step 5), which every user agent must take.
@@ -69,6 +80,7 @@ public struct SetCookieLine: Sendable {
         return Double(text)
     }
 
+    /// The ports of a Port attribute; what is no port is passed over.
     public static func ports(_ text: String) -> [Int] {
         text.split { $0 == "," || $0 == "\"" || $0 == " " }.compactMap { Int($0) }.filter { (1...65535).contains($0) }
     }

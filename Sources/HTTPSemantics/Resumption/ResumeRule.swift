@@ -3,6 +3,7 @@ internal import HTTP1
 /// Whether what a server answers is the rest of what is on disk (RFC 9110 §14, §15.3.7). Anything that leaves a doubt starts over:
 /// a file of two halves is worse than a second transfer.
 public enum ResumeRule {
+    /// What is done with an answer.
     public enum Decision: Equatable {
         /// The rest, from this byte on.
         case append(total: Int64)
