@@ -9,7 +9,7 @@ enum BackgroundRestoration {
         let task: URLSessionTask
         switch record.kind {
         case .download:
-            let order = TaskOrder(
+            let order = TaskSpec(
                 request,
                 .request,
                 .delegate,
@@ -18,7 +18,7 @@ enum BackgroundRestoration {
             task = URLSessionDownloadTask(session, record.number, order)
         case .upload:
             let source = URL(fileURLWithPath: record.source ?? "/")
-            let order = TaskOrder(request, .file(source), .delegate)
+            let order = TaskSpec(request, .file(source), .delegate)
             task = URLSessionUploadTask(session, record.number, order)
         }
         task.snapshot.withLock { snapshot in
@@ -42,7 +42,7 @@ enum BackgroundRestoration {
         )
         var info = error.userInfo
         info[NSFilePathErrorKey] = path
-        return (URLSessionTask(session, number, TaskOrder(nil)), URLError(error.code, userInfo: info))
+        return (URLSessionTask(session, number, TaskSpec(nil)), URLError(error.code, userInfo: info))
     }
 
     /// What is on disk, if it can be gone on from: as far as its ledger knows it. What was on disk before, a download's that was
@@ -86,7 +86,7 @@ enum BackgroundRestoration {
 
     static func tell(_ failure: URLError, of task: URLSessionTask, _ session: URLSession) {
         task.stage = .over
-        TaskEnding(task: task, session: session, failure: failure, response: nil).tell(by: CallbackQueue {})
+        CompletionReport(task: task, session: session, failure: failure, response: nil).tell(by: CallbackQueue {})
     }
 
     /// How a task ended that an earlier process has finished and not told of. Content on disk is read first: where it is not what was
@@ -127,7 +127,7 @@ enum BackgroundRestoration {
         if let dataTask = task as? URLSessionDataTask {
             callbacks.add(on: session.delegateQueue) { tellContent(of: outcome, dataTask, session) }
         }
-        var ending = TaskEnding(task: task, session: session, failure: failure, response: task.response)
+        var ending = CompletionReport(task: task, session: session, failure: failure, response: task.response)
         // One that is gone has been taken already, and its end not told.
         ending.file = outcome.path.flatMap { StoreFile.state($0) == nil ? nil : DownloadFile(whole: $0) }
         ending.tell(by: callbacks)

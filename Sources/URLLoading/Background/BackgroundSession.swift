@@ -192,7 +192,7 @@ final class BackgroundSession: Sendable {
     }
 
     /// Writes down how the task ended, and then tells it.
-    func finish(_ ending: TaskEnding, by callbacks: CallbackQueue) {
+    func finish(_ ending: CompletionReport, by callbacks: CallbackQueue) {
         let number = ending.task.taskIdentifier
         let failure = ending.urlError
         guard let journal, journal.record(number) != nil, failure?.code != .cancelled else {

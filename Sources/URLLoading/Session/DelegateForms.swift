@@ -7,8 +7,8 @@ enum DelegateForms {
         by form: @escaping @Sendable () async -> Value
     ) {
         Task.immediate {
-            let mark = UnansweredMark()
-            let value = await UnansweredMark.$ofOther.withValue(mark) { await form() }
+            let mark = DefaultedAnswer()
+            let value = await DefaultedAnswer.$ofOther.withValue(mark) { await form() }
             if !mark.isSet { handler(value) }
         }
     }
@@ -23,7 +23,7 @@ enum DelegateForms {
             put { answer.give($0) }
         }
         if let given { return given }
-        UnansweredMark.ofOther?.set()
+        DefaultedAnswer.ofOther?.set()
         return otherwise
     }
 }

@@ -108,16 +108,16 @@ extension URLSession {
         delegate: any SelectiveDelegate & TaskWatcher,
         report: TaskReport
     ) -> URLSessionTask {
-        let receiver = TaskOrder.Receiver.report(report)
+        let receiver = TaskSpec.Receiver.report(report)
         let task: URLSessionTask =
             switch kind {
-            case .data: add { URLSessionDataTask(self, $0, TaskOrder(request, .request, receiver)) }
+            case .data: add { URLSessionDataTask(self, $0, TaskSpec(request, .request, receiver)) }
             case .uploadData(let data):
-                add { URLSessionUploadTask(self, $0, TaskOrder(request, .data(data), receiver)) }
+                add { URLSessionUploadTask(self, $0, TaskSpec(request, .data(data), receiver)) }
             case .uploadFile(let file):
-                add { URLSessionUploadTask(self, $0, TaskOrder(request, .file(file), receiver)) }
-            case .uploadStream: add { URLSessionUploadTask(self, $0, TaskOrder(request, .stream, receiver)) }
-            case .download: add { URLSessionDownloadTask(self, $0, TaskOrder(request, .request, receiver)) }
+                add { URLSessionUploadTask(self, $0, TaskSpec(request, .file(file), receiver)) }
+            case .uploadStream: add { URLSessionUploadTask(self, $0, TaskSpec(request, .stream, receiver)) }
+            case .download: add { URLSessionDownloadTask(self, $0, TaskSpec(request, .request, receiver)) }
             case .resumedDownload(let data):
                 add { URLSessionDownloadTask(self, $0, ResumeData.order(data, receiver)) }
             }

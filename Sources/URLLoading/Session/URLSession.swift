@@ -178,7 +178,7 @@ open class URLSession: NSObject, @unchecked Sendable {
 
     /// Its content goes to the delegate.
     open func dataTask(with request: URLRequest) -> URLSessionDataTask {
-        add { URLSessionDataTask(self, $0, TaskOrder(request)) }
+        add { URLSessionDataTask(self, $0, TaskSpec(request)) }
     }
 
     /// Its content goes to the delegate.
@@ -190,7 +190,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         with request: URLRequest,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionDataTask {
-        add { URLSessionDataTask(self, $0, TaskOrder(request, .request, .data(completionHandler))) }
+        add { URLSessionDataTask(self, $0, TaskSpec(request, .request, .data(completionHandler))) }
     }
 
     /// The same for a URL.
@@ -203,16 +203,16 @@ open class URLSession: NSObject, @unchecked Sendable {
 
     /// Sends a file of this machine, read as it is sent.
     open func uploadTask(with request: URLRequest, fromFile fileURL: URL) -> URLSessionUploadTask {
-        add { URLSessionUploadTask(self, $0, TaskOrder(request, .file(fileURL))) }
+        add { URLSessionUploadTask(self, $0, TaskSpec(request, .file(fileURL))) }
     }
 
     open func uploadTask(with request: URLRequest, from bodyData: Data) -> URLSessionUploadTask {
-        add { URLSessionUploadTask(self, $0, TaskOrder(request, .data(bodyData))) }
+        add { URLSessionUploadTask(self, $0, TaskSpec(request, .data(bodyData))) }
     }
 
     /// Sends the request's own stream, or the one that the delegate gives when it is asked for a new one.
     open func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask {
-        add { URLSessionUploadTask(self, $0, TaskOrder(request, .stream)) }
+        add { URLSessionUploadTask(self, $0, TaskSpec(request, .stream)) }
     }
 
     /// Sends a file of this machine; the answer goes to the handler, as with ``dataTask(with:completionHandler:)``.
@@ -221,7 +221,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         fromFile fileURL: URL,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionUploadTask {
-        add { URLSessionUploadTask(self, $0, TaskOrder(request, .file(fileURL), .data(completionHandler))) }
+        add { URLSessionUploadTask(self, $0, TaskSpec(request, .file(fileURL), .data(completionHandler))) }
     }
 
     /// Sends data, or nothing; the answer goes to the handler, as with ``dataTask(with:completionHandler:)``.
@@ -230,13 +230,13 @@ open class URLSession: NSObject, @unchecked Sendable {
         from bodyData: Data?,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionUploadTask {
-        let content = bodyData.map { TaskOrder.Content.data($0) } ?? .request
-        return add { URLSessionUploadTask(self, $0, TaskOrder(request, content, .data(completionHandler))) }
+        let content = bodyData.map { TaskSpec.Content.data($0) } ?? .request
+        return add { URLSessionUploadTask(self, $0, TaskSpec(request, content, .data(completionHandler))) }
     }
 
     /// Its content goes to a file, which the delegate is told of.
     open func downloadTask(with request: URLRequest) -> URLSessionDownloadTask {
-        add { URLSessionDownloadTask(self, $0, TaskOrder(request)) }
+        add { URLSessionDownloadTask(self, $0, TaskSpec(request)) }
     }
 
     /// Its content goes to a file, which the delegate is told of.
@@ -247,7 +247,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         with request: URLRequest,
         completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionDownloadTask {
-        add { URLSessionDownloadTask(self, $0, TaskOrder(request, .request, .download(completionHandler))) }
+        add { URLSessionDownloadTask(self, $0, TaskSpec(request, .request, .download(completionHandler))) }
     }
 
     /// The same for a URL.
@@ -291,7 +291,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     ///   does a port outside of 1 to 65535.
     open func streamTask(withHostName hostname: String, port: Int) -> URLSessionStreamTask {
         add { identifier in
-            let task = URLSessionStreamTask(self, identifier, TaskOrder(to: StreamPlace(host: hostname, port: port)))
+            let task = URLSessionStreamTask(self, identifier, TaskSpec(to: StreamPlace(host: hostname, port: port)))
             task.channel.adopt(queue: delegateQueue)
             return task
         }

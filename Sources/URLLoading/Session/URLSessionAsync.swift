@@ -11,7 +11,7 @@ extension URLSession {
         for request: URLRequest,
         delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
-        try await data(of: add { URLSessionDataTask(self, $0, TaskOrder(request, .request, .awaitedData)) }, delegate)
+        try await data(of: add { URLSessionDataTask(self, $0, TaskSpec(request, .request, .awaitedData)) }, delegate)
     }
 
     public func data(from url: URL, delegate: (any URLSessionTaskDelegate)? = nil) async throws -> (Data, URLResponse) {
@@ -24,7 +24,7 @@ extension URLSession {
         fromFile fileURL: URL,
         delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
-        let order = TaskOrder(request, .file(fileURL), .awaitedData)
+        let order = TaskSpec(request, .file(fileURL), .awaitedData)
         return try await data(of: add { URLSessionUploadTask(self, $0, order) }, delegate)
     }
 
@@ -33,7 +33,7 @@ extension URLSession {
         from bodyData: Data,
         delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
-        let order = TaskOrder(request, .data(bodyData), .awaitedData)
+        let order = TaskSpec(request, .data(bodyData), .awaitedData)
         return try await data(of: add { URLSessionUploadTask(self, $0, order) }, delegate)
     }
 
@@ -42,7 +42,7 @@ extension URLSession {
         for request: URLRequest,
         delegate: (any URLSessionTaskDelegate)?
     ) async throws -> (Data, URLResponse) {
-        let order = TaskOrder(request, .request, .awaitedData)
+        let order = TaskSpec(request, .request, .awaitedData)
         return try await data(of: add { URLSessionUploadTask(self, $0, order) }, delegate)
     }
 
@@ -52,7 +52,7 @@ extension URLSession {
         delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (URL, URLResponse) {
         try await file(
-            of: add { URLSessionDownloadTask(self, $0, TaskOrder(request, .request, .awaitedFile)) },
+            of: add { URLSessionDownloadTask(self, $0, TaskSpec(request, .request, .awaitedFile)) },
             delegate
         )
     }
@@ -82,7 +82,7 @@ extension URLSession {
         delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (AsyncBytes, URLResponse) {
         let channel = ByteChannel()
-        let task = add { URLSessionDataTask(self, $0, TaskOrder(request, .request, .bytes(channel))) }
+        let task = add { URLSessionDataTask(self, $0, TaskSpec(request, .request, .bytes(channel))) }
         task.delegate = delegate
         let bytes = AsyncBytes(task, channel)
         task.resume()

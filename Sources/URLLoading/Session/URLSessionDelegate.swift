@@ -48,7 +48,7 @@ extension URLSessionDelegate {
         _ session: URLSession,
         didReceive challenge: URLAuthenticationChallenge
     ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
-        UnansweredMark.current?.set()
+        DefaultedAnswer.current?.set()
         return (.performDefaultHandling, nil)
     }
 }

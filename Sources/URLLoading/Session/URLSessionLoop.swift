@@ -56,7 +56,7 @@ extension URLSession {
 
     private func fail(_ task: URLSessionTask, _ reason: String) {
         let failure = ErrorTranslation.urlError(.unknown, task.currentRequest?.url, reason)
-        let cancellation = TaskEnding.cancellation(of: task)
+        let cancellation = CompletionReport.cancellation(of: task)
         let error = task.snapshot.withLock { snapshot -> URLError? in
             guard snapshot.state != .completed else { return nil }
             let error = snapshot.fate == .cancelled ? cancellation : failure
@@ -65,6 +65,6 @@ extension URLSession {
             return error
         }
         guard let error else { return }
-        TaskEnding(task: task, session: self, failure: error, response: nil).tell(by: CallbackQueue())
+        CompletionReport(task: task, session: self, failure: error, response: nil).tell(by: CallbackQueue())
     }
 }

@@ -31,7 +31,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
 
     let snapshot: Mutex<TaskSnapshot>
     /// What the loader is to do; nothing for a task that no session has made.
-    let order: TaskOrder?
+    let order: TaskSpec?
     /// Touched on its session's loop, and before anybody has the task.
     var stage = Stage.new
     /// Its session was open when the task was made. Set before anybody has the task.
@@ -43,13 +43,13 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         order = nil
     }
 
-    init(_ session: URLSession, _ identifier: Int, _ order: TaskOrder) {
+    init(_ session: URLSession, _ identifier: Int, _ order: TaskSpec) {
         self.order = order
         snapshot = Mutex(TaskSnapshot(session, identifier, order.request))
     }
 
     /// Takes over from another task in the middle of its answer: the same identifier, the same receivers.
-    convenience init(taking other: URLSessionTask, _ session: URLSession, _ order: TaskOrder) {
+    convenience init(taking other: URLSessionTask, _ session: URLSession, _ order: TaskSpec) {
         self.init(session, other.taskIdentifier, order)
         let taken = other.snapshot.withLock { $0 }
         snapshot.withLock { snapshot in

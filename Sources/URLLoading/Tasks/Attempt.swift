@@ -71,7 +71,7 @@ struct Attempt {
     }
 
     /// Makes the content for the next request.
-    mutating func loadContent(_ source: TaskOrder.Content) throws(URLError) -> Loading {
+    mutating func loadContent(_ source: TaskSpec.Content) throws(URLError) -> Loading {
         guard machine.sendsContent else {
             content = .none
             return .ready

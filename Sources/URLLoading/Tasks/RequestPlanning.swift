@@ -12,7 +12,7 @@ extension Attempt {
     mutating func plan(
         _ url: URL,
         _ conditions: [(name: String, value: String)],
-        _ order: TaskOrder,
+        _ order: TaskSpec,
         _ engine: SessionEngine
     ) throws(URLError) -> (RequestPlan, SentAuthorization?) {
         // An upload's content is not the request's: the same request may have been sent without any. Nor are the rates, which stay the task's

@@ -14,7 +14,7 @@ internal import WebSocket
 /// user gets is the ``Delivery``'s.
 final class TaskLoader {
     let engine: SessionEngine
-    let order: TaskOrder
+    let order: TaskSpec
     var course = Course()
     var attempt: Attempt
     var delivery: Delivery
@@ -30,7 +30,7 @@ final class TaskLoader {
 
     init(_ task: URLSessionTask, _ session: URLSession, _ engine: SessionEngine) {
         self.engine = engine
-        let order = task.order ?? TaskOrder(nil)
+        let order = task.order ?? TaskSpec(nil)
         self.order = order
         attempt = Attempt(
             order.request ?? TaskLoader.noRequest,
@@ -287,7 +287,7 @@ final class TaskLoader {
         }
         let failure = failure.map { error in (error as? URLError).map(withResumeData) ?? error }
         let response = task.response ?? attempt.response
-        var ending = TaskEnding(task: task, session: session, failure: failure, response: response)
+        var ending = CompletionReport(task: task, session: session, failure: failure, response: response)
         switch delivery.takeSink() {
         case .memory(let data): ending.data = data
         case .file(let file):

@@ -28,7 +28,7 @@ struct WebSocketOpening {
     }
 
     static func task(_ session: URLSession, _ number: Int, _ request: URLRequest) -> URLSessionWebSocketTask {
-        let task = URLSessionWebSocketTask(session, number, TaskOrder(request))
+        let task = URLSessionWebSocketTask(session, number, TaskSpec(request))
         task.channel.adopt(queue: session.delegateQueue, url: request.url)
         return task
     }

@@ -21,7 +21,7 @@ extension TaskDelegate: URLSessionDelegate {
         switch answer.about(space) {
         case .performDefaultHandling:
             // The task that waits for this server is asked.
-            UnansweredMark.current?.set()
+            DefaultedAnswer.current?.set()
             return (.performDefaultHandling, nil)
         case .useCredential(let credential):
             core.note(nil, of: space.host)

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Reactor
 
 /// A function that waits for its task's end.
 @safe enum TaskContinuation: Sendable {
@@ -32,32 +31,5 @@ internal import Reactor
         case .data(let waiter, let result): unsafe waiter.resume(with: result)
         case .file(let waiter, let result): unsafe waiter.resume(with: result)
         }
-    }
-}
-
-/// Wakes what waits on other threads, for all answers of a burst at once. One by one each wake-up would set a thread going that does
-/// one task's work and sleeps again: two switches a request, a quarter of what it costs (`./dev bench session`). Loop-confined.
-final class WakeUps {
-    private let loop: EventLoop
-    private var due: [Resumption] = []
-
-    init(on loop: EventLoop) { self.loop = loop }
-
-    func add(_ resumption: Resumption) {
-        due.append(resumption)
-        if due.count == 1 { loop.runWhenIdle { [self] in wake() } }
-    }
-
-    private func wake() {
-        let all = due
-        due = []
-        // The next burst will be about as large.
-        due.reserveCapacity(all.count)
-        guard all.count > 1 else {
-            for resumption in all { resumption.resume() }
-            return
-        }
-        // On a thread of the pool, which then has them all before it: its queue is not empty until the last is done.
-        Task.detached { for resumption in all { resumption.resume() } }
     }
 }

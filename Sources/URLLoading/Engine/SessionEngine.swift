@@ -8,7 +8,7 @@ internal import TLS
 final class SessionEngine {
     let loop: EventLoop
     let settings: SessionSettings
-    let wakeUps: WakeUps
+    let wakeUps: BatchedResumption
     let security: SessionSecurity
     private var made: Engine?
     private var madeForHTTP: TLSContext?
@@ -24,7 +24,7 @@ final class SessionEngine {
 
     init(on loop: EventLoop, _ settings: SessionSettings, _ security: SessionSecurity) {
         self.loop = loop
-        wakeUps = WakeUps(on: loop)
+        wakeUps = BatchedResumption(on: loop)
         self.settings = settings
         proxies = settings.proxies.configuration
         self.security = security

@@ -39,7 +39,7 @@ extension URLSession {
         delegate: any SelectiveDelegate & TaskWatcher
     ) -> ChunkTask {
         let channel = ByteChannel()
-        let task = add { URLSessionDataTask(self, $0, TaskOrder(request, .request, .bytes(channel))) }
+        let task = add { URLSessionDataTask(self, $0, TaskSpec(request, .request, .bytes(channel))) }
         task.snapshot.withLock { snapshot in
             snapshot.listener = .selective(delegate)
             snapshot.watcher = delegate

@@ -6,7 +6,7 @@ internal import Synchronization
 ///
 /// The task holds its order for ever, and a handler may hold the task, or what the room above keeps of it. So the receiver is taken out of the
 /// order to be told of the end: a task that has ended holds nothing of the user's that could hold the task.
-final class TaskOrder: Sendable {
+final class TaskSpec: Sendable {
     /// Where the request's content comes from.
     enum Content: Sendable {
         /// The request's own: its data, its stream, or none.
@@ -62,7 +62,7 @@ final class TaskOrder: Sendable {
         resumption: ResumeData? = nil
     ) {
         self.request = request
-        self.content = request.flatMap { TaskOrder.segments(of: $0, content) } ?? content
+        self.content = request.flatMap { TaskSpec.segments(of: $0, content) } ?? content
         reception = receiver.reception
         self.receiver = Mutex(receiver)
         self.resumption = resumption
@@ -88,8 +88,8 @@ final class TaskOrder: Sendable {
     }
 }
 
-extension TaskOrder.Receiver {
-    fileprivate var reception: TaskOrder.Reception {
+extension TaskSpec.Receiver {
+    fileprivate var reception: TaskSpec.Reception {
         switch self {
         case .delegate: .delegate
         case .data: .data

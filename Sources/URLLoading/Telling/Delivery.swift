@@ -24,14 +24,14 @@ struct Delivery {
     private(set) var hasTold = false
     /// The delegate has not taken what it was given: reading goes on when it has.
     private(set) var isBehind = false
-    private let reception: TaskOrder.Reception
+    private let reception: TaskSpec.Reception
     /// The most that is kept in memory of an answer, in bytes.
     let limit: Int
     /// Content for a delegate that wants all of it at once.
     private var gathered: Data?
 
     /// - Parameter limit: the session's, in bytes.
-    init(_ task: URLSessionTask, _ session: URLSession, _ order: TaskOrder, _ limit: Int) {
+    init(_ task: URLSessionTask, _ session: URLSession, _ order: TaskSpec, _ limit: Int) {
         self.task = task
         self.session = session
         self.limit = max(0, order.request?.maximumDataLength ?? limit)
@@ -74,7 +74,7 @@ struct Delivery {
 
     func hasListener(for event: TaskInterests) -> Bool { listener?.hears(of: event) ?? false }
 
-    static func wantsMetrics(_ task: URLSessionTask, _ session: URLSession, _ order: TaskOrder) -> Bool {
+    static func wantsMetrics(_ task: URLSessionTask, _ session: URLSession, _ order: TaskSpec) -> Bool {
         if case .report(let terms) = order.reception, terms.collectsMetrics { return true }
         return (task.listener ?? session.listener)?.hears(of: .metrics) ?? false
     }

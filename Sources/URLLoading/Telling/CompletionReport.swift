@@ -2,7 +2,7 @@ internal import Foundation
 internal import Synchronization
 
 /// How a task's end is told: once, to whoever waits for it.
-struct TaskEnding: Sendable {
+struct CompletionReport: Sendable {
     let task: URLSessionTask
     let session: URLSession
     /// A `URLError`, or what a `URLProtocol` class of the user's has failed with.
@@ -25,7 +25,7 @@ struct TaskEnding: Sendable {
     /// - Parameters:
     ///   - callbacks: after what has been told before.
     ///   - wakeUps: those of the loop, for a waiter who may hear together with others. Loop thread only.
-    func tell(by callbacks: @autoclosure () -> CallbackQueue, together wakeUps: WakeUps? = nil) {
+    func tell(by callbacks: @autoclosure () -> CallbackQueue, together wakeUps: BatchedResumption? = nil) {
         guard let order = task.order, let receiver = order.takeReceiver() else { return release() }
         switch receiver {
         case .delegate: callbacks().add(on: session.delegateQueue) { decided().tellDelegate() }
@@ -56,7 +56,7 @@ struct TaskEnding: Sendable {
     }
 
     /// The end as it is told: the load's, unless `cancel()` was accepted before. From here on that is too late.
-    private func decided() -> TaskEnding {
+    private func decided() -> CompletionReport {
         let (isCancelled, handler) = task.snapshot.withLock { snapshot in
             let isCancelled = snapshot.fate == .cancelled
             snapshot.fate = .decided
@@ -67,7 +67,7 @@ struct TaskEnding: Sendable {
         file?.remove()
         var ending = self
         (ending.file, ending.streams, ending.data) = (nil, nil, Data())
-        ending.failure = TaskEnding.cancellation(of: task)
+        ending.failure = CompletionReport.cancellation(of: task)
         return ending
     }
 
@@ -85,7 +85,7 @@ struct TaskEnding: Sendable {
         ErrorTranslation.urlError(.cancelled, task.currentRequest?.url, "the task was cancelled")
     }
 
-    private func tellWaiter(_ order: TaskOrder, _ wakeUps: WakeUps? = nil) {
+    private func tellWaiter(_ order: TaskSpec, _ wakeUps: BatchedResumption? = nil) {
         let waitsOnLoop = mark()
         if case .bytes(let channel) = order.reception {
             channel.end(failure)
@@ -97,7 +97,7 @@ struct TaskEnding: Sendable {
         if !waitsOnLoop, let wakeUps, let resumption { wakeUps.add(resumption) } else { resumption?.resume() }
     }
 
-    private func tell(_ report: TaskReport, _ wakeUps: WakeUps? = nil) {
+    private func tell(_ report: TaskReport, _ wakeUps: BatchedResumption? = nil) {
         let waitsOnLoop = mark()
         let outcome = TaskOutcome(
             task: task,

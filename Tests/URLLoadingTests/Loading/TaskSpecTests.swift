@@ -6,7 +6,7 @@ import Testing
 @testable import URLLoading
 
 @Suite("Tasks beside each other", .timeLimit(.minutes(2)))
-struct TaskOrderTests {
+struct TaskSpecTests {
     private static let ok = RawStep.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 
     @Test("of the tasks that wait for a connection, those with more priority come first")

@@ -55,7 +55,7 @@ final class ProtocolLoad: @unchecked Sendable {
     static func make(
         for load: TaskLoader,
         _ content: UploadContent,
-        _ source: TaskOrder.Content,
+        _ source: TaskSpec.Content,
         looksIntoCache: () -> Bool
     ) -> ProtocolLoad? {
         // The next process may have other classes.
@@ -70,7 +70,7 @@ final class ProtocolLoad: @unchecked Sendable {
         for load: TaskLoader,
         _ classes: [URLProtocol.Type],
         _ content: UploadContent,
-        _ source: TaskOrder.Content,
+        _ source: TaskSpec.Content,
         _ cache: URLCache?
     ) {
         self.classes = classes

@@ -24,8 +24,8 @@ enum ConnectionQuestion {
         )
         session.delegateQueue.addOperation {
             guard let delegate = session.delegate else { return askTask(session, origin, challenge, reply) }
-            let mark = UnansweredMark()
-            UnansweredMark.$current.withValue(mark) {
+            let mark = DefaultedAnswer()
+            DefaultedAnswer.$current.withValue(mark) {
                 delegate.urlSession(session, didReceive: challenge) { disposition, credential in
                     if mark.isSet {
                         askTask(session, origin, challenge, reply)

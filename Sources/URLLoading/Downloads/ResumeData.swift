@@ -122,10 +122,10 @@ struct ResumeData: Sendable {
     }
 
     /// A task that goes on; without a request, and so failing, if the data is none.
-    static func order(_ data: Data, _ receiver: TaskOrder.Receiver) -> TaskOrder {
-        guard let resumption = ResumeData(data) else { return TaskOrder(nil, .request, receiver) }
+    static func order(_ data: Data, _ receiver: TaskSpec.Receiver) -> TaskSpec {
+        guard let resumption = ResumeData(data) else { return TaskSpec(nil, .request, receiver) }
         var request = URLRequest(url: resumption.url)
         for (name, value) in resumption.fields { request.setValue(value, forHTTPHeaderField: name) }
-        return TaskOrder(request, .request, receiver, resumption: resumption)
+        return TaskSpec(request, .request, receiver, resumption: resumption)
     }
 }

@@ -12,7 +12,7 @@ enum UploadContent {
     case segments(SegmentedBody)
 
     /// - Throws: what is wrong with the file.
-    init(_ content: TaskOrder.Content, _ request: URLRequest, stream: InputStream? = nil) throws(URLError) {
+    init(_ content: TaskSpec.Content, _ request: URLRequest, stream: InputStream? = nil) throws(URLError) {
         switch content {
         case .request:
             switch request.values.body {
