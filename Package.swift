@@ -78,6 +78,7 @@ let package = Package(
         .target(
             name: "URLLoading",
             dependencies: ["HTTPEngine", "HTTPSemantics", "WebSocket", "Reactor", "HTTP1", "TLS", "CZlib"],
+            exclude: ["README.md"],
             swiftSettings: strict
         ),
         .target(

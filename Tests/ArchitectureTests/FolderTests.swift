@@ -204,7 +204,7 @@ struct FolderTests {
     private static let largestCircle = [
         "HTTP1": 2, "HTTPEngine": 4, "HTTPSemantics": 3, "LoadGenerator": 4, "LoadReports": 3, "LocustWorker": 1,
         "Reactor": 2, "TestServer": 3,
-        "TLS": 6, "Uncurl": 5, "UncurlExtras": 3, "UncurlTestKit": 1, "UncurlXML": 2,
+        "TLS": 6, "URLLoading": 59, "Uncurl": 5, "UncurlExtras": 3, "UncurlTestKit": 1, "UncurlXML": 2,
         "volley": 4, "WebSocket": 1,
     ]
 

@@ -51,15 +51,12 @@ public struct AnswerHead {
     public let fields: HTTPFields
     /// Of the content as it will be delivered, in octets; -1 where it is not known.
     public let length: Int64
-    /// When it came, in seconds since 1970.
-    public let received: Int64
 
     /// See the properties.
-    public init(status: Int, fields: HTTPFields, length: Int64, received: Int64) {
+    public init(status: Int, fields: HTTPFields, length: Int64) {
         self.status = status
         self.fields = fields
         self.length = length
-        self.received = received
     }
 }
 

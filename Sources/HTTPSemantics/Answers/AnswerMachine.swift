@@ -116,11 +116,13 @@ public struct AnswerMachine: Sendable {
     /// The head of a final response has come.
     ///
     /// - Parameters:
-    ///   - url: the request's. Asked for where it matters: most answers need none.
+    ///   - now: when it came, in seconds since 1970; asked for where it matters, as `url` is.
+    ///   - url: the request's. Most answers need none.
     ///   - memory: what servers have accepted before; it learns from this answer.
     public mutating func receive(
         _ head: AnswerHead,
         to request: AskedRequest,
+        at now: @autoclosure () -> Int64,
         url: @autoclosure () -> WebURL,
         memory: inout AuthorizationMemory
     ) -> Verdict {
@@ -139,7 +141,7 @@ public struct AnswerMachine: Sendable {
                 response: head.fields
             )
         let step =
-            stepByStored(head, request) ?? stepByChallenge(head, request, url, &memory)
+            stepByStored(head, request, now) ?? stepByChallenge(head, request, url, &memory)
             ?? stepByRedirect(head, request, url) ?? stepByContent(head, request)
         return Verdict(step: step, accepted: accepted, invalidated: invalidated)
     }
@@ -170,7 +172,7 @@ public struct AnswerMachine: Sendable {
         return space
     }
 
-    private mutating func stepByStored(_ head: AnswerHead, _ request: AskedRequest) -> Step? {
+    private mutating func stepByStored(_ head: AnswerHead, _ request: AskedRequest, _ now: () -> Int64) -> Step? {
         guard let stored else { return nil }
         if stored.isConditional, head.status == 304 {
             self.stored = nil
@@ -178,7 +180,7 @@ public struct AnswerMachine: Sendable {
                 stored.exchange,
                 by: head.fields,
                 requested: request.sent,
-                received: head.received
+                received: now()
             )
             guard let fresh else {
                 hasHead = false

@@ -1,7 +1,7 @@
 public import HTTP1
 
 /// One challenge of a WWW-Authenticate or Proxy-Authenticate field (RFC 9110 §11.3): how a server, or a proxy, wants
-/// to be shown who asks.
+/// the user to be identified.
 public struct AuthenticationChallenge: Hashable, Sendable {
     /// Lower case: `basic`, `digest`, `negotiate`.
     public let scheme: String

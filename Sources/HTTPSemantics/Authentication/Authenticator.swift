@@ -3,7 +3,7 @@ public import HTTP1
 /// Answers the challenges of one server or proxy with one user's credentials: picks the scheme, remembers what was
 /// asked for, and knows when asking again is no use.
 ///
-/// A value; whoever shares it between requests keeps it in one place, since a Digest answer counts up.
+/// A value. An owner that shares it between requests keeps it in one place, since each Digest answer counts one up.
 public struct Authenticator: Sendable {
     /// Whom the credentials are for: names the fields.
     public enum Side: Sendable {

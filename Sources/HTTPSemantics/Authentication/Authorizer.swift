@@ -53,7 +53,7 @@ public struct Authorizer: Sendable {
     }
 
     /// Takes up a challenge that only says that the nonce was too old (RFC 7616 §3.3, `stale`): the same name and password
-    /// are good for another try, and nobody is asked. False: it says something else.
+    /// are good for another try, and the user is not asked. False: it says something else.
     public mutating func renew(_ question: ChallengeQuestion) -> Bool {
         guard case .digest = scheme, question.space == space, let challenge = DigestChallenge(question.challenge),
             challenge.isStale

@@ -1,4 +1,4 @@
-/// The Basic scheme (RFC 7617): name and password for all to read who read the connection.
+/// The Basic scheme (RFC 7617): name and password, readable for everything that reads the connection.
 public enum BasicAuthentication {
     /// The value of an Authorization or Proxy-Authorization field. UTF-8, which is what servers that name a charset ask
     /// for (§2.1) and most others take.

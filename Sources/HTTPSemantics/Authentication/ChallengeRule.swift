@@ -90,7 +90,7 @@ public enum ChallengeRule {
 
     private static func rank(_ challenge: AuthenticationChallenge) -> Int {
         if challenge.scheme == "basic" { return 2 }
-        // A Digest that nobody could answer is only to be told of.
+        // A Digest challenge that cannot be answered comes last: the user only hears of it.
         guard let digest = DigestChallenge(challenge) else { return 3 }
         return digest.algorithm == .md5 ? 1 : 0
     }

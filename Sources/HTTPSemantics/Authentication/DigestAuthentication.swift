@@ -119,7 +119,7 @@ public struct DigestAuthentication: Sendable {
         return result + "\""
     }
 
-    /// 128 bits from the system: nobody who chooses the server's nonce can have guessed it (§5.11).
+    /// 128 bits from the system, so that a server that chooses its nonce cannot guess them (§5.11).
     private static func randomNonce() -> String {
         var generator = SystemRandomNumberGenerator()
         return hex((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })

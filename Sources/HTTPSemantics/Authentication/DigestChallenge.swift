@@ -51,7 +51,7 @@ public struct DigestChallenge: Hashable, Sendable {
     /// Names are in UTF-8, by the server's word (§3.3).
     let isUTF8: Bool
 
-    /// Nil for another scheme, and for what nobody could answer: no realm or nonce, an algorithm or a protection
+    /// Nil for another scheme, and for what cannot be answered: no realm or nonce, an algorithm or a protection
     /// unknown to us, a session algorithm without a nonce of ours to make a session with.
     public init?(_ challenge: AuthenticationChallenge) {
         let parameters = challenge.parameters

@@ -46,7 +46,7 @@ public struct CacheFreshness: Hashable, Sendable {
     }
 
     /// §4.2.2: a tenth of the time since it was last changed, if the status lets it be guessed at. A week at most: a page
-    /// that nobody has touched for years may be touched today.
+    /// that has not changed for years may change today.
     private static func heuristic(_ exchange: StoredExchange, date: Int64) -> Int64 {
         guard CacheStorage.isHeuristic(exchange.status),
             let modified = Self.date(.lastModified, in: exchange.fields, now: exchange.record.received)

@@ -1,8 +1,8 @@
 /// What a cache must remember beside a response, to judge it later. Times are seconds since 1970, UTC.
 public struct CacheRecord: Hashable, Sendable {
-    /// The request's fields that the response's Vary names (RFC 9111 §4.1), and those that tell who asked.
+    /// The request's fields that the response's Vary names (RFC 9111 §4.1), and those that identify the user.
     public var varying: [VaryingField]
-    /// Whoever asks may have it: the server said so, or the program that stored it did not say for whom it is.
+    /// Every user may have it: the server said so, or the program that stored it did not say for whom it is.
     public var isForAnyone = false
     /// When the request went out and when the response's head came (RFC 9111 §4.2.3).
     public var requested: Int64
@@ -26,7 +26,7 @@ public struct VaryingField: Hashable, Sendable {
     public let name: String
     /// Normalised for comparison; nil if the request had none.
     public let value: String?
-    /// It tells who asks: the value is a digest.
+    /// It identifies the user: the value is a digest.
     public var isSecret = false
 
     /// - Parameters:

@@ -110,7 +110,7 @@ public enum CacheRule {
         case .absent: break
         case .invalid: return false
         case .value(let limit):
-            // RFC 8246 §2: a reload of what never changes asks nobody.
+            // RFC 8246 §2: a reload of what never changes asks no server.
             if freshness.age > limit, !(control.isImmutable && freshness.isFresh) { return false }
         }
         switch wishes.minFresh {

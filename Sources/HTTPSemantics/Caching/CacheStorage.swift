@@ -4,8 +4,8 @@ public import HTTP1
 public enum CacheStorage: Hashable, Sendable {
     /// Nothing is stored.
     case forbidden
-    /// It can serve nobody but who asks for whatever there is: it has neither a lifetime nor anything to ask the server
-    /// about it. Allowed everywhere, and not worth a file.
+    /// It has neither a lifetime nor a validator, so it serves only requests that take anything there is. It is allowed everywhere,
+    /// and not worth a file.
     case inMemory
     /// In memory and on disk.
     case everywhere

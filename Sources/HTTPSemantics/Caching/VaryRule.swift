@@ -5,7 +5,7 @@ internal import TLS
 ///
 /// - Those with the same values in the fields that its Vary names (RFC 9111 §4.1).
 /// - Those of the same user. RFC 9111 means a private cache to serve one user; a program on Linux serves many with one
-///   cache. So what tells who asks (Authorization, Cookie and every other secret field) counts as if Vary had named it,
+///   cache. So what identifies the user (Authorization, Cookie and every other secret field) counts as if Vary had named it,
 ///   unless the server says `public`: that its answer is for everyone (§5.2.2.9).
 ///
 /// Secret values are kept and compared as digests: the cache is not a second place where tokens are stored.
@@ -34,7 +34,7 @@ public enum VaryRule {
     }
 
     /// Whether the request says that it comes from another user than the one that the stored response was for. What Vary
-    /// names besides does not count, and a request that does not say who asks is refused nothing.
+    /// names besides does not count, and a request that identifies no user is refused nothing.
     public static func isForeign(_ record: CacheRecord, to request: HTTPFields) -> Bool {
         let isAnother = record.varying.contains { field in
             field.isSecret && request.contains(field.name) && field.value != value(of: field.name, in: request)
@@ -47,7 +47,7 @@ public enum VaryRule {
         matches(record.varying.filter(\.isSecret), request) && !isUnknownAsker(request, to: record)
     }
 
-    /// Whether a field tells who asks.
+    /// Whether a field identifies the user.
     public static func identifies(_ name: String) -> Bool {
         let name = name.lowercased()
         return name == clientCertificate || SecretFields.usual.contains(name)
@@ -56,7 +56,7 @@ public enum VaryRule {
     /// Stands for the certificate shown in the handshake; RFC 9440 tells servers behind a proxy by the same name.
     public static let clientCertificate = "client-cert"
 
-    /// Whether any field tells who asks.
+    /// Whether any field identifies the user.
     public static func identifies(_ fields: HTTPFields) -> Bool {
         (0..<fields.count).contains { identifies(fields.name(at: $0)) }
     }
@@ -91,7 +91,7 @@ public enum VaryRule {
         return found
     }
 
-    /// Whether the request tells who asks by a field that the stored response's request did not have. Cookies alone are no
+    /// Whether the request identifies its user by a field that the stored response's request did not have. Cookies alone are no
     /// reason: they come with the very answers that are stored.
     private static func isUnknownAsker(_ request: HTTPFields, to record: CacheRecord) -> Bool {
         guard !record.isForAnyone else { return false }

@@ -5,7 +5,7 @@ public enum CookieAdmission {
     /// - Parameters:
     ///   - scope: of the request that the cookie came in answer to.
     ///   - isSameSite: whether that request was caused by its own site (RFC 6265bis §5.2).
-    ///   - suffixes: the names that nobody may set cookies for.
+    ///   - suffixes: the domains that no host below them may set cookies for.
     public static func admit(
         _ cookie: Cookie,
         from scope: CookieScope,

@@ -172,7 +172,7 @@ public struct CookieJar: Sendable {
     // MARK: Limits
 
     /// Brings a domain, and then the jar, below its limit: expired ones go first, then in a domain those that are not
-    /// secure, then whoever was not used the longest (RFC 6265bis §5.7).
+    /// secure, then the one that was not used the longest (RFC 6265bis §5.7).
     public mutating func evict(after domain: String, now: Double) {
         let hash = hash(domain)
         if let bucket = entries[hash], bucket.count > Self.maximumPerDomain {

@@ -1,4 +1,4 @@
-/// Several Set-Cookie fields that somebody joined with commas, as a dictionary of fields has to. The commas in dates are no
+/// Several Set-Cookie fields that were joined with commas, as a dictionary of fields has to join them. The commas in dates are no
 /// such ends: behind one that is, there stands a token and an equals sign.
 public enum FoldedSetCookie {
     /// The lines that were joined, in their order; those that are blank are left out.

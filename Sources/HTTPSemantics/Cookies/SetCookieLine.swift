@@ -100,7 +100,7 @@ public struct SetCookieLine: Sendable {
 
     /// The cookie it stands for when it comes from there at that time, without asking whether it may.
     public func cookie(from scope: CookieScope, now: Double) -> Cookie {
-        // An address is nobody's domain but its own.
+        // An address has no hosts below it, so the cookie is the host's alone.
         let isHostOnly = domain.isEmpty || HostText.isAddress(domain)
         var cookie = Cookie(
             name: name,

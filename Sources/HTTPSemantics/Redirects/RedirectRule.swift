@@ -3,7 +3,7 @@ public import HTTP1
 /// Whether a response sends its request elsewhere, and as what (RFC 9110 §15.4).
 ///
 /// A redirect from https to http is followed, as Darwin does where no transport security policy forbids it, and is
-/// treated as one to a stranger: nothing secret goes along. A delegate that wants none of it answers with nil.
+/// treated as one to another origin: nothing secret goes along. A delegate that wants none of it answers with nil.
 public enum RedirectRule {
     /// Of one task, as browsers have it. RFC 9110 §15.4 asks for a limit and names none. A redirect to the same URL counts as any
     /// other: the next answer may be another one.
@@ -39,8 +39,8 @@ public enum RedirectRule {
         )
     }
 
-    /// The method of the next request, nil if the status redirects nobody. 301 and 302 turn POST into GET, as RFC 9110
-    /// §15.4.2 permits and everybody does; 303 everything but HEAD (§15.4.4); 307 and 308 nothing (§15.4.8). 300 offers a
+    /// The method of the next request, nil if the status is no redirect. 301 and 302 turn POST into GET, as RFC 9110
+    /// §15.4.2 permits and all clients do; 303 everything but HEAD (§15.4.4); 307 and 308 nothing (§15.4.8). 300 offers a
     /// choice to the user; 304 to 306 are none.
     private static func rewrite(_ status: Int, _ method: String) -> String? {
         switch status {
@@ -70,7 +70,7 @@ public struct Redirect: Hashable, Sendable {
     public let secrets: SecretFields
 
     /// The next request's fields, from those of the request that was redirected: **that** one's, not the first one's. So
-    /// what was taken away on the way to a stranger stays away, even when a later redirect leads home.
+    /// what was taken away on the way to another origin stays away, even when a later redirect leads home.
     public func fields(from fields: HTTPFields) -> HTTPFields {
         var kept = fields
         for index in (0..<fields.count).reversed() {
@@ -96,8 +96,8 @@ public struct Redirect: Hashable, Sendable {
         return true
     }
 
-    /// RFC 9110 §10.1.3: no fragment and no user information; to a stranger the origin alone; nothing that came by https to
-    /// somebody who does not speak it.
+    /// RFC 9110 §10.1.3: no fragment and no user information; to another origin the origin alone; nothing that came by https to
+    /// a server that is asked without it.
     public func referer(_ value: String) -> String? {
         guard !isDowngrade, let origin = WebURL(value).origin,
             !origin.isSecure || url.origin?.isSecure == true

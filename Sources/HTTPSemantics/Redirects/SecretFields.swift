@@ -1,4 +1,4 @@
-/// Header fields that tell the server who asks: another origin is not sent them.
+/// Header fields that identify the user, or open something to the sender. Another origin is not sent them.
 public struct SecretFields: Hashable, Sendable {
     /// By the RFCs that define them. Host names the old server, so it belongs to it.
     private static let always: Set<String> = [

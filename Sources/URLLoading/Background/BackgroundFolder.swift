@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// A background session's place on disk, held by one session at a time of all processes of this user.
 ///
-/// Each record is a ``StoreFile``: whoever is killed leaves the old one or the new one. Blocks: not for a loop's thread.
+/// Each record is a ``StoreFile``: a process that is killed leaves the old one or the new one. Blocks: not for a loop's thread.
 final class BackgroundFolder: Sendable {
     enum Refusal: Error {
         /// Another session has it, of this process or of another.
@@ -16,7 +16,7 @@ final class BackgroundFolder: Sendable {
     private static let partSuffix = ".part"
     /// What is not a record: what downloads leave for later ones, and what is damaged.
     private static let keptSuffix = ".kept"
-    /// Seconds: what nobody has gone on from in a week, nobody will (the limit of a resource, by default).
+    /// Seconds: a file that was not gone on from in a week is not needed (the limit of a resource, by default).
     private static let keptTime: Int64 = 604_800
     /// A record holds a request with its content, and an upload's answer.
     private static let mostOctets = 64 << 20

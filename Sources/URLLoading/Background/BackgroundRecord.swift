@@ -11,9 +11,9 @@ struct BackgroundRecord: Sendable {
         var path: String
         /// For If-Range; nil where nothing tells the content apart, so that it cannot be gone on with.
         var validator: String?
-        /// The length of the whole; -1 where nobody knows.
+        /// The length of the whole; -1 where it is not known.
         var expected: Int64
-        /// The kernel's number for this run of the machine. After its fall nobody knows which of the bytes reached the disk.
+        /// The kernel's number for this run of the machine. After its fall it is not known which of the bytes reached the disk.
         var boot: String
     }
 

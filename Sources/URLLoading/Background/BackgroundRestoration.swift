@@ -9,17 +9,17 @@ enum BackgroundRestoration {
         let task: URLSessionTask
         switch record.kind {
         case .download:
-            let order = TaskSpec(
+            let spec = TaskSpec(
                 request,
                 .request,
                 .delegate,
                 resumption: resumption(record, request, session.background?.folder)
             )
-            task = URLSessionDownloadTask(session, record.number, order)
+            task = URLSessionDownloadTask(session, record.number, spec)
         case .upload:
             let source = URL(fileURLWithPath: record.source ?? "/")
-            let order = TaskSpec(request, .file(source), .delegate)
-            task = URLSessionUploadTask(session, record.number, order)
+            let spec = TaskSpec(request, .file(source), .delegate)
+            task = URLSessionUploadTask(session, record.number, spec)
         }
         task.snapshot.withLock { snapshot in
             snapshot.taskDescription = record.taskDescription
@@ -33,7 +33,7 @@ enum BackgroundRestoration {
         return task
     }
 
-    /// A task whose record cannot be read: nobody knows what it was to load, or of which kind it was. Its end says so.
+    /// A task whose record cannot be read: it is not known what it was to load, or of which kind it was. Its end says so.
     static func damaged(_ number: Int, setAside path: String, _ session: URLSession) -> (URLSessionTask, URLError) {
         let error = ErrorTranslation.urlError(
             .cannotOpenFile,
@@ -92,7 +92,7 @@ enum BackgroundRestoration {
     /// How a task ended that an earlier process has finished and not told of. Content on disk is read first: where it is not what was
     /// written, a download begins anew, and an upload, which must not be sent twice, has lost its answer.
     static func tell(_ record: BackgroundRecord, _ task: URLSessionTask, _ session: URLSession) {
-        // It has been loaded: whoever resumes it does not begin it again.
+        // It has been loaded: to resume it does not begin it again.
         task.stage = .over
         let outcome = record.outcome ?? BackgroundRecord.Outcome()
         guard let path = outcome.path ?? outcome.contentPath, let sum = outcome.sum,

@@ -12,7 +12,7 @@ final class BackgroundSession: Sendable {
     private let damaged: [Int]
     /// Of what an earlier process has finished, what the delegate has not heard yet.
     private let untold = Mutex<Set<Int>>([])
-    /// Of what has ended in this process, what nobody has heard.
+    /// Of what has ended in this process, what has not been heard.
     private let unheard = Mutex<Set<Int>>([])
     /// Of uploads under way: the answer's content so far.
     private let answers = Mutex<[Int: KeptAnswer]>([:])
@@ -46,14 +46,14 @@ final class BackgroundSession: Sendable {
 
     /// Writes a new task down. Returns why it cannot be one of this session, with which it fails when it is resumed.
     func adopt(_ task: URLSessionTask) -> URLError? {
-        guard let order = task.order else { return nil }
-        let url = order.request?.url
+        guard let spec = task.spec else { return nil }
+        let url = spec.request?.url
         func refuse(_ code: URLError.Code, _ reason: String) -> URLError {
             ErrorTranslation.urlError(code, url, reason)
         }
         if let refusal { return ErrorTranslation.error(refusal, url) }
         guard let journal else { return nil }
-        guard case .delegate = order.reception else {
+        guard case .delegate = spec.reception else {
             return refuse(
                 .unknown,
                 "in a background session a delegate is told, not a handler or a function that waits"
@@ -61,7 +61,7 @@ final class BackgroundSession: Sendable {
         }
         let kind: BackgroundRecord.Kind
         var source: String?
-        switch (task, order.content) {
+        switch (task, spec.content) {
         case (is URLSessionDownloadTask, _): kind = .download
         case (is URLSessionUploadTask, .file(let file)):
             kind = .upload
@@ -69,9 +69,9 @@ final class BackgroundSession: Sendable {
         case (is URLSessionUploadTask, _): return refuse(.unknown, "a background session uploads files alone")
         default: return refuse(.unknown, "a background session has download and upload tasks alone")
         }
-        if case .segments = order.content { return refuse(.unknown, "a form does not outlive its process") }
+        if case .segments = spec.content { return refuse(.unknown, "a form does not outlive its process") }
         // Resume data that was none fails as it does elsewhere.
-        guard let request = order.request else { return nil }
+        guard let request = spec.request else { return nil }
         let scheme = url?.scheme?.lowercased()
         guard scheme == "http" || scheme == "https" else {
             return refuse(.unsupportedURL, "a background session loads http and https alone")
@@ -91,7 +91,7 @@ final class BackgroundSession: Sendable {
             expectsToReceive: -1
         )
         record.source = source
-        record.part = order.resumption.map { resumption in
+        record.part = spec.resumption.map { resumption in
             BackgroundRecord.Part(
                 path: resumption.path,
                 validator: resumption.validator,
@@ -241,10 +241,10 @@ final class BackgroundSession: Sendable {
         untold.withLock { _ = $0.remove(number) }
     }
 
-    /// The session is invalid: whoever makes another with its identifier has it from here on. Waits for what is to be written.
+    /// The session is invalid: another session with its identifier has its folder from here on. Waits for what is to be written.
     func close() { journal?.close() }
 
-    /// The task's end was told to nobody: it is told again, to this process or another.
+    /// The task's end was not heard: it is told again, to this process or another.
     func keep(_ task: URLSessionTask) {
         let number = task.taskIdentifier
         unheard.withLock { _ = $0.insert(number) }

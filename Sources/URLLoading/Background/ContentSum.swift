@@ -1,8 +1,8 @@
 internal import CZlib
 internal import Reactor
 
-/// How much of a file has been written, and the CRC-32 of that (RFC 1952 §8): by what to know, in another process, that nobody
-/// has changed it since. No more than that: whoever means to deceive can.
+/// How much of a file has been written, and the CRC-32 of that (RFC 1952 §8): by what to know, in another process, that it
+/// was not changed since. No more than that: it is no protection against a deliberate change.
 struct ContentSum: Hashable, Sendable {
     /// In octets.
     private(set) var length: Int64 = 0

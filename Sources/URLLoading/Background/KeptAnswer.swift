@@ -36,7 +36,7 @@ struct KeptAnswer: Sendable {
         return file.map { ($0.url.path, $0.sum) }
     }
 
-    /// Nobody needs it any more.
+    /// It is not needed any more.
     func drop() { file?.finish(keeping: false) }
 
     /// Gives a file's octets in pieces; blocks for the disk. What cannot be read is not there.

@@ -25,7 +25,7 @@ extension URLSession {
         for (task, failure) in damaged { BackgroundRestoration.tell(failure, of: task, self) }
     }
 
-    /// The ends of a background session's tasks that nobody has heard in this process are told once more: somebody listens by now.
+    /// The ends of a background session's tasks that have not been heard in this process are told once more: a delegate listens by now.
     package func tellUnheard() {
         guard let background, state.withLock({ $0.life }) == .open else { return }
         let tasks = background.unheardTasks(for: self)

@@ -9,9 +9,10 @@ struct CacheEntry {
     let received: Int64
     /// By the word of a `URLProtocol` class, whose answer it is.
     let ofClass: URLCache.StoragePolicy?
-    private let limit: Int
+    /// Of the content, in bytes.
+    let limit: Int
     /// Of answers that are not kept in memory anyway. Nil once it has become too large.
-    private var copy: Data? = Data()
+    private(set) var copy: Data? = Data()
 
     init(_ storage: CacheStorage, received: Int64, limit: Int) {
         self.storage = storage
@@ -28,14 +29,5 @@ struct CacheEntry {
     mutating func append(_ data: Data) {
         guard let count = copy?.count else { return }
         if count + data.count <= limit { copy?.append(data) } else { copy = nil }
-    }
-
-    /// Nil for one that is too large.
-    func content(of sink: Sink) -> Data? {
-        switch sink {
-        case .memory(let data): data.count <= limit ? data : nil
-        case .delegate: copy
-        case .none, .file, .bytes, .stream: nil
-        }
     }
 }

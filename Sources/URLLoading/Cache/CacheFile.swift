@@ -8,7 +8,7 @@ internal import HTTPSemantics
 ///
 /// What the ``StoreSeal`` does not match is no entry.
 enum CacheFile {
-    /// Files of format 1 did not say who had asked.
+    /// Files of format 1 did not identify the user.
     private static let seal = StoreSeal(kind: 0, format: 2)
     private static let headerLength = StoreSeal.length + 20
 

@@ -11,7 +11,7 @@ indirect enum CacheNotes: Codable, Hashable {
     case list([CacheNotes])
     case table([String: CacheNotes])
 
-    /// Deeper is nobody's notes, and would be read back by recursion.
+    /// Deeper ones are not needed, and would be read back by recursion.
     private static let depthLimit = 32
 
     /// Nil for what cannot be written.

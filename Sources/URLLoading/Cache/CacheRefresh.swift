@@ -3,7 +3,7 @@ internal import HTTP1
 internal import HTTPEngine
 internal import HTTPSemantics
 
-/// A request that nobody waits for: it brings a stored answer up to date that has been served stale meanwhile (RFC 5861 §3).
+/// A request that no task waits for: it brings a stored answer up to date that has been served stale meanwhile (RFC 5861 §3).
 final class CacheRefresh: ExchangeDelegate {
     private let cached: CachedURLResponse
     private let cache: URLCache

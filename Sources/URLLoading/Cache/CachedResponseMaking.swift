@@ -46,7 +46,7 @@ extension CachedURLResponse {
         )
     }
 
-    /// The response to be delivered for a request that nobody was asked about: with its age (RFC 9111 §4).
+    /// The response to be delivered for a request that no server was asked about: with its age (RFC 9111 §4).
     func served(age: Int64) -> URLResponse {
         guard let response = response as? HTTPURLResponse else { return response }
         var fields = response.fields.list

@@ -190,7 +190,7 @@ final class DiskCache: Sendable {
             state.waitingOctets -= entry.cost
             return (true, isRemoved)
         }
-        // Whoever removed it did so before the file was there.
+        // It was removed before the file was there.
         if isRemoved { remove(names: [Self.name(of: key)]) }
         return isDone
     }
@@ -252,7 +252,7 @@ final class DiskCache: Sendable {
         }
     }
 
-    /// Reads the directory anew if somebody else has changed it.
+    /// Reads the directory anew if another process has changed it.
     private func refresh() {
         let found = StoreFile.state(directory)
         guard state.withLock({ $0.index.state != found }) else { return }

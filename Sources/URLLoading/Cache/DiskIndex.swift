@@ -19,7 +19,7 @@ struct DiskIndex: Sendable {
     static let suffix = ".entry"
     /// A file that is being written; left behind by a process that died doing so.
     static let unfinished = ".tmp"
-    /// Nobody writes that long.
+    /// No write takes that long.
     private static let abandonedAfter: Int64 = 3600 * 1_000_000_000
 
     static func isEntry(_ name: String) -> Bool {

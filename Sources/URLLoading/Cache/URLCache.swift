@@ -3,10 +3,10 @@ internal import HTTPSemantics
 internal import Synchronization
 
 /// Responses by request, in memory and on disk, by the rules of HTTP caching (RFC 9111) for a private cache when a session
-/// uses it, and for whoever stores by hand, as a plain store.
+/// uses it, and for a program that stores by hand, as a plain store.
 ///
 /// - A response is found by the request's method and whole URL, query included, fragment not.
-/// - Sessions of many users may share a cache: an answer is for whoever sends the same Authorization, Cookie and other secret
+/// - Sessions of many users may share a cache: an answer is for requests that send the same Authorization, Cookie and other secret
 ///   fields as the request that brought it, unless its server says `public`. One answer a URL is kept.
 /// - Sessions store responses of up to a twentieth of the capacity (that of the memory or the disk, whichever is
 ///   greater), as Darwin does; by hand anything goes that fits.

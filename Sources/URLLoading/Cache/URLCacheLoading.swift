@@ -116,8 +116,8 @@ extension URLCache {
 }
 
 extension CachedURLResponse {
-    /// Stored by hand: the request is taken for the one that brought it, just now. One that does not tell who asks is
-    /// anyone's: it is for the program to say who may have what it stores itself.
+    /// Stored by hand: the request is taken for the one that brought it, just now. One that does not identify its user is
+    /// for every user: it is for the program to say which users may have what it stores itself.
     func stored(for request: URLRequest, at time: Date) -> CachedURLResponse {
         let asked = request.values.fields ?? HTTPFields()
         var record = record(of: asked, at: time)

@@ -2,8 +2,8 @@ internal import Foundation
 internal import Glibc
 internal import HTTPSemantics
 
-/// Cookies on disk: ``SealedJSON`` in one file that only its owner may read. A ``StoreFile``, so that whoever reads it, after
-/// whatever crash, finds the old content or the new. Processes that share it take turns by a lock on a file beside it.
+/// Cookies on disk: ``SealedJSON`` in one file that only its owner may read. A ``StoreFile``, so that a reader, after
+/// any crash, finds the old content or the new. Processes that share it take turns by a lock on a file beside it.
 /// Blocks: not for a loop's thread.
 struct CookieFile: Sendable {
     enum Failure: Error, Equatable {
@@ -25,7 +25,7 @@ struct CookieFile: Sendable {
 
     let path: String
 
-    /// By which a file that somebody else wrote is told from the one last seen. Nil where there is none.
+    /// By which a file that another process wrote is told from the one last seen. Nil where there is none.
     func state() -> StoreFile.State? { StoreFile.state(path) }
 
     /// What the file holds and in which state it was; nothing where there is none.

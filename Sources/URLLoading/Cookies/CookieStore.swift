@@ -6,7 +6,7 @@ internal import Synchronization
 /// A jar that threads share, in memory or on disk. The rules are ``CookieJar``'s and ``CookieAdmission``'s.
 ///
 /// Changes are written by a queue of its own, a tenth of a second's worth at once, and at the process's exit. What another
-/// process wrote meanwhile is taken over, ours on top of it. Nobody else's code is called under the lock.
+/// process wrote meanwhile is taken over, ours on top of it. No code of the program's is called under the lock.
 final class CookieStore: Sendable {
     private struct State {
         var jar: CookieJar
@@ -60,7 +60,7 @@ final class CookieStore: Sendable {
         set { state.withLock { $0.policy = newValue } }
     }
 
-    /// Who is told of changes that came without a call of his own: from the network, or from another process.
+    /// Is told of changes that came without a call of the program's: from the network, or from another process.
     func whenChanged(_ body: @escaping @Sendable () -> Void) {
         observer.withLock { $0.body = body }
     }

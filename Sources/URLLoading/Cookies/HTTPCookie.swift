@@ -32,7 +32,7 @@ open class HTTPCookie: NSObject, @unchecked Sendable {
         CookieJar.header(cookies.lazy.map(\.cookie)).map { ["Cookie": $0] } ?? [:]
     }
 
-    /// The cookies in a response's fields, whoever they are for; it is ``HTTPCookieStorage/setCookies(_:for:mainDocumentURL:)``
+    /// The cookies in a response's fields, for any host; it is ``HTTPCookieStorage/setCookies(_:for:mainDocumentURL:)``
     /// that refuses those the URL may not set. Several joined by commas are told apart, dates and all. Empty for a URL
     /// without a host.
     open class func cookies(withResponseHeaderFields headerFields: [String: String], for URL: URL) -> [HTTPCookie] {

@@ -10,7 +10,7 @@ internal import HTTPSemantics
 /// damaged, or was edited by hand, does not match the checksum in it: it holds nothing, a line on standard error says so,
 /// and the next change puts it aside for a week, under its name with `.damaged` behind it.
 ///
-/// Kept are at most 180 cookies a domain and 3000 in all; then the expired go, and then whoever was not used the longest.
+/// Kept are at most 180 cookies a domain and 3000 in all; then the expired go, and then the ones that were not used the longest.
 open class HTTPCookieStorage: NSObject, @unchecked Sendable {
     let store: CookieStore
 

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// What somebody answers to a challenge.
+/// What is answered to a challenge.
 enum ChallengeAnswer: Sendable {
     case use(URLCredential)
     /// The response that asked is delivered.
@@ -28,7 +28,7 @@ enum ChallengeAnswer: Sendable {
 final class ChallengeSender: NSObject, URLAuthenticationChallengeSender {
     private let waiting: Mutex<(@Sendable (ChallengeAnswer) -> Void)?>
 
-    /// - Parameter answer: called at most once, on the thread of whoever answers.
+    /// - Parameter answer: called at most once, on the thread that answers.
     init(_ answer: @escaping @Sendable (ChallengeAnswer) -> Void) {
         waiting = Mutex(answer)
     }

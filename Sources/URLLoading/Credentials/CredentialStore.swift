@@ -25,7 +25,7 @@ struct CredentialStore: Sendable {
         do throws(CredentialFile.Failure) {
             kept = try file.read()
         } catch {
-            // Nobody is helped by a program that does not start.
+            // A program that does not start would be worse.
             kept = CredentialTable()
             report(error, file)
         }

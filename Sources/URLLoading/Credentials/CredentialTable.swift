@@ -7,8 +7,8 @@ struct CredentialTable: Equatable, Sendable {
 
     func credentials(for space: ProtectionSpaceValues) -> [String: Credential]? { spaces[space] }
 
-    /// The one that was set as default; without such, the only one of the space. Several without a default are nobody's
-    /// to choose from. A space without any falls back on what was stored for the same one with the default method.
+    /// The one that was set as default; without such, the only one of the space. Of several without a default none
+    /// is chosen. A space without any falls back on what was stored for the same one with the default method.
     func defaultCredential(for space: ProtectionSpaceValues) -> Credential? {
         if let found = exactDefault(for: space) { return found }
         let general = space.forDefaultMethod

@@ -59,7 +59,7 @@ struct ProtectionSpaceValues: Sendable {
         }
     }
 
-    /// The same space for whoever named no method.
+    /// The same space, for a caller that named no method.
     var forDefaultMethod: ProtectionSpaceValues {
         ProtectionSpaceValues(host: host, port: port, side: side, realm: realm, method: nil)
     }

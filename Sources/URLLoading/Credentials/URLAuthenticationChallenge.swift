@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A server's, or a proxy's, question who asks, or a connection's whether the server is trusted. Never changed; any
+/// A server's, or a proxy's, question for credentials, or a connection's whether the server is trusted. Never changed; any
 /// thread.
 open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {
     private let space: URLProtectionSpace
@@ -57,7 +57,7 @@ open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {
     open var sender: (any URLAuthenticationChallengeSender)? { answering }
 }
 
-/// Whoever waits for the answer to a challenge.
+/// What waits for the answer to a challenge.
 public protocol URLAuthenticationChallengeSender: NSObjectProtocol, Sendable {
     func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge)
     func continueWithoutCredential(for challenge: URLAuthenticationChallenge)

@@ -1,7 +1,7 @@
 public import Foundation
 internal import TLS
 
-/// How somebody proves who they are: a name and a password, a certificate with its key, or the word that a server is
+/// What proves an identity: a name and a password, a certificate with its key, or the word that a server is
 /// trusted. Never changed; any thread.
 open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     /// How long a credential is kept.

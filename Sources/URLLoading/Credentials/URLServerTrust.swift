@@ -1,7 +1,7 @@
 public import Foundation
 package import TLS
 
-/// What a server showed to prove who it is, and what is to be thought of it: Linux's stand-in for `SecTrust`. Comes with
+/// What a server showed to prove its identity, and what is to be thought of it: Linux's stand-in for `SecTrust`. Comes with
 /// the protection space of an ``NSURLAuthenticationMethodServerTrust`` challenge. Never changed; any thread.
 public final class URLServerTrust: Sendable {
     package let trust: PeerTrust
@@ -37,7 +37,7 @@ public final class URLServerTrust: Sendable {
     ///
     /// - Parameters:
     ///   - anchors: certificates in DER that count as roots, and the only ones; nil takes the system's, which are read
-    ///     from disk, and that blocks, if nobody needed them before.
+    ///     from disk, and that blocks, if they were not needed before.
     ///   - validatesHost: false accepts a certificate for any name.
     /// - Throws: URLError, with the reason as its underlying error.
     public func evaluate(anchors: [Data]?, validatesHost: Bool = true) throws {

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Reactor
 
-/// A download on disk: written as it comes, under a name of its own in the temporary folder, and gone again if nobody takes it.
+/// A download on disk: written as it comes, under a name of its own in the temporary folder, and gone again if it is not taken.
 /// Written on one thread at a time.
 final class DownloadFile: @unchecked Sendable {
     // `@unchecked`: written by its load on the loop, then handed over with the end.
@@ -10,10 +10,10 @@ final class DownloadFile: @unchecked Sendable {
     private var file: WritableFile?
     /// What is in the file, from its beginning.
     private(set) var written: Int64 = 0
-    /// What will be in it; -1 where nobody knows.
+    /// What will be in it; -1 where it is not known.
     var total: Int64 = -1
     private var isKept = false
-    /// Of what is in the file; nil where nobody will ask for it.
+    /// Of what is in the file; nil where it will not be asked for.
     private(set) var sum: ContentSum?
     private var ledger: SumLedger?
 

@@ -6,7 +6,7 @@ struct ResumeData: Sendable {
     /// What is known of the file's octets.
     enum Sum: Sendable {
         case none
-        /// What somebody has written down, perhaps of more than is gone on from: to be held against the file.
+        /// What was written down, perhaps of more than is gone on from: to be held against the file.
         case stated(ContentSum)
         /// Of the octets that are gone on from, as they are.
         case known(ContentSum)
@@ -19,7 +19,7 @@ struct ResumeData: Sendable {
     var validator: String
     var path: String
     var received: Int64
-    /// Of the whole; -1 where nobody knew.
+    /// Of the whole; -1 where it was not known.
     var expected: Int64
     var sum = Sum.none
 
@@ -55,7 +55,7 @@ struct ResumeData: Sendable {
         self.sum = sum
     }
 
-    /// Nil for what this has not written, or somebody has changed.
+    /// Nil for what was not written here, or has been changed.
     init?(_ data: Data) {
         guard let list = try? unsafe PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any],
             list[Key.version] as? Int == ResumeData.version,
@@ -119,13 +119,5 @@ struct ResumeData: Sendable {
             read.sum = .known(first)
         }
         return read
-    }
-
-    /// A task that goes on; without a request, and so failing, if the data is none.
-    static func order(_ data: Data, _ receiver: TaskSpec.Receiver) -> TaskSpec {
-        guard let resumption = ResumeData(data) else { return TaskSpec(nil, .request, receiver) }
-        var request = URLRequest(url: resumption.url)
-        for (name, value) in resumption.fields { request.setValue(value, forHTTPHeaderField: name) }
-        return TaskSpec(request, .request, receiver, resumption: resumption)
     }
 }

@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Foundation
 internal import HTTPEngine
 internal import HTTPSemantics
@@ -8,7 +9,7 @@ internal import TLS
 final class SessionEngine {
     let loop: EventLoop
     let settings: SessionSettings
-    let wakeUps: BatchedResumption
+    let batch: BatchedResumption
     let security: SessionSecurity
     private var made: Engine?
     private var madeForHTTP: TLSContext?
@@ -24,7 +25,7 @@ final class SessionEngine {
 
     init(on loop: EventLoop, _ settings: SessionSettings, _ security: SessionSecurity) {
         self.loop = loop
-        wakeUps = BatchedResumption(on: loop)
+        batch = BatchedResumption(on: loop)
         self.settings = settings
         proxies = settings.proxies.configuration
         self.security = security
@@ -134,4 +135,31 @@ final class SessionEngine {
         made = nil
         (madeForHTTP, madeForStreams) = (nil, nil)
     }
+
+    // MARK: What answers leave
+
+    func keepCookies(of response: HTTPURLResponse, for attempt: Attempt) {
+        guard let cookies = settings.cookies, let scope = attempt.transaction?.plan.scope,
+            attempt.request.httpShouldHandleCookies
+        else { return }
+        let lines = response.fields.setCookieLines
+        guard !lines.isEmpty else { return }
+        cookies.store(
+            setCookieLines: lines,
+            from: scope,
+            mainDocumentURL: attempt.request.mainDocumentURL,
+            policy: settings.cookiePolicy
+        )
+    }
+
+    /// A name and a password that a server has taken.
+    func store(_ credential: URLCredential, for space: ProtectionSpace) {
+        guard let storage = settings.credentials else { return }
+        let place = URLProtectionSpace(ProtectionSpaceValues(space))
+        guard credential.persistence == .permanent else { return storage.set(credential, for: place) }
+        SessionEngine.keeping.async { storage.set(credential, for: place) }
+    }
+
+    /// Where the disk is waited for, which a loop does not.
+    private static let keeping = DispatchQueue(label: "URLLoading.URLCredentialStorage", qos: .utility)
 }

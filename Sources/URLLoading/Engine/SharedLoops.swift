@@ -16,7 +16,7 @@ enum SharedLoops {
     }
 
     private static let state = Mutex(State())
-    /// More loops than this serve nobody: one carries some hundred thousand requests a second.
+    /// More loops than this are of no use: one carries some hundred thousand requests a second.
     private static let limit = 4
 
     /// Throws what the kernel says where no loop can be had: no descriptors, no memory.

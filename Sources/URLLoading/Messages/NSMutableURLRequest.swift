@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A request as an object that can be changed. Whoever is given one takes a copy. See ``URLRequest``.
+/// A request as an object that can be changed. A session that is given one takes a copy. See ``URLRequest``.
 open class NSMutableURLRequest: NSURLRequest {
     override init(_ request: URLRequest) {
         super.init(request)

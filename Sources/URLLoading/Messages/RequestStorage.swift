@@ -1,4 +1,4 @@
-/// The one object behind a ``URLRequest``. Copies of the request share it, and whoever changes his copy makes his own
+/// The one object behind a ``URLRequest``. Copies of the request share it, and a copy that is changed makes its own
 /// first: so what two can see never changes, which is all that `@unchecked Sendable` claims. The stream and the
 /// protocol properties in it are the caller's to keep to one thread.
 final class RequestStorage: @unchecked Sendable {

@@ -7,7 +7,7 @@ struct RequestValues {
     enum Body {
         case none
         case data(Data)
-        /// Shared with the caller, who must leave it alone while the request is under way.
+        /// Shared with the caller, which must leave it alone while the request is under way.
         case stream(InputStream)
         case segments(SegmentedBody)
     }
@@ -15,7 +15,7 @@ struct RequestValues {
     var url: URL?
     var mainDocumentURL: URL?
     var cachePolicy = NSURLRequest.CachePolicy.useProtocolCachePolicy
-    /// In seconds; nil until somebody sets it, so that the session's own limit counts. 60 given to an initialiser,
+    /// In seconds; nil until it is set, so that the session's own limit counts. 60 given to an initialiser,
     /// where it is the default too, leaves it nil.
     var explicitTimeout: TimeInterval?
     private(set) var httpMethod = "GET"

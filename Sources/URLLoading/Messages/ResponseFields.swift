@@ -1,6 +1,6 @@
 internal import HTTP1
 
-/// The header fields of a response: as the parser left them, or as somebody gave them in a dictionary.
+/// The header fields of a response: as the parser left them, or as they were given in a dictionary.
 enum ResponseFields: Sendable {
     /// Strings are made when asked for; most responses are asked for few.
     case received(HTTPFields)

@@ -17,7 +17,7 @@ struct ResponseValues: Sendable {
     }
 
     var url: URL?
-    /// In octets; -1 where nobody knows.
+    /// In octets; -1 where it is not known.
     var expectedContentLength: Int64
     var details: Details
     var http: HTTP?

@@ -8,7 +8,7 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
         self.values = values
     }
 
-    /// - Parameter length: in octets; -1 where nobody knows.
+    /// - Parameter length: in octets; -1 where it is not known.
     public init(url: URL, mimeType: String?, expectedContentLength length: Int, textEncodingName name: String?) {
         values = ResponseValues(
             url: url,
@@ -40,7 +40,7 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
     /// In lower case and without parameters: `text/html`. nil if the server says nothing.
     open var mimeType: String? { values.mimeType }
 
-    /// In octets; -1 where nobody knows, as with chunked content and with content that is decoded on its way.
+    /// In octets; -1 where it is not known, as with chunked content and with content that is decoded on its way.
     open var expectedContentLength: Int64 { values.expectedContentLength }
 
     /// The IANA name in lower case, as the server gives it: `utf-8`.

@@ -21,7 +21,7 @@ final class ProtocolLoad: @unchecked Sendable {
         case challengeCancelled
     }
 
-    /// Gone once this is stopped: whatever a class tells then finds nobody.
+    /// Gone once this is stopped: what a class tells then is not heard.
     private unowned let load: TaskLoader
     private let loop: EventLoop
     private let classes: [URLProtocol.Type]
@@ -55,7 +55,7 @@ final class ProtocolLoad: @unchecked Sendable {
     static func make(
         for load: TaskLoader,
         _ content: UploadContent,
-        _ source: TaskSpec.Content,
+        _ source: ContentSource,
         looksIntoCache: () -> Bool
     ) -> ProtocolLoad? {
         // The next process may have other classes.
@@ -70,7 +70,7 @@ final class ProtocolLoad: @unchecked Sendable {
         for load: TaskLoader,
         _ classes: [URLProtocol.Type],
         _ content: UploadContent,
-        _ source: TaskSpec.Content,
+        _ source: ContentSource,
         _ cache: URLCache?
     ) {
         self.classes = classes

@@ -9,10 +9,10 @@ internal import Synchronization
 open class URLProtocol: NSObject {
     private let given: (request: URLRequest, cachedResponse: CachedURLResponse?)
 
-    /// Who is told what comes back; any thread may tell it.
+    /// Is told what comes back; any thread may tell it.
     open var client: (any URLProtocolClient)?
 
-    /// The task this is loaded for; nil for an instance that somebody made by hand.
+    /// The task this is loaded for; nil for an instance that was made by hand.
     open var task: URLSessionTask?
 
     public required init(request: URLRequest, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?) {

@@ -168,7 +168,7 @@ struct RequestBuilder {
         return .nanoseconds(Int64(seconds * 1e9))
     }
 
-    /// Thirty years: whoever says more means no limit.
+    /// Thirty years: a longer time means no limit.
     static let longest: TimeInterval = 999_999_999
 
     private static func code(_ problem: HTTPURL.Problem) -> URLError.Code {

@@ -23,7 +23,7 @@ final class StreamContent: Sendable {
         body = ThreadedBody(length: length, pool: StreamContent.pool) { try source.open() }
     }
 
-    /// Whether it can still be sent with this request: nobody has read of it, and the request has no other.
+    /// Whether it can still be sent with this request: nothing of it has been read, and the request has no other.
     func isUnread(for request: URLRequest) -> Bool {
         if case .stream(let other) = request.values.body, ObjectIdentifier(other) != stream { return false }
         return source.isUnread

@@ -28,7 +28,7 @@ package final class OneStream: @unchecked Sendable {
         return try OneStream.reader(of: taken.stream)
     }
 
-    /// Opens a stream that nobody else has.
+    /// Opens a stream that has no other reader.
     package static func reader(of stream: InputStream) throws -> any BlockingReader {
         stream.open()
         if stream.streamStatus == .error {

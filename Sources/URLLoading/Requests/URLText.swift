@@ -20,15 +20,26 @@ enum URLText {
     }
 
     /// An http or https URL taken apart; for ws and wss where their handshake is sent to. User information stays out: it is a credential, not part of the place (RFC 9110
-    /// §4.2.4), and whoever wants it asks the URL.
+    /// §4.2.4), and a caller that wants it asks the URL.
     static func http(_ url: URL) throws(HTTPURL.Problem) -> HTTPURL {
         let text = url.absoluteString
         do throws(HTTPURL.Problem) {
             return try HTTPURL(text)
         } catch {
             // The common way first: the rest of this is for one URL in a thousand.
-            let other = WebSocketOpening.place(of: url) ?? url
+            let other = URLText.handshakePlace(of: url) ?? url
             return try HTTPURL(mended(other, other.absoluteString))
+        }
+    }
+
+    /// The place that a WebSocket's handshake is sent to: `http` for `ws` (RFC 6455 §3). Nil for a URL of another kind.
+    static func handshakePlace(of url: URL) -> URL? {
+        let text = url.absoluteString
+        guard let colon = text.firstIndex(of: ":") else { return nil }
+        switch text[..<colon].lowercased() {
+        case "ws", "http": return URL(string: "http" + text[colon...])
+        case "wss", "https": return URL(string: "https" + text[colon...])
+        default: return nil
         }
     }
 

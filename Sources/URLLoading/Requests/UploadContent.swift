@@ -12,7 +12,7 @@ enum UploadContent {
     case segments(SegmentedBody)
 
     /// - Throws: what is wrong with the file.
-    init(_ content: TaskSpec.Content, _ request: URLRequest, stream: InputStream? = nil) throws(URLError) {
+    init(_ content: ContentSource, _ request: URLRequest, stream: InputStream? = nil) throws(URLError) {
         switch content {
         case .request:
             switch request.values.body {
@@ -66,7 +66,7 @@ enum UploadContent {
         }
     }
 
-    /// -1 where nobody knows.
+    /// In bytes; -1 where it is not known.
     var length: Int64 {
         switch self {
         case .none: 0

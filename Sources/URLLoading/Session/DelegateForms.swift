@@ -1,6 +1,6 @@
 /// How the two forms of a delegate's method, by a handler and asynchronous, stand in for each other: each one's default is the other.
 enum DelegateForms {
-    /// The handler's form by the asynchronous one. Where that has asked another delegate, who let go of his handler, `handler` is let go of
+    /// The handler's form by the asynchronous one. Where that has asked another delegate, which let go of its handler, `handler` is let go of
     /// too: what becomes of the task is decided there.
     static func answer<Value: Sendable>(
         _ handler: @escaping @Sendable (Value) -> Void,

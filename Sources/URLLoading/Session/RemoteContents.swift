@@ -3,7 +3,7 @@ internal import Foundation
 @_spi(SwiftCorelibsFoundation) internal import FoundationEssentials
 internal import Synchronization
 
-/// `Data(contentsOf:)` and `String(contentsOf:)` for URLs that are no files: Foundation leaves a place for whoever can load them.
+/// `Data(contentsOf:)` and `String(contentsOf:)` for URLs that are no files: Foundation leaves a place for a library that can load them.
 extension Data {
     /// Blocks. An answer that says no is an error by Cocoa's names for files.
     @_dynamicReplacement(for:init(_contentsOfRemote:options:))

@@ -3,7 +3,7 @@ internal import Reactor
 
 /// What is fixed when a session is made.
 struct SessionParts: @unchecked Sendable {
-    // `@unchecked`: the configuration is the session's own copy, and nobody changes it.
+    // `@unchecked`: the configuration is the session's own copy, and is never changed.
 
     let configuration: URLSessionConfiguration
     let settings: SessionSettings

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What a delegate hears of. Nothing else is queued for it: an event that nobody hears costs nothing.
+/// What a delegate hears of. Nothing else is queued for it: an event that is not heard costs nothing.
 package struct TaskInterests: OptionSet, Sendable {
     package let rawValue: UInt16
 

@@ -1,4 +1,4 @@
-/// Who waits for something that a task is asked for in passing, a message or some bytes: answered once.
+/// A caller that waits for something a task is asked for in passing, a message or some bytes: answered once.
 enum TaskReply<Value: Sendable>: Sendable {
     typealias Call = @Sendable (Result<Value, any Error>) -> Void
 

@@ -11,7 +11,7 @@ package struct TaskReport: Sendable {
         case nothing
     }
 
-    /// Who is told: on the session's loop, or on its delegate queue where something was told there before.
+    /// What is told of the end: on the session's loop, or on its delegate queue where something was told there before.
     @safe package enum Receiver: Sendable {
         case handler(@Sendable (TaskOutcome) -> Void)
         /// The function that has made the task, and waits for it.
@@ -119,7 +119,7 @@ extension URLSession {
             case .uploadStream: add { URLSessionUploadTask(self, $0, TaskSpec(request, .stream, receiver)) }
             case .download: add { URLSessionDownloadTask(self, $0, TaskSpec(request, .request, receiver)) }
             case .resumedDownload(let data):
-                add { URLSessionDownloadTask(self, $0, ResumeData.order(data, receiver)) }
+                add { URLSessionDownloadTask(self, $0, TaskSpec(resumingFrom: data, receiver)) }
             }
         let waitsOnLoop = report.wakesWaiter && isOnLoop
         task.snapshot.withLock { snapshot in

@@ -36,7 +36,7 @@ struct TaskSnapshot {
     var counts = TaskCounts()
     var expectsToSend: Int64 = -1
     var expectsToReceive: Int64 = -1
-    /// Who waits for the end, of the tasks that functions wait for.
+    /// The caller that waits for the end, of a task that a function waits for.
     var continuation: TaskContinuation?
     /// He waits on the session's own loop: to be resumed at once.
     var waitsOnLoop = false
@@ -56,7 +56,7 @@ struct TaskSnapshot {
         currentRequest = request
     }
 
-    /// The counts with the user's guesses in place of what nobody knows.
+    /// The counts with the user's guesses in place of what is not known.
     var progressCounts: TaskCounts {
         var counts = counts
         if counts.expectedToSend <= 0, expectsToSend > 0 { counts.expectedToSend = expectsToSend }
@@ -72,7 +72,7 @@ struct TaskCounts {
     var expectedToSend: Int64 = 0
     var expectedToReceive: Int64 = 0
 
-    /// Never under a lock: whoever watches the progress runs then.
+    /// Never under a lock: observers of the progress run then.
     func show(on progress: Progress) {
         // A server may state any length, and a user guess any.
         let (sum, isTooMuch) = expectedToSend.addingReportingOverflow(expectedToReceive)

@@ -76,7 +76,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     }
 
     deinit {
-        // Tasks keep their session: whoever comes here has none left.
+        // Tasks keep their session: a session that comes here has none left.
         if case .success(let home) = parts.home { home.loop.post { home.value.shutDown() } }
     }
 
@@ -121,7 +121,7 @@ open class URLSession: NSObject, @unchecked Sendable {
             state.takeIn(task, as: identifier)
             return (true, state.delegates.listener)
         }
-        // Nobody's: the next process must not find it.
+        // It belongs to no task: the next process must not find it.
         if !isOurs { _ = background?.told(task) }
         if let listener, listener.hears(of: .creation) {
             delegateQueue.addOperation { listener.delegate.urlSession(self, didCreateTask: task) }
@@ -230,7 +230,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         from bodyData: Data?,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionUploadTask {
-        let content = bodyData.map { TaskSpec.Content.data($0) } ?? .request
+        let content = bodyData.map { ContentSource.data($0) } ?? .request
         return add { URLSessionUploadTask(self, $0, TaskSpec(request, content, .data(completionHandler))) }
     }
 
@@ -261,7 +261,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     /// Goes on where a cancelled or failed download stopped, if the server still has the same content; from the start if not.
     /// Data that is no resume data makes a task that fails.
     open func downloadTask(withResumeData resumeData: Data) -> URLSessionDownloadTask {
-        add { URLSessionDownloadTask(self, $0, ResumeData.order(resumeData, .delegate)) }
+        add { URLSessionDownloadTask(self, $0, TaskSpec(resumingFrom: resumeData, .delegate)) }
     }
 
     /// The same with a handler, as with ``downloadTask(with:completionHandler:)``.
@@ -269,7 +269,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         withResumeData resumeData: Data,
         completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionDownloadTask {
-        add { URLSessionDownloadTask(self, $0, ResumeData.order(resumeData, .download(completionHandler))) }
+        add { URLSessionDownloadTask(self, $0, TaskSpec(resumingFrom: resumeData, .download(completionHandler))) }
     }
 
     /// A WebSocket; subprotocols are offered in the request's Sec-WebSocket-Protocol field.

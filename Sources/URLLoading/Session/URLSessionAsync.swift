@@ -24,8 +24,8 @@ extension URLSession {
         fromFile fileURL: URL,
         delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
-        let order = TaskSpec(request, .file(fileURL), .awaitedData)
-        return try await data(of: add { URLSessionUploadTask(self, $0, order) }, delegate)
+        let spec = TaskSpec(request, .file(fileURL), .awaitedData)
+        return try await data(of: add { URLSessionUploadTask(self, $0, spec) }, delegate)
     }
 
     public func upload(
@@ -33,8 +33,8 @@ extension URLSession {
         from bodyData: Data,
         delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
-        let order = TaskSpec(request, .data(bodyData), .awaitedData)
-        return try await data(of: add { URLSessionUploadTask(self, $0, order) }, delegate)
+        let spec = TaskSpec(request, .data(bodyData), .awaitedData)
+        return try await data(of: add { URLSessionUploadTask(self, $0, spec) }, delegate)
     }
 
     /// Sends what the request itself holds, as an upload task.
@@ -42,8 +42,8 @@ extension URLSession {
         for request: URLRequest,
         delegate: (any URLSessionTaskDelegate)?
     ) async throws -> (Data, URLResponse) {
-        let order = TaskSpec(request, .request, .awaitedData)
-        return try await data(of: add { URLSessionUploadTask(self, $0, order) }, delegate)
+        let spec = TaskSpec(request, .request, .awaitedData)
+        return try await data(of: add { URLSessionUploadTask(self, $0, spec) }, delegate)
     }
 
     /// The file is the caller's, to move or to delete.
@@ -71,12 +71,12 @@ extension URLSession {
         delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (URL, URLResponse) {
         try await file(
-            of: add { URLSessionDownloadTask(self, $0, ResumeData.order(resumeData, .awaitedFile)) },
+            of: add { URLSessionDownloadTask(self, $0, TaskSpec(resumingFrom: resumeData, .awaitedFile)) },
             delegate
         )
     }
 
-    /// The head of the answer, and its content to be read as it comes; the server is held while nobody reads.
+    /// The head of the answer, and its content to be read as it comes; the server is held while nothing is read.
     public func bytes(
         for request: URLRequest,
         delegate: (any URLSessionTaskDelegate)? = nil
@@ -132,7 +132,7 @@ extension URLSession {
 }
 
 extension URLSessionTask {
-    /// Resumes the task with somebody waiting for its end. A task cancelled before goes on to its end all the same.
+    /// Resumes the task with a caller waiting for its end. A task cancelled before goes on to its end all the same.
     fileprivate func begin(waiter: TaskContinuation, onLoop isOnLoop: Bool) {
         let isOver = snapshot.withLock { snapshot in
             if snapshot.state == .completed { return true }

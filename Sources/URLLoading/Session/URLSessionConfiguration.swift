@@ -107,7 +107,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     /// Fields for every request. A request's own win, whatever the case of their names.
     open var httpAdditionalHeaders: [AnyHashable: Any]?
 
-    /// Header fields that tell who asks, besides Authorization, Cookie and their like: a redirect to another origin (scheme, host or port)
+    /// Header fields that identify the user, besides Authorization, Cookie and their like: a redirect to another origin (scheme, host or port)
     /// takes none of them along, neither a request's own nor those of ``httpAdditionalHeaders``. The case of names does not matter. Empty: all
     /// but Authorization and its like go along, as in FoundationNetworking.
     open var secretHeaderFields: Set<String> = URLSessionConfiguration.usualSecretHeaderFields

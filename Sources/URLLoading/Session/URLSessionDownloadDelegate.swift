@@ -7,7 +7,7 @@ public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
 
     /// Content has been written.
     ///
-    /// - Parameter totalBytesExpectedToWrite: -1 (`NSURLSessionTransferSizeUnknown`) where nobody knows.
+    /// - Parameter totalBytesExpectedToWrite: -1 (`NSURLSessionTransferSizeUnknown`) where it is not known.
     func urlSession(
         _ session: URLSession,
         downloadTask: URLSessionDownloadTask,

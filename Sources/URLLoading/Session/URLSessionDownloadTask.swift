@@ -6,7 +6,7 @@ public let NSURLSessionDownloadTaskResumeData: String = "NSURLSessionDownloadTas
 /// FoundationNetworking's name of ``NSURLSessionDownloadTaskResumeData``; the key is the same.
 public let URLSessionDownloadTaskResumeData: String = NSURLSessionDownloadTaskResumeData
 
-/// Where nobody knows how much there is.
+/// Where it is not known how much there is.
 public let NSURLSessionTransferSizeUnknown: Int64 = -1
 
 /// A task whose content goes to a file.

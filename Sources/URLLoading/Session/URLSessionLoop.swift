@@ -60,7 +60,7 @@ extension URLSession {
         let error = task.snapshot.withLock { snapshot -> URLError? in
             guard snapshot.state != .completed else { return nil }
             let error = snapshot.fate == .cancelled ? cancellation : failure
-            // Whoever sees that it is over sees why.
+            // A thread that sees that it is over sees why.
             (snapshot.state, snapshot.error) = (.completed, error)
             return error
         }

@@ -31,7 +31,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
 
     let snapshot: Mutex<TaskSnapshot>
     /// What the loader is to do; nothing for a task that no session has made.
-    let order: TaskSpec?
+    let spec: TaskSpec?
     /// Touched on its session's loop, and before anybody has the task.
     var stage = Stage.new
     /// Its session was open when the task was made. Set before anybody has the task.
@@ -40,17 +40,17 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// A task without a session, which never begins: for subclasses that stand in for one.
     public override init() {
         snapshot = Mutex(TaskSnapshot())
-        order = nil
+        spec = nil
     }
 
-    init(_ session: URLSession, _ identifier: Int, _ order: TaskSpec) {
-        self.order = order
-        snapshot = Mutex(TaskSnapshot(session, identifier, order.request))
+    init(_ session: URLSession, _ identifier: Int, _ spec: TaskSpec) {
+        self.spec = spec
+        snapshot = Mutex(TaskSnapshot(session, identifier, spec.request))
     }
 
     /// Takes over from another task in the middle of its answer: the same identifier, the same receivers.
-    convenience init(taking other: URLSessionTask, _ session: URLSession, _ order: TaskSpec) {
-        self.init(session, other.taskIdentifier, order)
+    convenience init(taking other: URLSessionTask, _ session: URLSession, _ spec: TaskSpec) {
+        self.init(session, other.taskIdentifier, spec)
         let taken = other.snapshot.withLock { $0 }
         snapshot.withLock { snapshot in
             snapshot = taken
@@ -92,7 +92,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         set { snapshot.withLock { $0.state = newValue } }
     }
 
-    /// Asked before the session's delegate, and let go of at the task's end. May be set at any time: who is asked is read when
+    /// Asked before the session's delegate, and let go of at the task's end. May be set at any time: the delegate is read when
     /// there is something to ask.
     ///
     /// What it says of a server's trust or of a client certificate holds for a connection, which later serves the session's other tasks too.
@@ -192,13 +192,13 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         set { snapshot.withLock { $0.counts.sent = newValue } }
     }
 
-    /// The length of the request's content; 0 without any, -1 (`NSURLSessionTransferSizeUnknown`) where nobody knows.
+    /// The length of the request's content; 0 without any, -1 (`NSURLSessionTransferSizeUnknown`) where it is not known.
     open internal(set) var countOfBytesExpectedToSend: Int64 {
         get { snapshot.withLock { $0.counts.expectedToSend } }
         set { snapshot.withLock { $0.counts.expectedToSend = newValue } }
     }
 
-    /// The length of the answer's content: 0 before there is an answer, -1 (`NSURLSessionTransferSizeUnknown`) where nobody knows.
+    /// The length of the answer's content: 0 before there is an answer, -1 (`NSURLSessionTransferSizeUnknown`) where it is not known.
     open internal(set) var countOfBytesExpectedToReceive: Int64 {
         get { snapshot.withLock { $0.counts.expectedToReceive } }
         set { snapshot.withLock { $0.counts.expectedToReceive = newValue } }

@@ -74,7 +74,7 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate, Sendable {
 
     /// Content has left, by the kernel's word. Not told for each byte: once a turn of the loop.
     ///
-    /// - Parameter totalBytesExpectedToSend: -1 where nobody knows.
+    /// - Parameter totalBytesExpectedToSend: -1 where it is not known.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -98,7 +98,7 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate, Sendable {
 }
 
 extension URLSessionTaskDelegate {
-    /// The session's delegate, if another object: who is asked where a task's own delegate lacks a method.
+    /// The session's delegate, if another object: it is asked where a task's own delegate lacks a method.
     private func other(_ session: URLSession) -> (any URLSessionTaskDelegate)? {
         guard let delegate = session.delegate as? any URLSessionTaskDelegate, delegate !== self else { return nil }
         return delegate

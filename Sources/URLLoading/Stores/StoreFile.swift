@@ -148,7 +148,7 @@ enum StoreFile {
     private static let unfinished = ".tmp"
     /// A file that could not be read, for a person to look at.
     private static let damaged = ".damaged"
-    /// Seconds: what nobody has looked at in a week, nobody will.
+    /// Seconds: what was not looked at in a week is not needed.
     private static let damagedTime: Int64 = 604_800
 
     static func damagedPath(of path: String) -> String { path + damaged }
@@ -159,7 +159,7 @@ enum StoreFile {
     }
 
     /// Removes what lies beside a file and should not stay: what writers that were killed have left, which may hold what the
-    /// file itself no longer does, and what was set aside a week ago. For who holds the file's lock, so that no writer is at work.
+    /// file itself no longer does, and what was set aside a week ago. To be called with the file's lock held, so that no writer is at work.
     static func removeLeftovers(of path: String) {
         for leftover in leftovers(of: path) { remove(leftover) }
     }

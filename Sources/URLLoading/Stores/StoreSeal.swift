@@ -33,7 +33,7 @@ struct StoreSeal: Sendable {
         return content
     }
 
-    /// What stands behind the checksum, for who has the file's first octets alone; nil for a file of another kind.
+    /// What stands behind the checksum, for a reader that has the file's first octets alone; nil for a file of another kind.
     func uncheckedContent(of start: [UInt8]) -> ArraySlice<UInt8>? {
         guard start.count >= Self.length, start.starts(with: magic) else { return nil }
         return start[Self.length...]

@@ -5,7 +5,7 @@ internal import Reactor
 /// A stream task's connection in the hands of its user: a pair of Foundation's streams, on whatever threads he uses them. It is
 /// closed when both have been closed or let go of.
 ///
-/// Streams block, as Foundation's do: who does not want to wait asks `hasBytesAvailable` and `hasSpaceAvailable`, or schedules the stream in
+/// Streams block, as Foundation's do: a program that does not want to wait asks `hasBytesAvailable` and `hasSpaceAvailable`, or schedules the stream in
 /// a run loop and is told by its delegate.
 struct CapturedStreams: @unchecked Sendable {
     // `@unchecked`: made on the loop and handed over, once.
@@ -119,7 +119,7 @@ final class CapturedConnection: Sendable {
         if isOver { close() }
     }
 
-    /// What is queued still leaves; nobody reads any more.
+    /// What is queued still leaves; nothing is read any more.
     private func close() {
         onLoop { connection in
             connection.resume()
@@ -201,7 +201,7 @@ private final class Relay: UpgradedConnectionDelegate {
     }
 }
 
-/// Who is told through a run loop.
+/// The delegate that is told through a run loop.
 struct StreamListener: @unchecked Sendable {
     // `@unchecked`: a run loop takes timers from any thread, and the stream is touched on the run loop's own.
     weak var stream: Stream?

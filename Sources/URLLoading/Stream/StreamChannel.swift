@@ -8,7 +8,7 @@ final class StreamChannel: Sendable {
     private typealias Ending = StreamWish.Ending
 
     private enum Way {
-        /// Nobody has given the task a session.
+        /// The task has no session.
         case nowhere
         /// In the order they were asked.
         case waiting([StreamWish])
@@ -114,7 +114,7 @@ final class StreamChannel: Sendable {
         }
     }
 
-    /// The task is over. Delegate queue: those who wait are told at once.
+    /// The task is over. Delegate queue: what waits is told at once.
     func end(_ failure: URLError?) {
         let (wishes, ending) = state.withLock { state -> ([StreamWish], Ending) in
             let error = failure ?? ErrorTranslation.urlError(.networkConnectionLost, nil, "the stream is closed")

@@ -4,7 +4,7 @@ internal import Reactor
 internal import Synchronization
 internal import TLS
 
-/// A stream task's connection on its session's loop: brings together bytes and those who ask for them. Loop-confined.
+/// A stream task's connection on its session's loop: brings together bytes and the reads that ask for them. Loop-confined.
 ///
 /// ```
 ///   fresh ──▶ connecting ──▶ open(connection) ⇄ securing          any ──▶ stopped
@@ -19,7 +19,7 @@ final class StreamLoad {
         case held(UpgradedConnection)
         case open(UpgradedConnection)
         case securing(StreamDial)
-        /// Read by the load, and nobody to write to.
+        /// Read by the load; there is no peer to write to.
         case answer
         case closed
         case stopped
@@ -60,7 +60,7 @@ final class StreamLoad {
         case barrier(StreamWish)
     }
 
-    /// Read ahead of who asks, in bytes: a full read of the loop's.
+    /// What is read before it is asked for, in bytes: a full read of the loop's.
     private static let ahead = 64 << 10
 
     /// Until it is over.
@@ -93,7 +93,7 @@ final class StreamLoad {
         (state, writing) = (.answer, .closed)
     }
 
-    /// What was HTTP; nobody has asked for it yet.
+    /// What was HTTP; it has not been asked for yet.
     init(_ load: TaskLoader, on connection: UpgradedConnection) {
         (self.load, loop) = (load, load.engine.loop)
         state = .held(connection)
@@ -264,7 +264,7 @@ final class StreamLoad {
         let wanted = reads.first?.reading.minimum ?? 0
         let wasFull = isFull
         isFull = input.count >= max(StreamLoad.ahead, wanted) || (isFull && input.count > StreamLoad.ahead / 2)
-        // Who waits for more than what fills us must get it.
+        // A read that waits for more than the limit must get it.
         if input.count < wanted { isFull = false }
         switch state {
         case .open(let connection):

@@ -14,7 +14,7 @@ enum StreamWish: Sendable {
     /// What is answered after the task's end.
     struct Ending {
         let error: URLError
-        /// The peer had said all, and it has been read: that is so for whoever reads again, too.
+        /// The peer had said all, and it has been read: that is so for later reads, too.
         var isAtEnd = false
     }
 

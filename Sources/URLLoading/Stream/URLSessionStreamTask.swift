@@ -13,7 +13,7 @@ internal import Synchronization
 open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
     let channel = StreamChannel()
     /// Nil for one that was a data task.
-    var place: StreamPlace? { order?.place }
+    var place: StreamPlace? { spec?.place }
 
     // MARK: Bytes
 
@@ -77,7 +77,7 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {
     /// - Parameters:
     ///   - timeout: in seconds, from now or the task's first `resume()` on; 0 for none. A write that runs out of it fails, and so does every
     ///     later one if part of it had left.
-    ///   - completionHandler: called when the kernel has taken all of it, or never will. What the peer has read of it, nobody knows.
+    ///   - completionHandler: called when the kernel has taken all of it, or never will. How much of it the peer has read is not known.
     open func write(
         _ data: Data,
         timeout: TimeInterval,

@@ -1,7 +1,7 @@
 public import Foundation
 
 extension URLSession.AsyncBytes {
-    /// The content in the pieces that it came in, for whoever cuts it himself. Of the same reader: what one has taken the other does
+    /// The content in the pieces that it came in, for a reader that cuts it by itself. Of the same reader: what one has taken the other does
     /// not get.
     public var chunks: AsyncChunks { AsyncChunks(self) }
 

@@ -19,7 +19,7 @@ final class ByteChannel: Sendable {
         var headWaiter: UnsafeContinuation<URLResponse, any Error>?
         var reader: UnsafeContinuation<[UInt8]?, any Error>?
         var load: LoopBound<TaskLoader>?
-        /// Nobody reads any more.
+        /// There is no reader any more.
         var isAbandoned = false
     }
 
@@ -118,7 +118,7 @@ final class ByteChannel: Sendable {
     /// What is there at this moment, without waiting.
     func takeNow() -> [UInt8] { state.withLock { $0.chunks.isEmpty ? [] : take(&$0) } }
 
-    /// Nobody will read on: what comes is let go of.
+    /// The reader is gone: what comes is let go of.
     func abandon() {
         state.withLock { state in
             state.isAbandoned = true

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// An answer's content as it comes, in the pieces it comes in; the server is held while nobody reads. One reader. When the last reference
+/// An answer's content as it comes, in the pieces it comes in; the server is held while nothing is read. One reader. When the last reference
 /// goes before the end, the task is cancelled.
 package struct ResponseChunks: Sendable {
     package let task: URLSessionDataTask
@@ -53,7 +53,7 @@ package struct ChunkTask: Sendable {
     package let task: URLSessionDataTask
     let channel: ByteChannel
 
-    /// Waits for the head; somebody else resumes the task.
+    /// Waits for the head; the caller resumes the task.
     ///
     /// - Throws: `URLError`.
     package func chunks() async throws -> ResponseChunks {

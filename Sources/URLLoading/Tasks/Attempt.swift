@@ -10,7 +10,7 @@ struct Attempt {
     /// The request under way.
     var request: URLRequest
     var content = UploadContent.none
-    /// The content can be read once, and has been: whoever needs it again asks for another.
+    /// The content can be read once, and has been: a request that needs it again asks for another.
     var hasReadContent = false
     /// What becomes of its answers.
     var machine: AnswerMachine
@@ -61,6 +61,17 @@ struct Attempt {
         machine = machine.anew(resuming: resumption?.offer)
     }
 
+    /// The request that a redirect leads to; nil for a target of which Foundation makes no URL.
+    func request(following redirect: Redirect) -> URLRequest? {
+        guard let target = redirect.url.url else { return nil }
+        var next = URLRequest(storage: RequestStorage(request.values))
+        next.url = target
+        next.httpMethod = redirect.method
+        next.values.changeFields { redirect.fields(from: $0) }
+        if redirect.dropsContent { next.httpBody = nil }
+        return next
+    }
+
     // MARK: The request's content
 
     /// How the request's content is had.
@@ -71,7 +82,7 @@ struct Attempt {
     }
 
     /// Makes the content for the next request.
-    mutating func loadContent(_ source: TaskSpec.Content) throws(URLError) -> Loading {
+    mutating func loadContent(_ source: ContentSource) throws(URLError) -> Loading {
         guard machine.sendsContent else {
             content = .none
             return .ready

@@ -12,12 +12,12 @@ extension Attempt {
     mutating func plan(
         _ url: URL,
         _ conditions: [(name: String, value: String)],
-        _ order: TaskSpec,
+        _ spec: TaskSpec,
         _ engine: SessionEngine
     ) throws(URLError) -> (RequestPlan, SentAuthorization?) {
         // An upload's content is not the request's: the same request may have been sent without any. Nor are the rates, which stay the task's
         // when it goes on with another request.
-        let rates = order.request?.rates
+        let rates = spec.request?.rates
         let isRepeatable = opening == nil && !machine.hasLeftOrigin && content.isEmpty && rates == nil
         var last: RequestPlan?
         if isRepeatable, let plan = engine.lastPlan, plan.serves(request, url) { last = plan }
@@ -100,7 +100,7 @@ extension Attempt {
     }
 
     /// The fields as far as the cache's rules care; if a stored answer was selected by some, those as they would be sent
-    /// (RFC 9111 §4.1): what an answer varies by is mostly what nobody has set by hand.
+    /// (RFC 9111 §4.1): what an answer varies by is mostly not set by hand.
     func fields(for found: CachedURLResponse?, _ url: URL, _ engine: SessionEngine) -> HTTPFields {
         let plain = engine.settings.fields(with: request.values.fields)
         guard let record = found?.record else { return plain }
@@ -118,7 +118,7 @@ extension Attempt {
         selecting(transaction.fields, transaction.place, transaction.authorized?.credentials, engine)
     }
 
-    /// Fields as they are sent, made fit to be compared with other requests': with whatever else tells the server who asks.
+    /// Fields as they are sent, made fit to be compared with other requests': with all that identifies the user to the server.
     ///
     /// - Parameter credentials: those that the session answers challenges with: a Digest answer is another one each time.
     private func selecting(
@@ -189,7 +189,7 @@ extension Attempt {
 
     /// What would be stored of the answer, which is complete, and under what.
     mutating func takeEntry(_ sink: Sink, _ engine: SessionEngine) -> (CachedURLResponse, CacheKey)? {
-        guard let entry = storing.take(), let data = entry.content(of: sink) else { return nil }
+        guard let entry = storing.take(), let data = sink.content(for: entry) else { return nil }
         if let policy = entry.ofClass {
             guard let response, let key = CacheKey(request) else { return nil }
             let made = CachedURLResponse(response: response, data: data, storagePolicy: policy)

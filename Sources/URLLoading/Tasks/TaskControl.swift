@@ -13,7 +13,7 @@ struct TaskControl: Sendable {
 
     func suspend() { tellFlow() }
 
-    /// The letter says nothing itself: those of two threads may arrive in the other order, so each does what the task is told by then.
+    /// The message says nothing itself: the messages of two threads may arrive in the other order, so each does what the task says by then.
     private func tellFlow() {
         session.background?.noteFlow(of: task)
         session.post(
@@ -21,7 +21,7 @@ struct TaskControl: Sendable {
                 let (isHeld, isRunning) = task.snapshot.withLock { ($0.suspensions > 0, $0.state == .running) }
                 switch task.stage {
                 case .loading(let load): isHeld ? load.suspend() : load.resume()
-                // It may have been cancelled while this letter was on its way.
+                // It may have been cancelled while this message was on its way.
                 case .new: if isRunning, !isHeld { TaskControl.takeUp(task, session, engine).begin() }
                 case .passed, .over: break
                 }
@@ -94,7 +94,7 @@ struct TaskControl: Sendable {
 extension URLSessionTask {
     var isCancelled: Bool { snapshot.withLock { $0.fate == .cancelled } }
 
-    /// Who has cancelled this task has cancelled the other, which goes on in its place.
+    /// To cancel this task is to cancel the other, which goes on in its place.
     func passFate(to other: URLSessionTask) {
         guard isCancelled else { return }
         other.snapshot.withLock { snapshot in

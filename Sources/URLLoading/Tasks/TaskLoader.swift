@@ -10,11 +10,14 @@ internal import WebSocket
 
 /// One task on its session's loop: from the first `resume()` to the one end. Loop-confined.
 ///
+/// Its parts lie in several files, which share five fields: the course, the attempt, the delivery, the record and the specification.
+/// All of them concern every step: what is under way, what it is about, what is told of it. Course and delivery change by their methods alone.
+///
 /// It decides nothing about answers: its ``Attempt`` has the ``AnswerMachine``, and ``perform(_:_:_:)`` does what that says. What the
 /// user gets is the ``Delivery``'s.
 final class TaskLoader {
     let engine: SessionEngine
-    let order: TaskSpec
+    let spec: TaskSpec
     var course = Course()
     var attempt: Attempt
     var delivery: Delivery
@@ -23,22 +26,22 @@ final class TaskLoader {
     private var resourceTimer: TimerID?
     /// Its place among the engine's loaders, which the engine gives it.
     private(set) var index = 0
-    /// Held by those who wait in it, so it may not hold the loader.
+    /// What waits in it holds it, so it may not hold the loader.
     private lazy var callbacks = CallbackQueue(on: engine.loop) { [handle = LoopBound(Weakly(self), on: engine.loop)] in
         handle.loop.post { handle.value.loader?.catchUp() }
     }
 
     init(_ task: URLSessionTask, _ session: URLSession, _ engine: SessionEngine) {
         self.engine = engine
-        let order = task.order ?? TaskSpec(nil)
-        self.order = order
+        let spec = task.spec ?? TaskSpec(nil)
+        self.spec = spec
         attempt = Attempt(
-            order.request ?? TaskLoader.noRequest,
+            spec.request ?? TaskLoader.noRequest,
             engine.answerRules(isBackground: session.background != nil),
-            resuming: order.resumption?.askable
+            resuming: spec.resumption?.askable
         )
-        delivery = Delivery(task, session, order, engine.settings.maximumDataLength)
-        if Delivery.wantsMetrics(task, session, order) { record = Record(engine.loop.now) }
+        delivery = Delivery(task, session, spec, engine.settings.maximumDataLength)
+        if Delivery.wantsMetrics(task, session, spec) { record = Record(engine.loop.now) }
     }
 
     private static let noRequest = URLRequest(url: Attempt.nowhere)
@@ -55,7 +58,7 @@ final class TaskLoader {
     /// The request under way.
     var request: URLRequest { attempt.request }
     /// What is being loaded, for errors; nil where no URL is.
-    var url: URL? { order.request == nil ? nil : attempt.request.url }
+    var url: URL? { spec.request == nil ? nil : attempt.request.url }
     /// As the user wrote it, for errors.
     var socketURL: URL? { task.originalRequest?.url }
     /// The server of the transaction under way, or of the last one.
@@ -71,7 +74,7 @@ final class TaskLoader {
             resourceTimer = engine.loop.arm(at: engine.loop.now.advanced(by: limit), self)
         }
         if let refusal = task.snapshot.withLock({ $0.refusal }) { return end(refusal) }
-        guard let request = order.request else {
+        guard let request = spec.request else {
             if task is URLSessionStreamTask { return beginStream() }
             let reason =
                 task is URLSessionDownloadTask
@@ -178,7 +181,7 @@ final class TaskLoader {
                 }
             }
         }
-        delivery.put(answer, otherwise: otherwise, by: { callbacks }, put)
+        delivery.put(answer, otherwise: otherwise, by: callbacks, put)
     }
 
     /// Runs work that waits for the disk away from the loop; the task asks nothing meanwhile.
@@ -243,11 +246,11 @@ final class TaskLoader {
 
     /// Runs `call` on the delegate queue, after what was told before.
     func tell(_ event: TaskInterests, _ call: @escaping Delivery.Call) {
-        if !delivery.tell(event, by: { callbacks }, call) { fallBehind() }
+        if !delivery.tell(event, by: callbacks, call) { fallBehind() }
     }
 
-    /// Runs `call` on the delegate queue, whoever listens.
-    func later(_ call: @escaping @Sendable () -> Void) { delivery.later(by: { callbacks }, call) }
+    /// Runs `call` on the delegate queue, with a delegate or without.
+    func later(_ call: @escaping @Sendable () -> Void) { delivery.later(by: callbacks, call) }
 
     /// The queue of what is told.
     var queue: CallbackQueue { callbacks }
@@ -281,7 +284,7 @@ final class TaskLoader {
     private func tellEnd(_ failure: (any Error)?, _ streams: CapturedStreams?) {
         let metrics = record?.metrics(redirects: attempt.machine.redirects)
         if let metrics, streams == nil {
-            delivery.tell(.metrics, afterCancel: true, by: { callbacks }) { session, task, delegate in
+            delivery.tell(.metrics, afterCancel: true, by: callbacks) { session, task, delegate in
                 delegate.urlSession(session, task: task, didFinishCollecting: metrics)
             }
         }
@@ -302,7 +305,7 @@ final class TaskLoader {
         ending.isOrdered = delivery.hasTold
         if let background { return background.finish(ending, by: callbacks) }
         // The only one has no others to be told with.
-        ending.tell(by: callbacks, together: engine.loaders.count > 1 ? engine.wakeUps : nil)
+        ending.tell(by: callbacks, together: engine.loaders.count > 1 ? engine.batch : nil)
     }
 
     /// Ends as cancelled; tells first what can be gone on from.

@@ -26,18 +26,19 @@ extension TaskLoader {
     /// Has the machine judge a head from the network.
     private func judge(_ response: HTTPURLResponse) {
         guard let transaction = attempt.transaction else { return accept(response) }
-        keepCookies(response)
+        engine.keepCookies(of: response, for: attempt)
         let caching: AskedRequest.Caching = settings.cache == nil ? .none : delivery.isStorable ? .stores : .compares
         let asked = attempt.asked(transaction, caching)
         let head = AnswerHead(
             status: response.statusCode,
             fields: response.fields.list,
-            length: response.expectedContentLength,
-            received: Transaction.now
+            // Read where it is looked at: where a download goes on.
+            length: attempt.resumption == nil ? -1 : response.expectedContentLength
         )
         let verdict = attempt.machine.receive(
             head,
             to: asked,
+            at: Transaction.now,
             url: WebURL(transaction.url),
             memory: &engine.authorizations
         )
@@ -46,33 +47,10 @@ extension TaskLoader {
         perform(verdict.step, response, nil)
     }
 
-    func keepCookies(_ response: HTTPURLResponse) {
-        let request = attempt.request
-        guard let cookies = settings.cookies, let scope = attempt.transaction?.plan.scope,
-            request.httpShouldHandleCookies
-        else { return }
-        let lines = response.fields.setCookieLines
-        guard !lines.isEmpty else { return }
-        cookies.store(
-            setCookieLines: lines,
-            from: scope,
-            mainDocumentURL: request.mainDocumentURL,
-            policy: settings.cookiePolicy
-        )
-    }
-
     /// The server has taken the user's name and password: they are stored.
     func store(for space: ProtectionSpace) {
-        guard let credential = attempt.acceptedCredential(for: space), let storage = settings.credentials else {
-            return
-        }
-        let place = URLProtectionSpace(ProtectionSpaceValues(space))
-        guard credential.persistence == .permanent else { return storage.set(credential, for: place) }
-        TaskLoader.keeping.async { storage.set(credential, for: place) }
+        if let credential = attempt.acceptedCredential(for: space) { engine.store(credential, for: space) }
     }
-
-    /// Where the disk is waited for, which a loop does not.
-    static let keeping = DispatchQueue(label: "URLLoading.URLCredentialStorage", qos: .utility)
 
     /// The response from the network is the answer.
     func place(_ response: HTTPURLResponse, _ placement: Step.Placement, _ storage: Step.Storage) {
@@ -116,9 +94,8 @@ extension TaskLoader {
     /// The response is the answer.
     func accept(_ response: URLResponse) {
         let beginning = delivery.begin()
-        task.snapshot.withLock { $0.response = response }
         let expected = response.expectedContentLength
-        _ = task.count { counts in
+        _ = task.count(with: response) { counts in
             counts.expectedToReceive = expected
             // A download that is tried again begins anew, unless it goes on: then that is told.
             counts.received = 0
@@ -147,7 +124,7 @@ extension TaskLoader {
     func beginFile() {
         if let resumed = attempt.resumed {
             delivery.deliver(to: .file(resumed))
-            return delivery.tellResumption(resumed, by: { queue })
+            return delivery.tellResumption(resumed, by: queue)
         }
         do throws(URLError) {
             delivery.deliver(to: .file(try makeFile()))
@@ -189,7 +166,7 @@ extension TaskLoader {
             bytes,
             counts,
             ledgerTime: background == nil ? nil : engine.loop.now,
-            by: { queue },
+            by: queue,
             seeing: { data in
                 attempt.storing?.append(data)
                 background?.note(task, content: data)
@@ -214,7 +191,7 @@ extension TaskLoader {
             course.load(from: .stream(stream))
             return stream.answerEnded()
         }
-        delivery.tellGathered(by: { queue })
+        delivery.tellGathered(by: queue)
         guard let cache = settings.cache, let (cached, key) = attempt.takeEntry(delivery.sink, engine) else {
             return end(nil)
         }
@@ -245,7 +222,7 @@ extension TaskLoader: ExchangeDelegate {
         if head.status == 101 { attempt.switching = head }
         // 100 and 101 concern the connection.
         guard head.status > 101 else { return }
-        let hasRoom = delivery.tellInformational({ HTTPURLResponse(url: url, head: head) }, by: { queue })
+        let hasRoom = delivery.tellInformational({ HTTPURLResponse(url: url, head: head) }, by: queue)
         if !hasRoom { fallBehind() }
     }
 
@@ -266,7 +243,7 @@ extension TaskLoader: ExchangeDelegate {
         attempt.sent = length >= 0 ? min(attempt.sent + Int64(count), length) : attempt.sent + Int64(count)
         let sent = attempt.sent
         let counts = task.count { $0.sent = sent }
-        _ = delivery.tellSent(count, counts, by: { queue })
+        _ = delivery.tellSent(count, counts, by: queue)
     }
 
     func exchange(_ id: ExchangeID, needsBodyAt offset: UInt64) -> BodyPart { attempt.content.part(at: offset) }

@@ -34,12 +34,9 @@ extension TaskLoader {
 
     func propose(_ redirect: Redirect, _ response: HTTPURLResponse?) {
         guard let response else { return }
-        guard let target = redirect.url.url else { return perform(attempt.machine.decline(), response, nil) }
-        var next = URLRequest(storage: RequestStorage(attempt.request.values))
-        next.url = target
-        next.httpMethod = redirect.method
-        next.values.changeFields { redirect.fields(from: $0) }
-        if redirect.dropsContent { next.httpBody = nil }
+        guard let next = attempt.request(following: redirect) else {
+            return perform(attempt.machine.decline(), response, nil)
+        }
         askToFollow(next, response)
     }
 
@@ -66,7 +63,7 @@ extension TaskLoader {
 
     /// Content that the user has put into the request he goes on with.
     private func bringsContent(_ request: URLRequest) -> Bool {
-        guard case .request = order.content else { return false }
+        guard case .request = spec.content else { return false }
         if case .none = request.values.body { return false }
         return true
     }
@@ -103,7 +100,7 @@ extension TaskLoader {
     }
 
     private func becomeDownload(_ dataTask: URLSessionDataTask, _ held: Held) {
-        let download = URLSessionDownloadTask(taking: dataTask, session, order)
+        let download = URLSessionDownloadTask(taking: dataTask, session, spec)
         replaceTask(dataTask, by: download) { session, delegate in
             delegate.urlSession(session, dataTask: dataTask, didBecome: download)
         }
@@ -114,7 +111,7 @@ extension TaskLoader {
     }
 
     private func becomeStream(_ dataTask: URLSessionDataTask, _ held: Held) {
-        let streamTask = URLSessionStreamTask(taking: dataTask, session, order)
+        let streamTask = URLSessionStreamTask(taking: dataTask, session, spec)
         streamTask.channel.adopt(queue: session.delegateQueue)
         replaceTask(dataTask, by: streamTask) { session, delegate in
             delegate.urlSession(session, dataTask: dataTask, didBecome: streamTask)
@@ -140,7 +137,7 @@ extension TaskLoader {
         _ call: @escaping @Sendable (URLSession, any URLSessionDataDelegate) -> Void
     ) {
         session.replace(old, by: other)
-        delivery.tell(.response, afterCancel: true, by: { queue }) { session, _, delegate in
+        delivery.tell(.response, afterCancel: true, by: queue) { session, _, delegate in
             if let delegate = delegate as? any URLSessionDataDelegate { call(session, delegate) }
         }
         later { old.retire(for: other) }

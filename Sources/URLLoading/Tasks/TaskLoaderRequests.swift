@@ -27,7 +27,7 @@ extension TaskLoader {
         attempt.replaceRequest(by: prepared(request))
         let loading: Attempt.Loading
         do throws(URLError) {
-            loading = try attempt.loadContent(order.content)
+            loading = try attempt.loadContent(spec.content)
         } catch {
             return end(error)
         }
@@ -54,8 +54,12 @@ extension TaskLoader {
         let length = attempt.content.length
         task.snapshot.withLock { $0.counts.expectedToSend = length }
         attempt.sent = 0
-        let looksIntoCache = { [self] in attempt.cacheMode(settings).looksIntoCache }
-        if let load = ProtocolLoad.make(for: self, attempt.content, order.content, looksIntoCache: looksIntoCache) {
+        if let load = ProtocolLoad.make(
+            for: self,
+            attempt.content,
+            spec.content,
+            looksIntoCache: { attempt.cacheMode(settings).looksIntoCache }
+        ) {
             course.load(from: .classLoad(load))
             return load.begin()
         }
@@ -86,7 +90,7 @@ extension TaskLoader {
 
     private func lookIntoCache(_ url: URL) {
         attempt.storing = nil
-        guard let cache = settings.cache, order.resumption == nil else { return decide(nil, url) }
+        guard let cache = settings.cache, spec.resumption == nil else { return decide(nil, url) }
         let request = attempt.request
         switch cache.find(request) {
         case .nothing: decide(nil, url)
@@ -127,7 +131,7 @@ extension TaskLoader {
     func exchange(_ url: URL, _ conditions: [(name: String, value: String)] = []) {
         let network = engine.engine
         do throws(URLError) {
-            let (plan, authorization) = try attempt.plan(url, conditions, order, engine)
+            let (plan, authorization) = try attempt.plan(url, conditions, spec, engine)
             attempt.transaction = Transaction(plan: plan, sent: Transaction.now, authorized: authorization)
             // As the engine counts it: 0.5, the default, is its usual one.
             let priority = UInt8(clamping: Int(task.snapshot.withLock { $0.priority } * 256))
@@ -254,7 +258,7 @@ extension TaskLoader {
 
     /// Tries again instead of failing: with the bytes that there are, if the server lets it.
     private func beginAnew(after pause: Duration) {
-        guard let request = order.request else { return }
+        guard let request = spec.request else { return }
         attempt = Attempt(anewAfter: attempt, request, resuming: resumptionOfNext(request))
         task.snapshot.withLock { $0.response = nil }
         start(after: pause) { $0.startFromDisk(request) }

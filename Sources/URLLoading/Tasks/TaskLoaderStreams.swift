@@ -26,7 +26,7 @@ extension TaskLoader {
     }
 
     func beginSocket() {
-        guard let url = attempt.request.url, let place = WebSocketOpening.place(of: url) else {
+        guard let url = attempt.request.url, let place = URLText.handshakePlace(of: url) else {
             return end(.unsupportedURL, attempt.request.url, "a WebSocket's URL begins with ws or wss")
         }
         guard attempt.request.values.httpMethod == "GET" else {
@@ -84,7 +84,7 @@ extension TaskLoader {
 
     /// Cookies and credentials of a 101, as of any answer.
     private func noteSwitch(_ response: HTTPURLResponse) {
-        keepCookies(response)
+        engine.keepCookies(of: response, for: attempt)
         guard let transaction = attempt.transaction else { return }
         let space = attempt.machine.switchProtocols(
             response.fields.list,

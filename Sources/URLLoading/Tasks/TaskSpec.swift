@@ -7,19 +7,7 @@ internal import Synchronization
 /// The task holds its order for ever, and a handler may hold the task, or what the room above keeps of it. So the receiver is taken out of the
 /// order to be told of the end: a task that has ended holds nothing of the user's that could hold the task.
 final class TaskSpec: Sendable {
-    /// Where the request's content comes from.
-    enum Content: Sendable {
-        /// The request's own: its data, its stream, or none.
-        case request
-        case data(Data)
-        case file(URL)
-        /// The delegate's, asked for with `needNewBodyStream`, where the request has no stream.
-        case stream
-        /// Segments that the room above has given the first request along.
-        case segments(SegmentedBody)
-    }
-
-    /// Who gets what comes back.
+    /// What gets what comes back.
     enum Receiver: Sendable {
         /// Task and session delegates, piece by piece.
         case delegate
@@ -35,7 +23,7 @@ final class TaskSpec: Sendable {
     }
 
     let request: URLRequest?
-    let content: Content
+    let content: ContentSource
     /// Without what is called at the end.
     enum Reception: Sendable {
         case delegate
@@ -57,7 +45,7 @@ final class TaskSpec: Sendable {
 
     init(
         _ request: URLRequest?,
-        _ content: Content = .request,
+        _ content: ContentSource = .request,
         _ receiver: Receiver = .delegate,
         resumption: ResumeData? = nil
     ) {
@@ -76,11 +64,11 @@ final class TaskSpec: Sendable {
         self.place = place
     }
 
-    /// Who is to be told of the end; nil once that has been asked for.
+    /// What is to be told of the end; nil once that has been asked for.
     func takeReceiver() -> Receiver? { receiver.withLock { $0.take() } }
 
     /// A request's segments are the task's from the start: whatever request follows on the first, they are sent with it.
-    private static func segments(of request: URLRequest, _ content: Content) -> Content? {
+    private static func segments(of request: URLRequest, _ content: ContentSource) -> ContentSource? {
         switch content {
         case .request, .stream: request.segments.map { .segments($0) }
         case .data, .file, .segments: nil
@@ -99,5 +87,18 @@ extension TaskSpec.Receiver {
         case .bytes(let channel): .bytes(channel)
         case .report(let report): .report(report.terms)
         }
+    }
+}
+
+extension TaskSpec {
+    /// Of a download that goes on; without a request, and so failing, if the data is none of this library's.
+    convenience init(resumingFrom data: Data, _ receiver: Receiver) {
+        guard let resumption = ResumeData(data) else {
+            self.init(nil, .request, receiver)
+            return
+        }
+        var request = URLRequest(url: resumption.url)
+        for (name, value) in resumption.fields { request.setValue(value, forHTTPHeaderField: name) }
+        self.init(request, .request, receiver, resumption: resumption)
     }
 }

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// How a task's end is told: once, to whoever waits for it.
+/// How a task's end is told, once: to the delegate, to a handler, or to a caller that waits.
 struct CompletionReport: Sendable {
     let task: URLSessionTask
     let session: URLSession
@@ -24,9 +24,9 @@ struct CompletionReport: Sendable {
     ///
     /// - Parameters:
     ///   - callbacks: after what has been told before.
-    ///   - wakeUps: those of the loop, for a waiter who may hear together with others. Loop thread only.
-    func tell(by callbacks: @autoclosure () -> CallbackQueue, together wakeUps: BatchedResumption? = nil) {
-        guard let order = task.order, let receiver = order.takeReceiver() else { return release() }
+    ///   - batch: the loop's, for a caller that may be resumed together with others. Loop thread only.
+    func tell(by callbacks: @autoclosure () -> CallbackQueue, together batch: BatchedResumption? = nil) {
+        guard let spec = task.spec, let receiver = spec.takeReceiver() else { return release() }
         switch receiver {
         case .delegate: callbacks().add(on: session.delegateQueue) { decided().tellDelegate() }
         case .data(let handler):
@@ -46,12 +46,12 @@ struct CompletionReport: Sendable {
                 ending.release()
             }
         case .awaitedData, .awaitedFile, .bytes:
-            // Whoever waits finds that his delegate has been told all, the metrics too.
-            guard isOrdered else { return decided().tellWaiter(order, wakeUps) }
-            callbacks().add(on: session.delegateQueue) { decided().tellWaiter(order) }
+            // A caller that waits finds that its delegate has been told everything, the metrics too.
+            guard isOrdered else { return decided().tellWaiter(spec, batch) }
+            callbacks().add(on: session.delegateQueue) { decided().tellWaiter(spec) }
         case .report(let report) where isOrdered:
             callbacks().add(on: session.delegateQueue) { decided().tell(report) }
-        case .report(let report): decided().tell(report, wakeUps)
+        case .report(let report): decided().tell(report, batch)
         }
     }
 
@@ -74,7 +74,7 @@ struct CompletionReport: Sendable {
     /// The load was over before it was asked for resume data.
     private func handOver(to handler: @escaping @Sendable (Data?) -> Void) {
         let data = (failure as? URLError)?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data
-        switch task.order?.reception {
+        switch task.spec?.reception {
         // On the delegate queue already.
         case .delegate, .data, .download: handler(data)
         case .awaitedData, .awaitedFile, .bytes, .report, nil: session.delegateQueue.addOperation { handler(data) }
@@ -85,19 +85,19 @@ struct CompletionReport: Sendable {
         ErrorTranslation.urlError(.cancelled, task.currentRequest?.url, "the task was cancelled")
     }
 
-    private func tellWaiter(_ order: TaskSpec, _ wakeUps: BatchedResumption? = nil) {
+    private func tellWaiter(_ spec: TaskSpec, _ batch: BatchedResumption? = nil) {
         let waitsOnLoop = mark()
-        if case .bytes(let channel) = order.reception {
+        if case .bytes(let channel) = spec.reception {
             channel.end(failure)
             return release()
         }
         let waiter = task.snapshot.withLock { $0.continuation.take() }
         let resumption = waiter?.resumption(failure, failure == nil ? response : nil, data, file?.url)
         release()
-        if !waitsOnLoop, let wakeUps, let resumption { wakeUps.add(resumption) } else { resumption?.resume() }
+        if !waitsOnLoop, let batch, let resumption { batch.add(resumption) } else { resumption?.resume() }
     }
 
-    private func tell(_ report: TaskReport, _ wakeUps: BatchedResumption? = nil) {
+    private func tell(_ report: TaskReport, _ batch: BatchedResumption? = nil) {
         let waitsOnLoop = mark()
         let outcome = TaskOutcome(
             task: task,
@@ -107,10 +107,10 @@ struct CompletionReport: Sendable {
             error: urlError,
             metrics: metrics
         )
-        // First: whoever is told finds the task gone from its session's list, and its delegate from the task.
+        // First: what is told finds the task gone from its session's list, and its delegate from the task.
         release()
-        guard report.wakesWaiter, !waitsOnLoop, let wakeUps else { return report.tell(outcome) }
-        wakeUps.add(.report(report, outcome))
+        guard report.wakesWaiter, !waitsOnLoop, let batch else { return report.tell(outcome) }
+        batch.add(.report(report, outcome))
     }
 
     private func tellDelegate() {
@@ -133,26 +133,26 @@ struct CompletionReport: Sendable {
         delegate?.urlSession(session, task: task, didCompleteWithError: failure)
         guard session.background != nil, urlError?.code != .cancelled else { return release() }
         release(wasHeard: hearing == .heard)
-        // A hook that was set meanwhile has looked for what nobody had heard before this was among it.
-        if hearing == .nobody, let delegate, listens(delegate) { session.tellUnheard() }
+        // A hook that was set meanwhile has looked for unheard ends before this one was among them.
+        if hearing == .unheard, let delegate, listens(delegate) { session.tellUnheard() }
     }
 
     /// What became of an end: a background session keeps what was not heard, and tells it again.
     private enum Hearing {
         case heard
-        /// Nobody listens yet.
-        case nobody
+        /// No delegate listens yet.
+        case unheard
         /// The file could not go to its place.
         case stranded
     }
 
-    /// A finished download goes to the delegate, and is removed when that has returned. What nobody has asked for stays.
+    /// A finished download goes to the delegate, and is removed when that has returned. A file that no delegate has asked for stays.
     private func offer(to delegate: (any URLSessionTaskDelegate)?) -> Hearing {
         guard session.background != nil else {
             tellFile(to: delegate)
             return .heard
         }
-        guard let delegate, listens(delegate) else { return .nobody }
+        guard let delegate, listens(delegate) else { return .unheard }
         guard let selective = delegate as? any SelectiveDelegate else {
             tellFile(to: delegate)
             return .heard
@@ -180,7 +180,7 @@ struct CompletionReport: Sendable {
         return file == nil || delegate is any URLSessionDownloadDelegate
     }
 
-    /// The task says that it is over. True if whoever waits for that does so on the session's own loop.
+    /// The task says that it is over. True if the caller that waits for it does so on the session's own loop.
     @discardableResult
     private func mark() -> Bool {
         let (progress, waitsOnLoop) = task.snapshot.withLock { snapshot in

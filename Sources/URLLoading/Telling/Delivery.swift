@@ -31,16 +31,16 @@ struct Delivery {
     private var gathered: Data?
 
     /// - Parameter limit: the session's, in bytes.
-    init(_ task: URLSessionTask, _ session: URLSession, _ order: TaskSpec, _ limit: Int) {
+    init(_ task: URLSessionTask, _ session: URLSession, _ spec: TaskSpec, _ limit: Int) {
         self.task = task
         self.session = session
-        self.limit = max(0, order.request?.maximumDataLength ?? limit)
-        reception = order.reception
+        self.limit = max(0, spec.request?.maximumDataLength ?? limit)
+        reception = spec.reception
     }
 
     mutating func replaceTask(by other: URLSessionTask) { task = other }
 
-    // MARK: Who hears
+    // MARK: Listeners
 
     /// Whether pieces on their way are told: to delegates, but not where a completion handler has been given instead. A delegate given
     /// to this task alone hears of them too where a function waits for the whole.
@@ -74,8 +74,8 @@ struct Delivery {
 
     func hasListener(for event: TaskInterests) -> Bool { listener?.hears(of: event) ?? false }
 
-    static func wantsMetrics(_ task: URLSessionTask, _ session: URLSession, _ order: TaskSpec) -> Bool {
-        if case .report(let terms) = order.reception, terms.collectsMetrics { return true }
+    static func wantsMetrics(_ task: URLSessionTask, _ session: URLSession, _ spec: TaskSpec) -> Bool {
+        if case .report(let terms) = spec.reception, terms.collectsMetrics { return true }
         return (task.listener ?? session.listener)?.hears(of: .metrics) ?? false
     }
 
@@ -87,18 +87,18 @@ struct Delivery {
     // MARK: Telling
 
     typealias Call = @Sendable (URLSession, URLSessionTask, any URLSessionTaskDelegate) -> Void
-    /// The task's queue, made when something is told first: most tasks tell nothing before their end.
-    typealias Queue = () -> CallbackQueue
 
     /// Runs `call` on the delegate queue, after what was told before. False: enough waits there.
     ///
-    /// - Parameter afterCancel: also once the user has cancelled the task.
+    /// - Parameters:
+    ///   - afterCancel: also once the user has cancelled the task.
+    ///   - callbacks: the task's queue, made when something is told first: most tasks tell nothing before their end.
     @discardableResult
     mutating func tell(
         _ event: TaskInterests,
         weight: Int = 0,
         afterCancel: Bool = false,
-        by callbacks: Queue,
+        by callbacks: @autoclosure () -> CallbackQueue,
         _ call: @escaping Call
     ) -> Bool {
         guard hasListener(for: event) else { return true }
@@ -118,7 +118,7 @@ struct Delivery {
     mutating func put<Value: Sendable>(
         _ answer: Answer<Value>,
         otherwise: Value,
-        by callbacks: Queue,
+        by callbacks: @autoclosure () -> CallbackQueue,
         _ question: @escaping @Sendable (URLSession, URLSessionTask, any URLSessionTaskDelegate, Answer<Value>) -> Void
     ) {
         hasTold = true
@@ -131,17 +131,17 @@ struct Delivery {
         }
     }
 
-    /// Runs `call` on the delegate queue behind what was told before, whoever listens.
-    func later(by callbacks: Queue, _ call: @escaping @Sendable () -> Void) {
+    /// Runs `call` on the delegate queue behind what was told before, with a delegate or without.
+    func later(by callbacks: @autoclosure () -> CallbackQueue, _ call: @escaping @Sendable () -> Void) {
         callbacks().add(on: session.delegateQueue, call)
     }
 
     // MARK: The request
 
     /// - Parameter news: what of the content was sent since it was told last.
-    mutating func tellSent(_ news: Int, _ counts: TaskCounts, by callbacks: Queue) -> Bool {
+    mutating func tellSent(_ news: Int, _ counts: TaskCounts, by callbacks: @autoclosure () -> CallbackQueue) -> Bool {
         guard tellsPieces else { return true }
-        return tell(.sent, by: callbacks) { session, task, delegate in
+        return tell(.sent, by: callbacks()) { session, task, delegate in
             delegate.urlSession(
                 session,
                 task: task,
@@ -152,10 +152,13 @@ struct Delivery {
         }
     }
 
-    mutating func tellInformational(_ make: () -> HTTPURLResponse, by callbacks: Queue) -> Bool {
+    mutating func tellInformational(
+        _ make: () -> HTTPURLResponse,
+        by callbacks: @autoclosure () -> CallbackQueue
+    ) -> Bool {
         guard tellsPieces, hasListener(for: .informational) else { return true }
         let response = make()
-        return tell(.informational, weight: CallbackQueue.pieceWeight, by: callbacks) { session, task, delegate in
+        return tell(.informational, weight: CallbackQueue.pieceWeight, by: callbacks()) { session, task, delegate in
             delegate.urlSession(session, task: task, didReceiveInformationalResponse: response)
         }
     }
@@ -218,7 +221,7 @@ struct Delivery {
         _ bytes: Span<UInt8>,
         _ counts: TaskCounts,
         ledgerTime: Instant?,
-        by callbacks: Queue,
+        by callbacks: @autoclosure () -> CallbackQueue,
         seeing look: (Data) -> Void
     ) -> Reception {
         let count = bytes.count
@@ -254,20 +257,20 @@ struct Delivery {
     }
 
     /// What was gathered for a delegate that wants all of it at once.
-    mutating func tellGathered(by callbacks: Queue) {
+    mutating func tellGathered(by callbacks: @autoclosure () -> CallbackQueue) {
         if let data = gathered.take(), !data.isEmpty { _ = tellData(data, callbacks) }
     }
 
-    private mutating func tellData(_ data: Data, _ callbacks: Queue) -> Bool {
+    private mutating func tellData(_ data: Data, _ callbacks: () -> CallbackQueue) -> Bool {
         guard let task = task as? URLSessionDataTask else { return true }
-        return tell(.content, weight: CallbackQueue.pieceWeight + data.count, by: callbacks) { session, _, delegate in
+        return tell(.content, weight: CallbackQueue.pieceWeight + data.count, by: callbacks()) { session, _, delegate in
             (delegate as? any URLSessionDataDelegate)?.urlSession(session, dataTask: task, didReceive: data)
         }
     }
 
-    private mutating func tellCount(_ counts: TaskCounts, _ callbacks: Queue) -> Bool {
+    private mutating func tellCount(_ counts: TaskCounts, _ callbacks: () -> CallbackQueue) -> Bool {
         guard hasListener(for: .received) else { return true }
-        return tell(.received, weight: CallbackQueue.pieceWeight, by: callbacks) { session, task, delegate in
+        return tell(.received, weight: CallbackQueue.pieceWeight, by: callbacks()) { session, task, delegate in
             (delegate as? any SelectiveDelegate)?.urlSession(
                 session,
                 task: task,
@@ -277,9 +280,9 @@ struct Delivery {
         }
     }
 
-    private mutating func tellWritten(_ count: Int, _ counts: TaskCounts, _ callbacks: Queue) -> Bool {
+    private mutating func tellWritten(_ count: Int, _ counts: TaskCounts, _ callbacks: () -> CallbackQueue) -> Bool {
         guard tellsPieces, let task = task as? URLSessionDownloadTask else { return true }
-        return tell(.written, weight: CallbackQueue.pieceWeight, by: callbacks) { session, _, delegate in
+        return tell(.written, weight: CallbackQueue.pieceWeight, by: callbacks()) { session, _, delegate in
             (delegate as? any URLSessionDownloadDelegate)?.urlSession(
                 session,
                 downloadTask: task,
@@ -291,14 +294,14 @@ struct Delivery {
     }
 
     /// Tells that a download goes on, instead of beginning.
-    mutating func tellResumption(_ file: DownloadFile, by callbacks: Queue) {
+    mutating func tellResumption(_ file: DownloadFile, by callbacks: @autoclosure () -> CallbackQueue) {
         let (offset, total) = (file.written, file.total)
         task.snapshot.withLock { snapshot in
             snapshot.counts.received = offset
             snapshot.counts.expectedToReceive = total
         }
         guard tellsPieces, let task = task as? URLSessionDownloadTask else { return }
-        tell(.written, by: callbacks) { session, _, delegate in
+        tell(.written, by: callbacks()) { session, _, delegate in
             (delegate as? any URLSessionDownloadDelegate)?.urlSession(
                 session,
                 downloadTask: task,
@@ -324,9 +327,12 @@ struct Delivery {
 }
 
 extension URLSessionTask {
-    /// Counts content, and shows it on the task's progress: that runs code of the user's, who may cancel the task from there.
-    func count(_ change: (inout TaskCounts) -> Void) -> TaskCounts {
+    /// Counts content, and shows it on the task's progress: that runs observers of the user's, which may cancel the task.
+    ///
+    /// - Parameter response: what the task's response is from here on; nil: it stays.
+    func count(with response: URLResponse? = nil, _ change: (inout TaskCounts) -> Void) -> TaskCounts {
         let (counts, shown, progress) = snapshot.withLock { snapshot in
+            if let response { snapshot.response = response }
             change(&snapshot.counts)
             return (snapshot.counts, snapshot.progressCounts, snapshot.progress)
         }

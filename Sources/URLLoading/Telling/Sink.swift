@@ -12,3 +12,14 @@ enum Sink {
     /// To a stream task that the answer has become.
     case stream(StreamLoad)
 }
+
+extension Sink {
+    /// The whole content, for the cache; nil for one that is too large, or is not kept in memory.
+    func content(for entry: CacheEntry) -> Data? {
+        switch self {
+        case .memory(let data): data.count <= entry.limit ? data : nil
+        case .delegate: entry.copy
+        case .none, .file, .bytes, .stream: nil
+        }
+    }
+}

@@ -7,7 +7,7 @@ internal import WebSocket
 /// Messages may be sent and asked for at any time: before the handshake is done they wait for it. What is not asked for with
 /// ``receive()`` stays with the server, but for some 64 KiB; its pings and its close frame then wait behind it.
 ///
-/// The task ends with the connection: without an error after a closing handshake, whoever began it. What still waits then
+/// The task ends with the connection: without an error after a closing handshake, begun by either side. What still waits then
 /// fails, as does what comes later, with a `URLError`. Where messages have been asked for, the end is told behind those that had come
 /// before it, or five seconds after the last that was taken; in any case they can still be taken.
 /// Handlers are called on the session's delegate queue. The request's time limit holds for the handshake, that of the resource
@@ -75,7 +75,7 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
     open override func cancel() { super.cancel() }
 
     /// Closes the connection in order: the server is told why, and the task ends when it has answered, within five seconds. What comes
-    /// until then is passed over; whoever waits for a message or a pong gets `URLError.cancelled`.
+    /// until then is passed over; a caller that waits for a message or a pong gets `URLError.cancelled`.
     ///
     /// - Parameters:
     ///   - closeCode: codes that no frame may carry (RFC 6455 §7.4.1) send one without a word.
@@ -100,7 +100,7 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
         }
     }
 
-    /// The next message. Those who ask first get them first.
+    /// The next message. Callers get messages in the order of their calls.
     public func receive(completionHandler: @escaping @Sendable (Result<Message, any Error>) -> Void) {
         channel.ask(.receive(channel.number(), .handler { completionHandler($0.map(Message.init)) }))
     }

@@ -14,7 +14,7 @@ final class WebSocketChannel: Sendable {
     }
 
     private enum Way {
-        /// Nobody has given the task a session.
+        /// The task has no session.
         case nowhere
         /// In the order they were asked.
         case waiting([WebSocketWish])
@@ -26,7 +26,7 @@ final class WebSocketChannel: Sendable {
         var way = Way.nowhere
         var facts = Facts()
         var patience = Duration.seconds(5)
-        /// What had come and nobody had asked for when the server closed.
+        /// What had come and had not been asked for when the server closed.
         var left: [WebSocketMessage] = []
         var queue: OperationQueue?
         /// The load's, once there is one: what is answered without it comes behind what it has answered.
@@ -46,7 +46,7 @@ final class WebSocketChannel: Sendable {
 
     var facts: Facts { state.withLock { $0.facts } }
 
-    /// How long an end waits for the next message to be taken: a user who takes no more hears of it all the same.
+    /// How long an end waits for the next message to be taken: a caller that takes no more hears of it all the same.
     var patience: Duration {
         get { state.withLock { $0.patience } }
         set { state.withLock { $0.patience = newValue } }
@@ -169,7 +169,7 @@ final class WebSocketChannel: Sendable {
         }
     }
 
-    /// The task is over. Delegate queue: those who wait are told at once.
+    /// The task is over. Delegate queue: what waits is told at once.
     func end(_ failure: URLError?) {
         let (wishes, error) = state.withLock { state -> ([WebSocketWish], URLError) in
             let error =

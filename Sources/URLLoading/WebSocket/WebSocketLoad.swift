@@ -4,7 +4,7 @@ internal import Reactor
 internal import Synchronization
 internal import WebSocket
 
-/// A task's WebSocket on its session's loop, from the handshake on: brings together messages and those who ask for them.
+/// A task's WebSocket on its session's loop, from the handshake on: brings together messages and the callers that ask for them.
 /// Loop-confined.
 ///
 /// ```
@@ -22,7 +22,7 @@ final class WebSocketLoad {
         case stopped
     }
 
-    /// Read ahead of who asks for messages, in bytes: enough that the next one mostly is there.
+    /// What is read before it is asked for, in bytes: enough that the next one mostly is there.
     private static let ahead = 64 << 10
     /// What a message takes besides its content, so that empty ones count too.
     private static let overhead = 64
@@ -32,7 +32,7 @@ final class WebSocketLoad {
     private let channel: WebSocketChannel
     private var connection: WebSocketConnection?
     private var state = State.talking
-    /// Those who ask before there is a message; empty where ``messages`` are not.
+    /// Callers that ask before there is a message; empty where ``messages`` are not.
     private var receivers: [(number: UInt64, reply: TaskReply<WebSocketMessage>)] = []
     private var messages: [WebSocketMessage] = []
     private var weight = 0

@@ -38,15 +38,4 @@ struct WebSocketOpening {
         "sec-websocket-key", "sec-websocket-version", "sec-websocket-extensions", "sec-websocket-accept",
         "sec-websocket-protocol",
     ]
-
-    /// The place that the handshake is sent to: `http` for `ws` (RFC 6455 §3). Nil for a URL of another kind.
-    static func place(of url: URL) -> URL? {
-        let text = url.absoluteString
-        guard let colon = text.firstIndex(of: ":") else { return nil }
-        switch text[..<colon].lowercased() {
-        case "ws", "http": return URL(string: "http" + text[colon...])
-        case "wss", "https": return URL(string: "https" + text[colon...])
-        default: return nil
-        }
-    }
 }

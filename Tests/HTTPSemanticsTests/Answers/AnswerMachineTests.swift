@@ -30,9 +30,9 @@ struct MachineRig {
             sent: now,
             caching: caching
         )
-        let head = AnswerHead(status: status, fields: fields, length: -1, received: now)
-        let url = url
-        return machine.receive(head, to: request, url: url, memory: &memory)
+        let head = AnswerHead(status: status, fields: fields, length: -1)
+        let (url, now) = (url, now)
+        return machine.receive(head, to: request, at: now, url: url, memory: &memory)
     }
 
     mutating func step(_ status: Int, _ fields: HTTPFields = HTTPFields(), method: String = "GET") -> String {

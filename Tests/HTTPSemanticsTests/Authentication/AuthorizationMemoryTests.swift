@@ -9,7 +9,7 @@ struct AuthorizationMemoryTests {
         memory.authorization(for: try url(place), method: "GET", target: "/", content: nil)?.value
     }
 
-    @Test("an accepted answer goes out unasked, to the same server and scope only (rows 96, 99)")
+    @Test("an accepted answer goes out unasked, to the same server and scope only")
     func scope() throws {
         var memory = AuthorizationMemory()
         #expect(try value(&memory, "http://h.example/dir/x") == nil)

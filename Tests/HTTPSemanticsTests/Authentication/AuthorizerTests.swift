@@ -27,14 +27,14 @@ struct AuthorizerTests {
         AuthenticationChallenge.all(in: fields(("X", value)), "X").first?.parameters[name]
     }
 
-    @Test("Basic is name and password (row 96)")
+    @Test("Basic is name and password")
     func basic() throws {
         var authorizer = try Self.authorizer("Basic realm=x")
         let value = try authorizer.value(method: "GET", target: "/", content: nil)
         #expect(value == "Basic TXVmYXNhOkNpcmNsZSBvZiBMaWZl")
     }
 
-    @Test("Digest counts each answer to a nonce (row 97)")
+    @Test("Digest counts each answer to a nonce")
     func counting() throws {
         var authorizer = try Self.authorizer(#"Digest realm="r", nonce="n", qop="auth", algorithm=SHA-256"#)
         for number in 1...3 {
@@ -47,7 +47,7 @@ struct AuthorizerTests {
         #expect(part("nonce", value) == "m" && part("nc", value) == "00000001")
     }
 
-    @Test("a stale nonce is exchanged, and nobody is asked; a wrong password is not (row 97)")
+    @Test("a stale nonce is exchanged, and nobody is asked; a wrong password is not")
     func staleness() throws {
         var authorizer = try Self.authorizer(#"Digest realm="r", nonce="n", qop="auth""#)
         #expect(authorizer.renew(try Self.question(#"Digest realm="r", nonce="m", qop="auth""#)) == false)
@@ -60,7 +60,7 @@ struct AuthorizerTests {
         #expect(basic.renew(try Self.question(#"Digest realm="r", nonce="m", stale=true"#)) == false)
     }
 
-    @Test("auth-int covers the content, and needs it (row 97)")
+    @Test("auth-int covers the content, and needs it")
     func contentProtection() throws {
         var authorizer = try Self.authorizer(#"Digest realm="r", nonce="n", qop="auth-int""#)
         #expect(part("qop", try authorizer.value(method: "PUT", target: "/", content: [1])) == "auth-int")

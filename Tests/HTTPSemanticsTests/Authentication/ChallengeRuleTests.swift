@@ -19,7 +19,7 @@ struct ChallengeRuleTests {
 
     private static let digest = #"Digest realm="r", nonce="n", qop="auth", algorithm="#
 
-    @Test("the strongest question comes first, whatever the server's order (row 97)")
+    @Test("the strongest question comes first, whatever the server's order")
     func order() throws {
         let asked = try questions(
             #"Negotiate, Basic realm="b""#,
@@ -52,7 +52,7 @@ struct ChallengeRuleTests {
         #expect(asked.map(\.isAnswerable) == [true, false])
     }
 
-    @Test("the space is the server's, with its port and realm (row 99)")
+    @Test("the space is the server's, with its port and realm")
     func space() throws {
         let asked = try #require(try questions(#"Basic realm="a, b""#).first).space
         #expect(asked.host == "h.example" && asked.port == 443 && asked.isSecure)
@@ -66,7 +66,7 @@ struct ChallengeRuleTests {
         #expect(try questions("Basic realm=x", status: status).isEmpty)
     }
 
-    @Test("a proxy's questions are about the proxy (row 98)")
+    @Test("a proxy's questions are about the proxy")
     func proxies() throws {
         let challenges = AuthenticationChallenge.all(
             in: fields(("Proxy-Authenticate", "Basic realm=p")),

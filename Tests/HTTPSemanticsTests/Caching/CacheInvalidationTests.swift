@@ -10,7 +10,7 @@ struct CacheInvalidationTests {
             .map(\.text)
     }
 
-    @Test("what may change things, and did not fail, makes what is stored for its URL no good (row 114)")
+    @Test("what may change things, and did not fail, makes what is stored for its URL no good")
     func methods() throws {
         for method in ["POST", "PUT", "DELETE", "PATCH", "FROB"] {
             #expect(try urls(method) == ["http://h.example/a/b"], "\(method)")
@@ -20,7 +20,7 @@ struct CacheInvalidationTests {
         for method in ["GET", "HEAD", "OPTIONS", "TRACE"] { #expect(try urls(method).isEmpty, "\(method)") }
     }
 
-    @Test("so are those that Location and Content-Location name, on the same origin (row 114)")
+    @Test("so are those that Location and Content-Location name, on the same origin")
     func named() throws {
         let response = fields(("Location", "../c?x"), ("Content-Location", "HTTP://H.example:80/d"))
         #expect(
@@ -31,7 +31,7 @@ struct CacheInvalidationTests {
     }
 
     @Test(
-        "nobody clears what another server's answers are stored as (row 114)",
+        "nobody clears what another server's answers are stored as",
         arguments: ["https://h.example/c", "http://other.example/c", "http://h.example:81/c", "//other.example/", "::"]
     )
     func strangers(location: String) throws {

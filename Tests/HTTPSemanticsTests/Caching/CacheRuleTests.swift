@@ -80,7 +80,7 @@ struct CacheRuleTests {
     }
 
     @Test(
-        "what the request says of age counts (row 112)",
+        "what the request says of age counts",
         arguments: [
             // The request's Cache-Control, how old the response (lifetime 60) is, what becomes of it.
             ("no-cache", 5, "validate \"a\""), ("no-store", 5, "load"), ("max-age=5", 5, "serve 5"),
@@ -97,7 +97,7 @@ struct CacheRuleTests {
         #expect(decide(stored("max-age=60", Self.tag), fields(("Cache-Control", line)), after: age) == expected)
     }
 
-    @Test("only-if-cached with nothing stored is a 504 (row 112)")
+    @Test("only-if-cached with nothing stored is a 504")
     func onlyIfCached() {
         #expect(decide(nil, fields(("Cache-Control", "only-if-cached"))) == "504")
     }
@@ -108,7 +108,7 @@ struct CacheRuleTests {
     }
 
     @Test(
-        "what the response says of its use counts (row 112)",
+        "what the response says of its use counts",
         arguments: [
             // The response's Cache-Control, the request's, the age, what becomes of it.
             ("no-cache, max-age=60", "", 5, "validate \"a\""),
@@ -145,7 +145,7 @@ struct CacheRuleTests {
         #expect(![200, 304, 404, 501, 505, 599].contains(where: CacheRule.isError))
     }
 
-    @Test("a response selected by other fields is not this request's, whatever the mode (row 110)")
+    @Test("a response selected by other fields is not this request's, whatever the mode")
     func varying() {
         let response = stored("max-age=60", varying: [VaryingField(name: "accept-language", value: "en")])
         #expect(decide(response, fields(("Accept-Language", "en"))) == "serve 0")
@@ -153,7 +153,7 @@ struct CacheRuleTests {
         #expect(decide(response, mode: .onlyStored) == "fail")
     }
 
-    @Test("other methods, conditions of the caller's own, and ranges go to the server (row 113)")
+    @Test("other methods, conditions of the caller's own, and ranges go to the server")
     func passedThrough() {
         let response = stored("max-age=60", Self.tag)
         #expect(decide(response, method: "HEAD") == "load")
@@ -163,7 +163,7 @@ struct CacheRuleTests {
         #expect(decide(response, fields(("Range", "bytes=0-1")), mode: .onlyStored) == "fail")
     }
 
-    @Test("a guessed lifetime serves like a stated one (row 111)")
+    @Test("a guessed lifetime serves like a stated one")
     func heuristic() {
         let response = stored(nil, ("Last-Modified", "Sat, 05 Nov 1994 08:49:37 GMT"))
         #expect(decide(response, after: 8639) == "serve 8639")

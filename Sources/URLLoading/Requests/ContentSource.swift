@@ -1,0 +1,14 @@
+internal import Foundation
+internal import HTTPEngine
+
+/// Where the request's content comes from.
+enum ContentSource: Sendable {
+    /// The request's own: its data, its stream, or none.
+    case request
+    case data(Data)
+    case file(URL)
+    /// The delegate's, asked for with `needNewBodyStream`, where the request has no stream.
+    case stream
+    /// Segments that the room above has given the first request along.
+    case segments(SegmentedBody)
+}
