@@ -86,9 +86,11 @@ public struct AnswerFailure: Sendable {
     public var proxy: ProxyRefusal?
     /// There was no way to the server, by the word of the kernel or the name service, and there may be one later.
     public var isWithoutConnectivity: Bool
-    /// It is the network's, and another try may not meet it. What the server or its certificate says, it would say again.
+    /// It is the network's, and another try may not meet it. What the server or its certificate says, it would say
+    /// again.
     public var isTransient: Bool
-    /// For content that only the caller has, and must give again: the facts that ``RetryRule`` decides on. Nil for other content.
+    /// For content that only the caller has, and must give again: the facts that ``RetryRule`` decides on. Nil for
+    /// other content.
     public var stream: RetryRule.Facts?
 
     /// See the properties.

@@ -1,6 +1,7 @@
 public import HTTP1
 
-/// What becomes of an answer: a value that is told what happens to one request, and says each time what is to be done next.
+/// What becomes of an answer: a value that is told what happens to one request, and says each time what is to be done
+/// next.
 ///
 /// ```
 ///                     ┌── serveStored, fail            ┌── proposeRedirect ──▶ follow(…), decline()
@@ -9,21 +10,23 @@ public import HTTP1
 ///                               └▶ fail(…)             ├── sendAgain
 ///                                                      └── deliver
 /// ```
-/// It knows neither sockets, files nor clocks: its owner tells the time, and does what a ``Step`` says. One machine lives as long as
-/// one attempt to get an answer, through all its redirects and challenges.
+/// It knows neither sockets, files nor clocks: its owner tells the time, and does what a ``Step`` says. One machine
+/// lives as long as one attempt to get an answer, through all its redirects and challenges.
 ///
 /// The order in which a head is judged:
 /// 1. Whether the credentials that went along were right. An answer that goes on to redirect has accepted them as well.
-/// 2. What a method that changes things makes of what is stored (RFC 9111 §4.4), for a redirect too: the change has been made.
-/// 3. Whether it speaks of the stored response. A 304 to conditions of the cache's is nothing that a user could read, and an error
-///    that a stored response stands in for must not be taken for a challenge or a redirect.
+/// 2. What a method that changes things makes of what is stored (RFC 9111 §4.4), for a redirect too: the change has
+///    been made.
+/// 3. Whether it speaks of the stored response. A 304 to conditions of the cache's is nothing that a user could read,
+///    and an error that a stored response stands in for must not be taken for a challenge or a redirect.
 /// 4. Whether it is a challenge, before it could be a redirect: 401 never is one.
 /// 5. Whether it is a redirect.
 /// 6. Whether it is stored. Only what is delivered is: what was asked about in 3 to 5 is not.
 /// 7. Whether it is the rest of what is on disk. Last, since it is a question about the answer that counts.
 ///
 /// The order in which a failure is judged:
-/// 1. Content that only the caller has is asked for again, where the server cannot have seen the request (``RetryRule``).
+/// 1. Content that only the caller has is asked for again, where the server cannot have seen the request
+///    (``RetryRule``).
 /// 2. A proxy's challenge is answered: the other ways meet the same proxy.
 /// 3. What is stored stands in. A user who accepts stale answers has one now, and need not wait.
 /// 4. The request waits for connectivity: nothing has been sent, so waiting costs nothing but time.
@@ -41,7 +44,8 @@ public struct AnswerMachine: Sendable {
     private let rules: Rules
     /// How many redirects have been followed.
     public private(set) var redirects = 0
-    /// A redirect has led to another origin, once at least: what is told the first one alone stays away, even on a way back.
+    /// A redirect has led to another origin, once at least: what is told the first one alone stays away, even on a way
+    /// back.
     public private(set) var hasLeftOrigin = false
     /// The request's content goes along: no redirect has made a GET of it.
     public private(set) var sendsContent = true
@@ -380,8 +384,8 @@ public struct AnswerMachine: Sendable {
         return .fail(.failure)
     }
 
-    /// A quarter of a second, then twice as long each time, up to ten seconds. The kernel tells no one when a server comes into
-    /// reach, and a try costs one look-up and one packet.
+    /// A quarter of a second, then twice as long each time, up to ten seconds. The kernel tells no one when a server
+    /// comes into reach, and a try costs one look-up and one packet.
     private mutating func nextPause() -> Duration {
         defer { tries += 1 }
         return min(.milliseconds(250 << min(tries, 8)), .seconds(10))

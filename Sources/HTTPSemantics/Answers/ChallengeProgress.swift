@@ -13,14 +13,15 @@ public struct ChallengeProgress: Sendable {
 
     mutating func countFailure(_ space: ProtectionSpace) { refused[space, default: 0] += 1 }
 
-    /// What went along was refused. What was sent unasked may be an old answer; only what this request was given counts.
+    /// What went along was refused. What was sent unasked may be an old answer; only what this request was given
+    /// counts.
     mutating func refuse(_ space: ProtectionSpace) {
         if authorizer != nil { countFailure(space) }
         authorizer = nil
     }
 
-    /// Counts one more answer. False: the request has gone out with answers often enough. A server may name another realm, or call
-    /// each nonce old, for ever.
+    /// Counts one more answer. False: the request has gone out with answers often enough. A server may name another
+    /// realm, or call each nonce old, for ever.
     mutating func countAnswer() -> Bool {
         answers += 1
         return answers <= ChallengeRule.answerLimit

@@ -1,7 +1,7 @@
 public import HTTP1
 
-/// What is to be done next about a request: the answer of ``AnswerMachine`` to each event. Its owner does it, and tells the machine
-/// what comes of it.
+/// What is to be done next about a request: the answer of ``AnswerMachine`` to each event. Its owner does it, and tells
+/// the machine what comes of it.
 public enum Step: Sendable {
     /// Goes over the network, with these fields besides its own.
     case send([(name: String, value: String)])
@@ -24,8 +24,8 @@ public enum Step: Sendable {
     case proposeRedirect(Redirect)
     /// The request goes out again, or the one that the user has put in its place.
     case sendAgain
-    /// The request goes out again for the whole. What an earlier download has left is of no use and goes, and the rest of this answer
-    /// is not worth reading.
+    /// The request goes out again for the whole. What an earlier download has left is of no use and goes, and the rest
+    /// of this answer is not worth reading.
     case requestWhole
     /// The user is asked for the content's stream once more, and then the request goes out again.
     case askForStream

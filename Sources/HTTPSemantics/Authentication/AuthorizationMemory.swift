@@ -1,7 +1,7 @@
 public import HTTP1
 
-/// The answers that servers have accepted from a session: they go out unasked with later requests to the same protection
-/// space, which saves each of them a refusal (RFC 7617 §2.2, RFC 7616 §3.6).
+/// The answers that servers have accepted from a session: they go out unasked with later requests to the same
+/// protection space, which saves each of them a refusal (RFC 7617 §2.2, RFC 7616 §3.6).
 ///
 /// A value; its owner keeps it in one place, since a Digest answer counts up.
 public struct AuthorizationMemory: Sendable {

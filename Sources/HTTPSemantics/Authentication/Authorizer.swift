@@ -35,8 +35,8 @@ public struct Authorizer: Sendable {
         }
     }
 
-    /// The value for the next request's ``Authenticator/Side/credentialsField``. A Digest answer counts up, so each request
-    /// takes its own.
+    /// The value for the next request's ``Authenticator/Side/credentialsField``. A Digest answer counts up, so each
+    /// request takes its own.
     ///
     /// - Parameters:
     ///   - target: the request-target exactly as sent.
@@ -52,8 +52,8 @@ public struct Authorizer: Sendable {
         }
     }
 
-    /// Takes up a challenge that only says that the nonce was too old (RFC 7616 §3.3, `stale`): the same name and password
-    /// are good for another try, and the user is not asked. False: it says something else.
+    /// Takes up a challenge that only says that the nonce was too old (RFC 7616 §3.3, `stale`): the same name and
+    /// password are good for another try, and the user is not asked. False: it says something else.
     public mutating func renew(_ question: ChallengeQuestion) -> Bool {
         guard case .digest = scheme, question.space == space, let challenge = DigestChallenge(question.challenge),
             challenge.isStale
@@ -99,8 +99,8 @@ public struct AuthorizationScope: Hashable, Sendable {
         return AuthorizationScope(paths: [path.isEmpty ? "/" : String(path[...end])])
     }
 
-    /// RFC 7616 §3.3, `domain`: those it names, or without it the whole server. It may name other servers, too; what one
-    /// server says does not send a user's answers to another.
+    /// RFC 7616 §3.3, `domain`: those it names, or without it the whole server. It may name other servers, too; what
+    /// one server says does not send a user's answers to another.
     public static func domain(_ list: String?, _ url: WebURL) -> AuthorizationScope {
         let base = url.reference
         let found: [String] = (list ?? "").split(separator: " ").compactMap { part in

@@ -25,12 +25,13 @@ public enum ChallengeRule {
     /// How many answers to one request may be refused. People mistype, programs repeat themselves.
     public static let attemptLimit = 3
 
-    /// How many answers a request may be given in all, whatever they are for: a proxy and a server with two schemes each, and their nonces.
+    /// How many answers a request may be given in all, whatever they are for: a proxy and a server with two schemes
+    /// each, and their nonces.
     public static let answerLimit = 16
 
-    /// The questions of a 401, the strongest first: Digest with a good hash, Digest with MD5, Basic; then what can only be
-    /// asked about. Of equals the server's first (RFC 7616 §3.7). Empty for another status, and if every scheme is unknown
-    /// (`Bearer` and its like): then the response is the answer, without anybody being asked.
+    /// The questions of a 401, the strongest first: Digest with a good hash, Digest with MD5, Basic; then what can only
+    /// be asked about. Of equals the server's first (RFC 7616 §3.7). Empty for another status, and if every scheme is
+    /// unknown (`Bearer` and its like): then the response is the answer, without anybody being asked.
     public static func questions(status: Int, fields: HTTPFields, url: WebURL) -> [ChallengeQuestion] {
         guard status == Authenticator.Side.origin.status, let origin = url.origin else { return [] }
         return sorted(AuthenticationChallenge.all(in: fields, Authenticator.Side.origin.challengeField)) {

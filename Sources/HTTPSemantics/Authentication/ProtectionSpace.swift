@@ -31,8 +31,8 @@ public struct ProtectionSpace: Hashable, Sendable {
     }
 }
 
-/// The schemes that a user can be asked about (RFC 9110 §11.1). Those of `ntlm` and `negotiate` cannot be answered here: they
-/// need an operating system's help.
+/// The schemes that a user can be asked about (RFC 9110 §11.1). Those of `ntlm` and `negotiate` cannot be answered
+/// here: they need an operating system's help.
 public enum AuthenticationScheme: String, Hashable, Sendable {
     /// RFC 7617, RFC 7616, and the two of Microsoft's (RFC 4559).
     case basic, digest, ntlm, negotiate

@@ -17,8 +17,8 @@ public struct CacheFreshness: Hashable, Sendable {
     ///   - now: seconds since 1970.
     public init(_ exchange: StoredExchange, _ control: CacheControl, now: Int64) {
         let record = exchange.record
-        // §4.2.3. Clocks are set back and servers lie: nothing is younger than no time at all, or older than the largest
-        // number there is for it.
+        // §4.2.3. Clocks are set back and servers lie: nothing is younger than no time at all, or older than the
+        // largest number there is for it.
         let date = Self.date(.date, in: exchange.fields, now: record.received) ?? record.received
         let apparent = Self.clamped(record.received, minus: date)
         let delay = Self.clamped(record.received, minus: record.requested)
@@ -45,8 +45,8 @@ public struct CacheFreshness: Hashable, Sendable {
         return heuristic(exchange, date: date)
     }
 
-    /// §4.2.2: a tenth of the time since it was last changed, if the status lets it be guessed at. A week at most: a page
-    /// that has not changed for years may change today.
+    /// §4.2.2: a tenth of the time since it was last changed, if the status lets it be guessed at. A week at most: a
+    /// page that has not changed for years may change today.
     private static func heuristic(_ exchange: StoredExchange, date: Int64) -> Int64 {
         guard CacheStorage.isHeuristic(exchange.status),
             let modified = Self.date(.lastModified, in: exchange.fields, now: exchange.record.received)

@@ -1,11 +1,12 @@
-/// How a request uses what is stored: the cache modes of the Fetch standard, with Foundation's request cache policies beside
-/// them.
+/// How a request uses what is stored: the cache modes of the Fetch standard, with Foundation's request cache policies
+/// beside them.
 public enum CacheMode: Hashable, Sendable {
     /// By RFC 9111. Fetch: `default`; Foundation: `useProtocolCachePolicy`.
     case standard
     /// Nothing stored here is looked at. Fetch: `no-store`; Foundation: `reloadIgnoringLocalCacheData`.
     case bypass
-    /// Nothing stored is looked at, here or on the way. Fetch: `reload`; Foundation: `reloadIgnoringLocalAndRemoteCacheData`.
+    /// Nothing stored is looked at, here or on the way. Fetch: `reload`; Foundation:
+    /// `reloadIgnoringLocalAndRemoteCacheData`.
     case reload
     /// What is stored answers, however old it is. Fetch: `force-cache`; Foundation: `returnCacheDataElseLoad`.
     case preferStored

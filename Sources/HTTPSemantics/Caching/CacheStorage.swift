@@ -4,8 +4,8 @@ public import HTTP1
 public enum CacheStorage: Hashable, Sendable {
     /// Nothing is stored.
     case forbidden
-    /// It has neither a lifetime nor a validator, so it serves only requests that take anything there is. It is allowed everywhere,
-    /// and not worth a file.
+    /// It has neither a lifetime nor a validator, so it serves only requests that take anything there is. It is allowed
+    /// everywhere, and not worth a file.
     case inMemory
     /// In memory and on disk.
     case everywhere
@@ -15,7 +15,8 @@ public enum CacheStorage: Hashable, Sendable {
     ///   - response: of a response that came complete.
     public static func permitted(method: String, request: HTTPFields, status: Int, response: HTTPFields) -> CacheStorage
     {
-        // A partial response would have to be combined with others (§3.4). One to conditions of the caller's own is his.
+        // A partial response would have to be combined with others (§3.4). One to conditions of the caller's own is
+        // his.
         guard method == "GET", (200...599).contains(status), status != 206, status != 304 else { return .forbidden }
         let control = CacheControl(response)
         if control.noStore, !(control.mustUnderstand && isUnderstood(status)) { return .forbidden }

@@ -26,8 +26,8 @@ public enum CacheValidation {
         "If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since", "If-Range",
     ]
 
-    /// §4.3.4: what is stored once a 304 has come. Nil if the 304 speaks of another response than the stored one, which is
-    /// then no use any more; the request goes out again without conditions.
+    /// §4.3.4: what is stored once a 304 has come. Nil if the 304 speaks of another response than the stored one, which
+    /// is then no use any more; the request goes out again without conditions.
     ///
     /// - Parameter notModified: the fields of the 304.
     public static func freshened(
@@ -73,8 +73,8 @@ public enum CacheValidation {
 }
 
 extension StoredExchange {
-    /// §3.2: the new fields take the place of the old ones of the same name, but for those that describe how the content
-    /// came, as it is stored already and decoded, and those of the hop.
+    /// §3.2: the new fields take the place of the old ones of the same name, but for those that describe how the
+    /// content came, as it is stored already and decoded, and those of the hop.
     fileprivate func updated(with new: HTTPFields, requested: Int64, received: Int64) -> StoredExchange {
         var result = self
         let news = CacheStorage.kept(new)

@@ -5,8 +5,8 @@ internal import TLS
 ///
 /// - Those with the same values in the fields that its Vary names (RFC 9111 §4.1).
 /// - Those of the same user. RFC 9111 means a private cache to serve one user; a program on Linux serves many with one
-///   cache. So what identifies the user (Authorization, Cookie and every other secret field) counts as if Vary had named it,
-///   unless the server says `public`: that its answer is for everyone (§5.2.2.9).
+///   cache. So what identifies the user (Authorization, Cookie and every other secret field) counts as if Vary had
+///   named it, unless the server says `public`: that its answer is for everyone (§5.2.2.9).
 ///
 /// Secret values are kept and compared as digests: the cache is not a second place where tokens are stored.
 public enum VaryRule {
@@ -33,8 +33,8 @@ public enum VaryRule {
         matches(record.varying, request) && !isUnknownAsker(request, to: record)
     }
 
-    /// Whether the request says that it comes from another user than the one that the stored response was for. What Vary
-    /// names besides does not count, and a request that identifies no user is refused nothing.
+    /// Whether the request says that it comes from another user than the one that the stored response was for. What
+    /// Vary names besides does not count, and a request that identifies no user is refused nothing.
     public static func isForeign(_ record: CacheRecord, to request: HTTPFields) -> Bool {
         let isAnother = record.varying.contains { field in
             field.isSecret && request.contains(field.name) && field.value != value(of: field.name, in: request)
@@ -91,8 +91,8 @@ public enum VaryRule {
         return found
     }
 
-    /// Whether the request identifies its user by a field that the stored response's request did not have. Cookies alone are no
-    /// reason: they come with the very answers that are stored.
+    /// Whether the request identifies its user by a field that the stored response's request did not have. Cookies
+    /// alone are no reason: they come with the very answers that are stored.
     private static func isUnknownAsker(_ request: HTTPFields, to record: CacheRecord) -> Bool {
         guard !record.isForAnyone else { return false }
         return (0..<request.count).contains { index in
@@ -113,8 +113,8 @@ public enum VaryRule {
         VaryingField(name: name, value: value(of: name, in: request), isSecret: identifies(name))
     }
 
-    /// Lines are joined and blanks around commas dropped (§4.1): neither means anything in a list. Nothing is known here of
-    /// what else may be the same in a field.
+    /// Lines are joined and blanks around commas dropped (§4.1): neither means anything in a list. Nothing is known
+    /// here of what else may be the same in a field.
     private static func value(of name: String, in request: HTTPFields) -> String? {
         guard request.contains(name) else { return nil }
         let value = request.listMembers(of: name).joined(separator: ",")

@@ -58,7 +58,8 @@ public struct Cookie: Sendable, Hashable, Codable {
         }
     }
 
-    /// A cookie without attributes besides these. It may not be one that a server may set: ``CookieAdmission`` decides that.
+    /// A cookie without attributes besides these. It may not be one that a server may set: ``CookieAdmission`` decides
+    /// that.
     ///
     /// - Parameters:
     ///   - domain: lower case, without a leading dot.
@@ -98,10 +99,12 @@ public struct Cookie: Sendable, Hashable, Codable {
         return ports?.isEmpty != false || ports?.contains(Int(scope.port)) == true
     }
 
-    /// Whether the text, as a part of a cookie, would be read as more than that: what ends it, or the field it is sent in.
+    /// Whether the text, as a part of a cookie, would be read as more than that: what ends it, or the field it is sent
+    /// in.
     public static func holdsEnd(_ text: String) -> Bool { holdsControls(text) || text.utf8.contains(UInt8(ascii: ";")) }
 
-    /// Controls but for the tab: what no cookie may hold (RFC 6265bis §5.6), since it could end the field it is sent in.
+    /// Controls but for the tab: what no cookie may hold (RFC 6265bis §5.6), since it could end the field it is sent
+    /// in.
     public static func holdsControls(_ text: String) -> Bool {
         text.utf8.contains { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7F }
     }

@@ -1,5 +1,5 @@
-/// Cookies by domain: what is kept, what is sent, what has to go. A plain value; its owner knows threads, clocks and files.
-/// Times are in seconds since 1970.
+/// Cookies by domain: what is kept, what is sent, what has to go. A plain value; its owner knows threads, clocks and
+/// files. Times are in seconds since 1970.
 public struct CookieJar: Sendable {
     /// A cookie as a jar keeps it. Times are in seconds since 1970.
     public struct Entry: Sendable, Equatable, Codable {
@@ -131,7 +131,8 @@ public struct CookieJar: Sendable {
         return true
     }
 
-    /// Whether a cookie from an unprotected answer would take the place of a protected one, or hide it (RFC 6265bis §5.7).
+    /// Whether a cookie from an unprotected answer would take the place of a protected one, or hide it (RFC 6265bis
+    /// §5.7).
     public func overlaysSecure(_ cookie: Cookie) -> Bool {
         guard count > 0 else { return false }
         return entries.values.contains { bucket in

@@ -46,7 +46,8 @@ public struct CookieScope: Sendable, Equatable {
         return !isAddress && Self.host(host, isBelow: domain)
     }
 
-    /// Whether the host is the domain with labels before it. The dot counts: `notexample.com` is not below `example.com`.
+    /// Whether the host is the domain with labels before it. The dot counts: `notexample.com` is not below
+    /// `example.com`.
     public static func host(_ host: String, isBelow domain: String) -> Bool {
         let difference = host.utf8.count - domain.utf8.count
         guard difference > 1, !domain.isEmpty, host.utf8.dropFirst(difference).elementsEqual(domain.utf8) else {

@@ -1,5 +1,5 @@
-/// Several Set-Cookie fields that were joined with commas, as a dictionary of fields has to join them. The commas in dates are no
-/// such ends: behind one that is, there stands a token and an equals sign.
+/// Several Set-Cookie fields that were joined with commas, as a dictionary of fields has to join them. The commas in
+/// dates are no such ends: behind one that is, there stands a token and an equals sign.
 public enum FoldedSetCookie {
     /// The lines that were joined, in their order; those that are blank are left out.
     public static func split(_ text: String) -> [String] {

@@ -1,7 +1,7 @@
 internal import CPublicSuffixes
 
-/// The list of publicsuffix.org as it was when ``version`` was made: the domains below which anyone registers names, those of
-/// registries (`co.uk`) and those of companies (`github.io`). `./dev publicsuffix` renews it.
+/// The list of publicsuffix.org as it was when ``version`` was made: the domains below which anyone registers names,
+/// those of registries (`co.uk`) and those of companies (`github.io`). `./dev publicsuffix` renews it.
 ///
 /// 150 KB of text in the program, a rule a line, labels from the last to the first and sorted: found by halving, with
 /// nothing to be made of it first.

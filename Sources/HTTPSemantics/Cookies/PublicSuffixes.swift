@@ -1,5 +1,5 @@
-/// The domains below which anyone may register a name: `com`, `co.uk`, `github.io`. No host below such a domain may set cookies for
-/// all hosts below it.
+/// The domains below which anyone may register a name: `com`, `co.uk`, `github.io`. No host below such a domain may set
+/// cookies for all hosts below it.
 public struct PublicSuffixes: Sendable {
     /// Whether a domain is a public suffix. The domain is in lower case, in ASCII, and has no trailing dot.
     public typealias Rule = @Sendable (_ domain: String) -> Bool

@@ -1,5 +1,5 @@
-/// One Set-Cookie field, read as RFC 6265bis §5.6 has it: nearly everything is a cookie, attributes that make no sense are
-/// passed over, and the last of several counts. Whether it is kept is another question (``CookieAdmission``).
+/// One Set-Cookie field, read as RFC 6265bis §5.6 has it: nearly everything is a cookie, attributes that make no sense
+/// are passed over, and the last of several counts. Whether it is kept is another question (``CookieAdmission``).
 public struct SetCookieLine: Sendable {
     /// Empty for a cookie that is all value.
     public var name: String
@@ -72,7 +72,8 @@ public struct SetCookieLine: Sendable {
         }
     }
 
-    /// Digits with perhaps a minus before them (§5.6.2); more than a Double counts exactly is more than 400 days anyway.
+    /// Digits with perhaps a minus before them (§5.6.2); more than a Double counts exactly is more than 400 days
+    /// anyway.
     private static func seconds(_ text: String) -> Double? {
         let digits = text.hasPrefix("-") ? text.utf8.dropFirst() : text.utf8[...]
         guard !text.isEmpty, digits.allSatisfy({ $0 &- 0x30 < 10 }) else { return nil }

@@ -5,8 +5,8 @@ public import HTTP1
 /// A redirect from https to http is followed, as Darwin does where no transport security policy forbids it, and is
 /// treated as one to another origin: nothing secret goes along. A delegate that wants none of it answers with nil.
 public enum RedirectRule {
-    /// Of one task, as browsers have it. RFC 9110 §15.4 asks for a limit and names none. A redirect to the same URL counts as any
-    /// other: the next answer may be another one.
+    /// Of one task, as browsers have it. RFC 9110 §15.4 asks for a limit and names none. A redirect to the same URL
+    /// counts as any other: the next answer may be another one.
     public static let limit = 20
 
     /// Nil: the response is the answer, as with any that is no redirect, and with one that leads nowhere.
@@ -40,8 +40,8 @@ public enum RedirectRule {
     }
 
     /// The method of the next request, nil if the status is no redirect. 301 and 302 turn POST into GET, as RFC 9110
-    /// §15.4.2 permits and all clients do; 303 everything but HEAD (§15.4.4); 307 and 308 nothing (§15.4.8). 300 offers a
-    /// choice to the user; 304 to 306 are none.
+    /// §15.4.2 permits and all clients do; 303 everything but HEAD (§15.4.4); 307 and 308 nothing (§15.4.8). 300 offers
+    /// a choice to the user; 304 to 306 are none.
     private static func rewrite(_ status: Int, _ method: String) -> String? {
         switch status {
         case 301, 302: method == "POST" ? "GET" : method
@@ -69,8 +69,8 @@ public struct Redirect: Hashable, Sendable {
     /// The fields that another origin is not sent.
     public let secrets: SecretFields
 
-    /// The next request's fields, from those of the request that was redirected: **that** one's, not the first one's. So
-    /// what was taken away on the way to another origin stays away, even when a later redirect leads home.
+    /// The next request's fields, from those of the request that was redirected: **that** one's, not the first one's.
+    /// So what was taken away on the way to another origin stays away, even when a later redirect leads home.
     public func fields(from fields: HTTPFields) -> HTTPFields {
         var kept = fields
         for index in (0..<fields.count).reversed() {
@@ -96,8 +96,8 @@ public struct Redirect: Hashable, Sendable {
         return true
     }
 
-    /// RFC 9110 §10.1.3: no fragment and no user information; to another origin the origin alone; nothing that came by https to
-    /// a server that is asked without it.
+    /// RFC 9110 §10.1.3: no fragment and no user information; to another origin the origin alone; nothing that came by
+    /// https to a server that is asked without it.
     public func referer(_ value: String) -> String? {
         guard !isDowngrade, let origin = WebURL(value).origin,
             !origin.isSecure || url.origin?.isSecure == true

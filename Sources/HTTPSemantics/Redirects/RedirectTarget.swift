@@ -2,8 +2,8 @@ public import HTTP1
 
 /// Where a Location field leads (RFC 9110 §10.2.2).
 public enum RedirectTarget {
-    /// Nil if it leads nowhere that http reaches: no Location, an empty one, two that differ, or one that names no host to be
-    /// asked by http or https. The response is then what it is.
+    /// Nil if it leads nowhere that http reaches: no Location, an empty one, two that differ, or one that names no host
+    /// to be asked by http or https. The response is then what it is.
     ///
     /// - Parameters:
     ///   - url: of the request that was answered so.

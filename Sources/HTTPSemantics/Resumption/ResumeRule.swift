@@ -1,7 +1,7 @@
 internal import HTTP1
 
-/// Whether what a server answers is the rest of what is on disk (RFC 9110 §14, §15.3.7). Anything that leaves a doubt starts over:
-/// a file of two halves is worse than a second transfer.
+/// Whether what a server answers is the rest of what is on disk (RFC 9110 §14, §15.3.7). Anything that leaves a doubt
+/// starts over: a file of two halves is worse than a second transfer.
 public enum ResumeRule {
     /// What is done with an answer.
     public enum Decision: Equatable {
@@ -48,8 +48,8 @@ public enum ResumeRule {
         }
     }
 
-    /// What to send as If-Range; nil where nothing tells the content apart for sure. A date counts only if it is a minute older
-    /// than the answer: within the same second, content may have changed twice (RFC 9110 §8.8.2.2).
+    /// What to send as If-Range; nil where nothing tells the content apart for sure. A date counts only if it is a
+    /// minute older than the answer: within the same second, content may have changed twice (RFC 9110 §8.8.2.2).
     ///
     /// - Parameters:
     ///   - date: when the answer was made, by its own word, in seconds since 1970.

@@ -1,5 +1,5 @@
-/// A URI reference in its five parts (RFC 3986 §3 and appendix B), and how it is resolved against a base (§5.2). Octets,
-/// not characters: what servers send is not always text.
+/// A URI reference in its five parts (RFC 3986 §3 and appendix B), and how it is resolved against a base (§5.2).
+/// Octets, not characters: what servers send is not always text.
 public struct URIReference: Hashable, Sendable {
     /// Without its colon.
     public var scheme: ArraySlice<UInt8>?
@@ -107,8 +107,9 @@ public struct URIReference: Hashable, Sendable {
         return bytes.allSatisfy { $0.isASCIILetter || 0x30...0x39 ~= $0 || "+-.".utf8.contains($0) }
     }
 
-    /// The same with what RFC 3986 §3.3 and §3.4 do not let stand in path, query and fragment encoded: blanks, octets that are
-    /// not ASCII, brackets, quotes, and percent signs without two digits. What is encoded already stays as it is.
+    /// The same with what RFC 3986 §3.3 and §3.4 do not let stand in path, query and fragment encoded: blanks, octets
+    /// that are not ASCII, brackets, quotes, and percent signs without two digits. What is encoded already stays as it
+    /// is.
     public var percentEncoded: URIReference {
         var result = self
         result.path = Self.encoded(path, isPath: true)

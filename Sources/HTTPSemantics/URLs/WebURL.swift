@@ -1,7 +1,7 @@
 /// An absolute URL as the rules take it: a text to resolve references against, and the origin that secrets belong to.
 ///
-/// The rules need a URL's host in one spelling. Callers that have a URL type of their own make the origin by that type, so
-/// that the host compared is the host used.
+/// The rules need a URL's host in one spelling. Callers that have a URL type of their own make the origin by that type,
+/// so that the host compared is the host used.
 public struct WebURL: Hashable, Sendable {
     /// The whole URL, as it is written.
     public let text: String
@@ -39,7 +39,8 @@ public struct WebURL: Hashable, Sendable {
 }
 
 extension URIReference {
-    /// Nil without a scheme of the Web's and a host, for a host with octets that no URL has, and for a port that is no number.
+    /// Nil without a scheme of the Web's and a host, for a host with octets that no URL has, and for a port that is no
+    /// number.
     fileprivate var origin: WebOrigin? {
         guard let scheme, var authority else { return nil }
         if let at = authority.lastIndex(of: UInt8(ascii: "@")) { authority = authority[(at + 1)...] }

@@ -1,3 +1,4 @@
+internal import HTTPSemantics
 public import URLLoading
 
 /// Sends a request again after a failure that may pass. Only its methods are retried, up to a limit, with
@@ -110,12 +111,8 @@ public struct RetryPolicy: RequestInterceptor {
 
     /// Seconds, or a date.
     private func retryAfter(_ response: HTTPURLResponse?) -> Duration? {
-        guard let text = response?.value(forHTTPHeaderField: "Retry-After")?.trimmingCharacters(in: .whitespaces) else {
-            return nil
-        }
-        // A number beyond an integer is no time to wait.
-        if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) { return .seconds(Int64(text) ?? .max) }
-        guard let date = HTTPDateText.date(text) else { return nil }
-        return .seconds(max(0, date.timeIntervalSince(now())))
+        let now = now().timeIntervalSince1970
+        let value = response?.value(forHTTPHeaderField: "Retry-After")
+        return value.flatMap { RetryAfter($0, now: Int64(exactly: now.rounded(.down)) ?? 0) }?.delay(at: now)
     }
 }
