@@ -138,7 +138,7 @@ final class SessionEngine {
 
     // MARK: What answers leave
 
-    func keepCookies(of response: HTTPURLResponse, for attempt: Attempt) {
+    func keepCookies(of response: HTTPURLResponse, for attempt: borrowing Attempt) {
         guard let cookies = settings.cookies, let scope = attempt.transaction?.plan.scope,
             attempt.request.httpShouldHandleCookies
         else { return }

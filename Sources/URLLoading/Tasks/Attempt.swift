@@ -5,8 +5,9 @@ internal import HTTPSemantics
 internal import TLS
 
 /// One attempt of a task to get its answer, through all its redirects and challenges. To begin anew is to make another one: nothing
-/// of the last is left but what ``init(anewAfter:_:resuming:)`` takes over.
-struct Attempt {
+/// of the last is left but what ``init(anewAfter:_:resuming:)`` takes over. It is never copied: that would cost each request two
+/// dozen references more.
+struct Attempt: ~Copyable {
     /// The request under way.
     var request: URLRequest
     var content = UploadContent.none
@@ -44,7 +45,7 @@ struct Attempt {
     }
 
     /// After one that the network has failed.
-    init(anewAfter last: Attempt, _ request: URLRequest, resuming resumption: ResumeData?) {
+    init(anewAfter last: borrowing Attempt, _ request: URLRequest, resuming resumption: ResumeData?) {
         self.request = request
         self.resumption = resumption
         content = last.content

@@ -11,7 +11,7 @@ extension AnswerFailure {
     init(
         _ error: EngineError,
         _ report: ExchangeReport,
-        _ attempt: Attempt,
+        _ attempt: borrowing Attempt,
         _ proxies: ProxyConfiguration,
         mayRepeat: Bool
     ) {
