@@ -59,19 +59,31 @@ let package = Package(
         .target(name: "CPublicSuffixes"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        // Below every room: hexadecimal digits, Base64, percent-encoding.
+        .target(name: "TextCoding", exclude: ["README.md"], swiftSettings: strict),
         .target(name: "HTTP1", exclude: ["README.md"], swiftSettings: strict),
         .target(name: "Reactor", dependencies: ["CLinux"], exclude: ["README.md"], swiftSettings: strict),
-        .target(name: "TLS", dependencies: ["COpenSSL"], exclude: ["README.md"], swiftSettings: strict),
-        .target(name: "WebSocket", dependencies: ["CZlib"], exclude: ["README.md"], swiftSettings: strict),
+        .target(
+            name: "TLS",
+            dependencies: ["COpenSSL", "TextCoding"],
+            exclude: ["README.md"],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "WebSocket",
+            dependencies: ["CZlib", "TextCoding"],
+            exclude: ["README.md"],
+            swiftSettings: strict
+        ),
         .target(
             name: "HTTPSemantics",
-            dependencies: ["HTTP1", "TLS", "CPublicSuffixes"],
+            dependencies: ["HTTP1", "TLS", "CPublicSuffixes", "TextCoding"],
             exclude: ["README.md"],
             swiftSettings: strict
         ),
         .target(
             name: "HTTPEngine",
-            dependencies: ["Reactor", "HTTPSemantics", "HTTP1", "TLS", "WebSocket", "CZlib"],
+            dependencies: ["Reactor", "HTTPSemantics", "HTTP1", "TLS", "WebSocket", "TextCoding", "CZlib"],
             exclude: ["README.md"],
             swiftSettings: strict
         ),
@@ -102,7 +114,7 @@ let package = Package(
         .target(name: "UncurlTestKit", dependencies: ["Uncurl"], swiftSettings: strict),
         .target(
             name: "TestServer",
-            dependencies: ["TLS", "Reactor", "HTTP1", "WebSocket", "CZlib", "COpenSSL"],
+            dependencies: ["TextCoding", "TLS", "Reactor", "HTTP1", "WebSocket", "CZlib", "COpenSSL"],
             swiftSettings: strict
         ),
         .executableTarget(
@@ -122,6 +134,7 @@ let package = Package(
         .target(
             name: "LoadGenerator",
             dependencies: [
+                "TextCoding",
                 "HTTPEngine", "HTTPSemantics", "TLS", "TestServer", "Reactor", "HTTP1", "CLinux", "CZlib",
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],
@@ -141,6 +154,7 @@ let package = Package(
         .executableTarget(
             name: "volley",
             dependencies: [
+                "TextCoding",
                 "LoadGenerator", "LoadReports", "LocustWorker", "HTTPEngine", "TLS", "TestServer", "Reactor", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -202,13 +216,18 @@ let package = Package(
             path: "Tests/FacadeTestSupport",
             swiftSettings: testing
         ),
+        .testTarget(name: "TextCodingTests", dependencies: ["TextCoding"], swiftSettings: testing),
         .testTarget(name: "HTTP1Tests", dependencies: ["HTTP1", "TestSupport"], swiftSettings: testing),
         .testTarget(
             name: "HTTPSemanticsTests",
-            dependencies: ["HTTPSemantics", "HTTP1", "TLS", "TestSupport"],
+            dependencies: ["TextCoding", "HTTPSemantics", "HTTP1", "TLS", "TestSupport"],
             swiftSettings: testing
         ),
-        .testTarget(name: "WebSocketTests", dependencies: ["WebSocket", "TestSupport"], swiftSettings: testing),
+        .testTarget(
+            name: "WebSocketTests",
+            dependencies: ["WebSocket", "TextCoding", "TestSupport"],
+            swiftSettings: testing
+        ),
         .testTarget(name: "ReactorTests", dependencies: ["Reactor", "CLinux", "TestSupport"], swiftSettings: testing),
         .testTarget(name: "TLSTests", dependencies: ["TLS", "TestServer", "TestSupport"], swiftSettings: testing),
         .testTarget(
@@ -262,7 +281,9 @@ let package = Package(
         ),
         .testTarget(
             name: "TestServerTests",
-            dependencies: ["TestServer", "TLS", "Reactor", "HTTP1", "WebSocket", "httpbin", "TestSupport"],
+            dependencies: [
+                "TextCoding", "TestServer", "TLS", "Reactor", "HTTP1", "WebSocket", "httpbin", "TestSupport",
+            ],
             swiftSettings: testing
         ),
         // What tests of several of the load tester's rooms need; no product.

@@ -141,7 +141,7 @@ public final class TestServer: Sendable {
         for loop in group.loops {
             let isRunning = loop.post {
                 asleep.update { $0 += 1 }
-                WallClock.sleep(span)
+                ServerClock.sleep(span)
             }
             if !isRunning { asleep.update { $0 += 1 } }
         }

@@ -1,3 +1,5 @@
+import TextCoding
+
 /// A client's side of the opening handshake (RFC 6455 §4.1): the fields of one request, and the judgement of its
 /// answer.
 ///
@@ -17,7 +19,7 @@ public struct ClientHandshake: Sendable {
         // §4.1: sixteen octets, chosen at random.
         var random = SystemRandomNumberGenerator()
         let nonce = (0..<16).map { _ in UInt8(truncatingIfNeeded: random.next() as UInt64) }
-        try self.init(key: HeaderText.base64(nonce), protocols, deflate)
+        try self.init(key: Base64.encode(nonce), protocols, deflate)
     }
 
     init(key: String, _ protocols: [String], _ deflate: DeflateOffer?) throws(HandshakeError) {

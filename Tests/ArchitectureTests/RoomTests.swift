@@ -7,14 +7,18 @@ struct RoomTests {
     private static let allowed: [String: Set<String>] = [
         // Bytes and messages: knows neither sockets nor clocks, and needs not even the C library.
         "HTTP1": [],
+        // Text and bytes, once for all rooms: knows nothing at all.
+        "TextCoding": [],
         "Reactor": ["CLinux", "Synchronization"],
         // Sans-IO: ciphertext in, ciphertext out; files only where a program names one.
-        "TLS": ["COpenSSL", "Glibc", "Synchronization"],
+        "TLS": ["TextCoding", "COpenSSL", "Glibc", "Synchronization"],
         // Sans-IO as well, for both ends: octets and messages.
-        "WebSocket": ["CZlib"],
+        "WebSocket": ["TextCoding", "CZlib"],
         // What messages mean: policy, without sockets or a clock. Of TLS only the hash functions, which are OpenSSL's.
-        "HTTPSemantics": ["HTTP1", "TLS", "CPublicSuffixes"],
-        "HTTPEngine": ["HTTPSemantics", "Reactor", "HTTP1", "TLS", "WebSocket", "CZlib", "CLinux", "Synchronization"],
+        "HTTPSemantics": ["TextCoding", "HTTP1", "TLS", "CPublicSuffixes"],
+        "HTTPEngine": [
+            "TextCoding", "HTTPSemantics", "Reactor", "HTTP1", "TLS", "WebSocket", "CZlib", "CLinux", "Synchronization",
+        ],
         // Foundation's loading classes: the lowest room that speaks Foundation.
         "URLLoading": [
             "Foundation", "FoundationEssentials", "Dispatch", "HTTPEngine", "HTTPSemantics", "HTTP1", "Reactor", "TLS",
@@ -34,14 +38,16 @@ struct RoomTests {
         "UncurlTestKit": ["Uncurl", "Foundation", "Dispatch", "Glibc", "Synchronization"],
         // Never the engine: a client must not be tested against itself.
         "TestServer": [
-            "TLS", "Reactor", "HTTP1", "WebSocket", "CZlib", "COpenSSL", "CLinux", "Glibc", "Synchronization",
+            "TextCoding", "TLS", "Reactor", "HTTP1", "WebSocket", "CZlib", "COpenSSL", "CLinux", "Glibc",
+            "Synchronization",
         ],
         "httpbin": ["TestServer", "TLS", "Reactor", "CLinux", "Glibc", "ArgumentParser"],
         // The smallest program on the engine: no package, so that its `ldd` shows what the engine brings.
         "fetch": ["HTTPEngine", "HTTP1", "Reactor", "TLS", "Glibc"],
         // The load tester without its command line.
         "LoadGenerator": [
-            "HTTPEngine", "HTTPSemantics", "HTTP1", "Reactor", "TLS", "TestServer", "CLinux", "CZlib", "Glibc",
+            "TextCoding", "HTTPEngine", "HTTPSemantics", "HTTP1", "Reactor", "TLS", "TestServer", "CLinux", "CZlib",
+            "Glibc",
             "Synchronization",
             "Histogram",
         ],
@@ -50,7 +56,8 @@ struct RoomTests {
         // A Locust master's words, and a run that follows them.
         "LocustWorker": ["LoadGenerator", "HTTPEngine", "Reactor", "TLS", "CLinux", "Glibc"],
         "volley": [
-            "LoadGenerator", "LoadReports", "LocustWorker", "HTTPEngine", "Reactor", "TLS", "TestServer", "CLinux",
+            "TextCoding", "LoadGenerator", "LoadReports", "LocustWorker", "HTTPEngine", "Reactor", "TLS", "TestServer",
+            "CLinux",
             "Glibc", "ArgumentParser",
         ],
         // Programs that show how a library is used; each imports what it shows.
@@ -107,8 +114,9 @@ struct RoomTests {
     @Test(
         "every room is tested by a target of its own",
         arguments: [
-            "HTTP1", "Reactor", "TLS", "WebSocket", "HTTPSemantics", "HTTPEngine", "URLLoading", "Uncurl",
-            "UncurlExtras", "UncurlXML", "UncurlTestKit", "TestServer", "volley", "fetch",
+            "TextCoding", "HTTP1", "Reactor", "TLS", "WebSocket", "HTTPSemantics", "HTTPEngine", "URLLoading", "Uncurl",
+            "UncurlExtras", "UncurlXML", "UncurlTestKit", "TestServer", "LoadGenerator", "LoadReports", "LocustWorker",
+            "volley", "fetch",
         ]
     )
     func roomsAreTested(room: String) {

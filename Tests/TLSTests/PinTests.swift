@@ -72,14 +72,4 @@ struct PinTests {
         guard case .failure(let failure) = try verify([wrong]) else { return }
         #expect(failure.description.contains(try Pin(sha256: leafKey).description))
     }
-
-    @Test("base64 is read strictly and comes back the same")
-    func base64() {
-        for count in 0..<70 {
-            let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ count) }
-            #expect(Base64Text.decode(Base64Text.encode(bytes)) == bytes)
-        }
-        #expect(Base64Text.encode(Array("any carnal pleas".utf8)) == "YW55IGNhcm5hbCBwbGVhcw==")
-        for wrong in ["Y", "YW", "YW5", "YW=5", "YR==", "YW5=", "===="] { #expect(Base64Text.decode(wrong) == nil) }
-    }
 }

@@ -1,4 +1,5 @@
 import Testing
+import TextCoding
 
 @testable import TestServer
 
@@ -30,7 +31,7 @@ import Testing
 
     private func json(_ response: RouteResponse) -> JSON? {
         guard case .bytes(let bytes) = response.body else { return nil }
-        return JSONParser.parse(bytes)
+        return JSONTextParser.parse(bytes)
     }
 
     private func field(_ name: String, of response: RouteResponse) -> String? {

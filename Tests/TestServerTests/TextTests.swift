@@ -1,4 +1,5 @@
 import Testing
+import TextCoding
 
 @testable import TestServer
 
@@ -14,7 +15,7 @@ import Testing
         ]
     )
     func json(text: String, expected: String) {
-        let value = JSONParser.parse(Array(text.utf8))
+        let value = JSONTextParser.parse(Array(text.utf8))
         #expect(value.map { String(decoding: $0.serialized(pretty: false), as: UTF8.self) } == expected)
     }
 
@@ -27,30 +28,12 @@ import Testing
         ]
     )
     func noJSON(text: String) {
-        #expect(JSONParser.parse(Array(text.utf8)) == nil)
+        #expect(JSONTextParser.parse(Array(text.utf8)) == nil)
     }
 
     @Test("octets that are no UTF-8 are no JSON")
     func invalidUTF8() {
-        #expect(JSONParser.parse([0x22, 0xFF, 0x22]) == nil)
-    }
-
-    @Test(
-        "Base64 of RFC 4648 §10, both ways",
-        arguments: [
-            ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
-            ("foobar", "Zm9vYmFy"),
-        ]
-    )
-    func base64(text: String, encoded: String) {
-        #expect(Base64.encode(Array(text.utf8)) == encoded)
-        #expect(Base64.decode(encoded) == Array(text.utf8))
-        #expect(Base64.decode(encoded.filter { $0 != "=" }) == Array(text.utf8))
-    }
-
-    @Test("Base64 that is none is refused", arguments: ["Z", "Zg=", "Zg===", "Z g=", "=Zg=", "Zm9vY"])
-    func noBase64(text: String) {
-        #expect(Base64.decode(text) == nil)
+        #expect(JSONTextParser.parse([0x22, 0xFF, 0x22]) == nil)
     }
 
     @Test("percent-encoding is undone once; a lone % stands for itself")

@@ -36,7 +36,7 @@ struct ComparisonErrorTests {
         return result
     }
 
-    private func saved(_ result: RunResult, _ change: (JSONValue) -> JSONValue = { $0 }) throws -> SavedReport {
+    private func saved(_ result: RunResult, _ change: (JSONTree) -> JSONTree = { $0 }) throws -> SavedReport {
         try SavedReport(change(JSONReport.document(result)), path: "r")
     }
 
@@ -97,7 +97,7 @@ struct ComparisonErrorTests {
 
     @Test("a run in which volley was the limit proves nothing but errors")
     func limited() throws {
-        let invalid = { (document: JSONValue) in
+        let invalid = { (document: JSONTree) in
             document.with("schedule", .object([("generator_limits", .array(["thread 0 used 99 % of a core"]))]))
         }
         let before = try saved(try result())

@@ -1,4 +1,5 @@
 import Testing
+import TextCoding
 
 @testable import WebSocket
 
@@ -8,7 +9,7 @@ import Testing
         let pairs = [
             ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("foobar", "Zm9vYmFy"),
         ]
-        for (plain, coded) in pairs { #expect(HeaderText.base64(Array(plain.utf8)) == coded) }
+        for (plain, coded) in pairs { #expect(Base64.encode(Array(plain.utf8)) == coded) }
     }
 
     @Test("a list loses its blanks and its empty elements")

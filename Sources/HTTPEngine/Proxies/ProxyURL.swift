@@ -1,4 +1,5 @@
 internal import HTTPSemantics
+import TextCoding
 
 /// Reading a proxy from a URL, as environment variables and command lines name them:
 ///
@@ -77,8 +78,8 @@ extension Proxy {
         var index = bytes.startIndex
         while index < bytes.endIndex {
             if bytes[index] == UInt8(ascii: "%") {
-                guard index + 2 < bytes.endIndex, let high = hexValue(bytes[index + 1]),
-                    let low = hexValue(bytes[index + 2])
+                guard index + 2 < bytes.endIndex, let high = Hex.value(of: bytes[index + 1]),
+                    let low = Hex.value(of: bytes[index + 2])
                 else { throw .percent(at: index) }
                 result.append(high << 4 | low)
                 index += 3
@@ -107,15 +108,6 @@ extension Proxy {
             throw .port(at: digits.startIndex)
         }
         return port
-    }
-
-    private static func hexValue(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 }
 

@@ -1,4 +1,5 @@
 internal import TLS
+import TextCoding
 
 /// Answers one Digest challenge, request after request (RFC 7616 §3.4; RFC 2069 §2.1.2 where the challenge is of that
 /// age).
@@ -107,7 +108,7 @@ public struct DigestAuthentication: Sendable {
 
     private func hash(_ bytes: [UInt8]) throws(AuthenticationError) -> String {
         guard let digest = challenge.algorithm.function.hash(bytes.span) else { throw .hashUnavailable }
-        return Self.hex(digest)
+        return Hex.text(digest)
     }
 
     private func quoted(_ text: String) -> String {
@@ -122,12 +123,7 @@ public struct DigestAuthentication: Sendable {
     /// 128 bits from the system, so that a server that chooses its nonce cannot guess them (§5.11).
     private static func randomNonce() -> String {
         var generator = SystemRandomNumberGenerator()
-        return hex((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
-    }
-
-    private static func hex(_ bytes: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        return Hex.text((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
     }
 
     /// RFC 8187 §3.2.1: attr-char stands for itself.
@@ -138,7 +134,7 @@ public struct DigestAuthentication: Sendable {
             case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
                 UInt8(ascii: "A")...UInt8(ascii: "Z"):
                 result.unicodeScalars.append(Unicode.Scalar(byte))
-            default: result += "%" + hex([byte]).uppercased()
+            default: result += "%" + Hex.text([byte]).uppercased()
             }
         }
         return result

@@ -1,3 +1,5 @@
+import TextCoding
+
 /// A URI reference in its five parts (RFC 3986 §3 and appendix B), and how it is resolved against a base (§5.2).
 /// Octets, not characters: what servers send is not always text.
 public struct URIReference: Hashable, Sendable {
@@ -120,16 +122,15 @@ public struct URIReference: Hashable, Sendable {
 
     private static func encoded(_ part: ArraySlice<UInt8>, isPath: Bool) -> ArraySlice<UInt8> {
         guard !part.allSatisfy({ isAllowed($0, isPath: isPath) }) else { return part }
-        let digits = Array("0123456789ABCDEF".utf8)
         var result: [UInt8] = []
         for (index, byte) in zip(part.indices, part) {
             let isTriplet =
-                byte == UInt8(ascii: "%") && index + 2 < part.endIndex && isHex(part[index + 1])
-                && isHex(part[index + 2])
+                byte == UInt8(ascii: "%") && index + 2 < part.endIndex && Hex.value(of: part[index + 1]) != nil
+                && Hex.value(of: part[index + 2]) != nil
             if isTriplet || isAllowed(byte, isPath: isPath) {
                 result.append(byte)
             } else {
-                result += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+                PercentCoding.append(byte, to: &result)
             }
         }
         return result[...]
@@ -139,9 +140,5 @@ public struct URIReference: Hashable, Sendable {
     private static func isAllowed(_ byte: UInt8, isPath: Bool) -> Bool {
         if byte.isASCIILetter || 0x30...0x39 ~= byte { return true }
         return "-._~!$&'()*+,;=:@/".utf8.contains(byte) || (!isPath && byte == UInt8(ascii: "?"))
-    }
-
-    private static func isHex(_ byte: UInt8) -> Bool {
-        0x30...0x39 ~= byte || (byte | 0x20) &- 0x61 < 6
     }
 }

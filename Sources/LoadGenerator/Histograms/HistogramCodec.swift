@@ -1,4 +1,4 @@
-import TestServer
+import TextCoding
 
 /// HdrHistogram's V2 encoding, which its libraries in a dozen languages read: counts as ZigZag LEB128, runs of zeros as
 /// negative numbers.

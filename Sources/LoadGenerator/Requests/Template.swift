@@ -1,4 +1,5 @@
 import CLinux
+import TextCoding
 
 /// A text with places to be filled in anew for each request.
 package struct Template: Hashable, Sendable {
@@ -34,17 +35,9 @@ package struct Template: Hashable, Sendable {
         return out
     }
 
-    /// RFC 3986 §2.3: unreserved characters stand for themselves, everything else is data here, not syntax.
+    /// Unreserved characters stand for themselves; everything else is data here, not syntax.
     package static func encode(_ byte: UInt8, _ out: inout [UInt8]) {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "~"):
-            out.append(byte)
-        default:
-            let digits = Array("0123456789ABCDEF".utf8)
-            out += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-        }
+        if PercentCoding.isUnreserved(byte) { out.append(byte) } else { PercentCoding.append(byte, to: &out) }
     }
 }
 

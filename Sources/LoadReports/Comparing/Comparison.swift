@@ -36,7 +36,7 @@ package struct Comparison: Sendable {
     /// In one of the runs volley was the limit.
     package let isLimited: Bool
     private let failures: FailureComparison
-    private let names: [String: (old: JSONValue, new: JSONValue)]
+    private let names: [String: (old: JSONTree, new: JSONTree)]
 
     /// Chance is blamed below it.
     static let significance = 0.05
@@ -81,8 +81,8 @@ package struct Comparison: Sendable {
     }
 
     /// What both reports say of each name that both have.
-    private static func names(_ old: SavedReport, _ new: SavedReport) -> [String: (JSONValue, JSONValue)] {
-        var found: [String: (JSONValue, JSONValue)] = [:]
+    private static func names(_ old: SavedReport, _ new: SavedReport) -> [String: (JSONTree, JSONTree)] {
+        var found: [String: (JSONTree, JSONTree)] = [:]
         for row in old.document["names"]?.items ?? [] {
             guard let name = row["name"]?.string else { continue }
             let other = new.document["names"]?.items.first { $0["name"]?.string == name }

@@ -14,7 +14,7 @@ package struct JSONReader {
     private let bytes: [UInt8]
     private var position = 0
 
-    package static func read(_ bytes: [UInt8]) throws(Problem) -> JSONValue {
+    package static func read(_ bytes: [UInt8]) throws(Problem) -> JSONTree {
         var reader = JSONReader(bytes)
         let value = try reader.value(depth: 0)
         reader.skipBlanks()
@@ -39,7 +39,7 @@ package struct JSONReader {
         return true
     }
 
-    private mutating func value(depth: Int) throws(Problem) -> JSONValue {
+    private mutating func value(depth: Int) throws(Problem) -> JSONTree {
         guard depth < Self.depthLimit else { throw problem("it is nested too deep") }
         skipBlanks()
         switch next {
@@ -54,15 +54,15 @@ package struct JSONReader {
         }
     }
 
-    private mutating func word(_ word: String, _ value: JSONValue) throws(Problem) -> JSONValue {
+    private mutating func word(_ word: String, _ value: JSONTree) throws(Problem) -> JSONTree {
         guard bytes[position...].starts(with: word.utf8) else { throw problem("a value is misspelled") }
         position += word.utf8.count
         return value
     }
 
-    private mutating func object(_ depth: Int) throws(Problem) -> JSONValue {
+    private mutating func object(_ depth: Int) throws(Problem) -> JSONTree {
         position += 1
-        var members: [(String, JSONValue)] = []
+        var members: [(String, JSONTree)] = []
         if take(UInt8(ascii: "}")) { return .object(members) }
         repeat {
             skipBlanks()
@@ -75,16 +75,16 @@ package struct JSONReader {
         return .object(members)
     }
 
-    private mutating func array(_ depth: Int) throws(Problem) -> JSONValue {
+    private mutating func array(_ depth: Int) throws(Problem) -> JSONTree {
         position += 1
-        var values: [JSONValue] = []
+        var values: [JSONTree] = []
         if take(UInt8(ascii: "]")) { return .array(values) }
         repeat { values.append(try value(depth: depth + 1)) } while take(UInt8(ascii: ","))
         guard take(UInt8(ascii: "]")) else { throw problem("an array is not closed") }
         return .array(values)
     }
 
-    private mutating func number() throws(Problem) -> JSONValue {
+    private mutating func number() throws(Problem) -> JSONTree {
         let start = position
         while let byte = next, (48...57).contains(byte) || [0x2B, 0x2D, 0x2E, 0x45, 0x65].contains(byte) {
             position += 1
@@ -149,8 +149,8 @@ package struct JSONReader {
     }
 }
 
-extension JSONValue {
-    package subscript(_ name: String) -> JSONValue? {
+extension JSONTree {
+    package subscript(_ name: String) -> JSONTree? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.0 == name }?.1
     }
@@ -166,17 +166,17 @@ extension JSONValue {
     package var integer: UInt64? { if case .integer(let value) = self { value } else { nil } }
     var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
     package var string: String? { if case .string(let value) = self { value } else { nil } }
-    package var elements: [JSONValue]? { if case .array(let values) = self { values } else { nil } }
-    var items: [JSONValue] { elements ?? [] }
+    package var elements: [JSONTree]? { if case .array(let values) = self { values } else { nil } }
+    var items: [JSONTree] { elements ?? [] }
 
     /// Of an object, without those that are null.
-    package var members: [(String, JSONValue)]? {
+    package var members: [(String, JSONTree)]? {
         guard case .object(let members) = self else { return nil }
         return members.filter { if case .null = $0.1 { false } else { true } }
     }
 
     /// The same object with another value for a member that it has, or one more.
-    package func with(_ name: String, _ value: JSONValue) -> JSONValue {
+    package func with(_ name: String, _ value: JSONTree) -> JSONTree {
         guard case .object(var members) = self else { return self }
         if let index = members.firstIndex(where: { $0.0 == name }) {
             members[index].1 = value

@@ -7,7 +7,7 @@ import TLS
 package enum JSONReport {
     package static func text(_ result: RunResult) -> String { document(result).text }
 
-    package static func document(_ result: RunResult) -> JSONValue {
+    package static func document(_ result: RunResult) -> JSONTree {
         let metrics = result.metrics
         return .object([
             ("schema", .integer(SavedReport.schema)),
@@ -40,7 +40,7 @@ package enum JSONReport {
         ])
     }
 
-    private static func run(_ result: RunResult) -> JSONValue {
+    private static func run(_ result: RunResult) -> JSONTree {
         let plan = result.plan
         return .object([
             ("url", .string(plan.url)),
@@ -78,7 +78,7 @@ package enum JSONReport {
         ])
     }
 
-    private static func requests(_ metrics: Metrics) -> JSONValue {
+    private static func requests(_ metrics: Metrics) -> JSONTree {
         .object([
             ("sent", .integer(metrics.sent)),
             ("completed", .integer(metrics.completed)),
@@ -94,7 +94,7 @@ package enum JSONReport {
         ])
     }
 
-    private static func rate(_ result: RunResult) -> JSONValue {
+    private static func rate(_ result: RunResult) -> JSONTree {
         .object([
             (
                 "successes_per_second",
@@ -107,7 +107,7 @@ package enum JSONReport {
         ])
     }
 
-    private static func statuses(_ metrics: Metrics) -> JSONValue {
+    private static func statuses(_ metrics: Metrics) -> JSONTree {
         .object(
             metrics.statuses.indices.filter { metrics.statuses[$0] > 0 }.map {
                 ("\($0)", .integer(metrics.statuses[$0]))
@@ -115,7 +115,7 @@ package enum JSONReport {
         )
     }
 
-    private static func bytes(_ metrics: Metrics) -> JSONValue {
+    private static func bytes(_ metrics: Metrics) -> JSONTree {
         .object([
             ("in", .integer(metrics.wireBytesIn)),
             ("in_content", .integer(metrics.bodyBytesIn)),
@@ -124,7 +124,7 @@ package enum JSONReport {
         ])
     }
 
-    private static func connections(_ metrics: Metrics) -> JSONValue {
+    private static func connections(_ metrics: Metrics) -> JSONTree {
         .object([
             ("opened", .integer(metrics.connectionsOpened)),
             ("failed", .integer(metrics.connectionsFailed)),
@@ -134,7 +134,7 @@ package enum JSONReport {
     }
 
     /// What was asked for; null for http.
-    private static func security(_ plan: RunPlan) -> JSONValue {
+    private static func security(_ plan: RunPlan) -> JSONTree {
         guard let configuration = plan.security.target?.configuration else { return .null }
         return .object([
             ("verified", .bool(configuration.verification == .full)),
@@ -147,7 +147,7 @@ package enum JSONReport {
     }
 
     /// What came of it; null without a handshake.
-    private static func handshakes(_ log: HandshakeLog) -> JSONValue {
+    private static func handshakes(_ log: HandshakeLog) -> JSONTree {
         guard let share = log.resumedShare else { return .null }
         return .object([
             ("handshakes", .integer(log.count)),
@@ -169,7 +169,7 @@ package enum JSONReport {
         ])
     }
 
-    static func histogram(_ values: LatencyHistogram) -> JSONValue {
+    static func histogram(_ values: LatencyHistogram) -> JSONTree {
         guard let summary = values.summary() else { return nil }
         return .object([
             ("count", .integer(summary.count)),
@@ -184,7 +184,7 @@ package enum JSONReport {
         ])
     }
 
-    private static func interval(_ point: IntervalSeries.Point) -> JSONValue {
+    private static func interval(_ point: IntervalSeries.Point) -> JSONTree {
         .object([
             ("start_ns", .integer(point.start)),
             ("end_ns", .integer(point.end)),
@@ -199,7 +199,7 @@ package enum JSONReport {
         ])
     }
 
-    private static func failure(_ failure: Failure, _ record: FailureLog.Record) -> JSONValue {
+    private static func failure(_ failure: Failure, _ record: FailureLog.Record) -> JSONTree {
         .object([
             ("phase", .string(failure.phase.rawValue)),
             ("class", .string(failure.kind.rawValue)),
@@ -213,7 +213,7 @@ package enum JSONReport {
         ])
     }
 
-    private static func thread(_ thread: RunResult.Thread, _ result: RunResult) -> JSONValue {
+    private static func thread(_ thread: RunResult.Thread, _ result: RunResult) -> JSONTree {
         .object([
             ("connections", .integer(UInt64(thread.connections))),
             ("completed", .integer(thread.completed)),

@@ -7,7 +7,7 @@ enum NamedReport {
         Array(zip(result.plan.requestNames.all, result.metrics.names))
     }
 
-    static func json(_ result: RunResult) -> JSONValue {
+    static func json(_ result: RunResult) -> JSONTree {
         .array(
             rows(result).map { name, metrics in
                 .object([

@@ -1,13 +1,13 @@
 import LoadGenerator
 
 extension RunFigures {
-    var json: JSONValue {
+    var json: JSONTree {
         .object([("per_second", .number(perSecond)), ("p50_ns", .optional(p50)), ("p99_ns", .optional(p99))])
     }
 }
 
 extension ThresholdOutcome {
-    var json: JSONValue {
+    var json: JSONTree {
         .array(
             all.map {
                 .object([

@@ -46,7 +46,7 @@ extension SavedReport {
         }
     }
 
-    static func shares(_ point: JSONValue) -> [ErrorKind: Double] {
+    static func shares(_ point: JSONTree) -> [ErrorKind: Double] {
         let count = { (name: String) in point[name]?.number ?? 0 }
         let failed = count("failed") + count("connects_failed")
         let all = count("completed") + failed
@@ -58,7 +58,7 @@ extension SavedReport {
     }
 
     /// A figure of one name's row.
-    package static func value(_ metric: ThresholdMetric, _ row: JSONValue) throws(ReportError) -> Double? {
+    package static func value(_ metric: ThresholdMetric, _ row: JSONTree) throws(ReportError) -> Double? {
         let count = { (name: String) in row[name]?.number ?? 0 }
         let ended = count("completed") + count("failed")
         switch metric.figure {

@@ -3,7 +3,7 @@ package import LoadGenerator
 /// A JSON report that an earlier run, or another process, wrote.
 package struct SavedReport: Sendable {
     package let path: String
-    package let document: JSONValue
+    package let document: JSONTree
 
     /// It counts up when a member goes or changes its meaning.
     package static let schema: UInt64 = 2
@@ -18,7 +18,7 @@ package struct SavedReport: Sendable {
         } catch {
             throw .file(error)
         }
-        let document: JSONValue
+        let document: JSONTree
         do throws(JSONReader.Problem) {
             document = try JSONReader.read(bytes)
         } catch {
@@ -27,7 +27,7 @@ package struct SavedReport: Sendable {
         try self.init(document, path: path)
     }
 
-    package init(_ document: JSONValue, path: String) throws(ReportError) {
+    package init(_ document: JSONTree, path: String) throws(ReportError) {
         guard document["volley"]?.string != nil, let schema = document["schema"] else {
             throw .foreign(path)
         }
@@ -38,7 +38,7 @@ package struct SavedReport: Sendable {
     }
 
     /// Of schema 1, in which raw times were called successes.
-    private static func renamed(_ document: JSONValue) -> JSONValue {
+    private static func renamed(_ document: JSONTree) -> JSONTree {
         var document = document.with("schema", .integer(schema))
         if case .object(let members)? = document["latency"] {
             document = document.with("latency", .object(members.map { ($0.0 == "success" ? "raw" : $0.0, $0.1) }))
@@ -53,7 +53,7 @@ package struct SavedReport: Sendable {
     }
 
     /// Counters, with the exact figures beside them.
-    static func histogram(_ value: JSONValue, _ path: String) throws(ReportError) -> LatencyHistogram? {
+    static func histogram(_ value: JSONTree, _ path: String) throws(ReportError) -> LatencyHistogram? {
         if case .null = value { return nil }
         guard let text = value["hdr"]?.string else {
             throw .noHistograms(path)

@@ -3,7 +3,7 @@ import LoadGenerator
 /// What the report for programs says of a run with a schedule.
 enum SchedulePart {
     /// Null without a schedule.
-    static func json(_ result: RunResult) -> JSONValue {
+    static func json(_ result: RunResult) -> JSONTree {
         guard let schedule = result.metrics.schedule, let profile = result.plan.profile else { return .null }
         return .object([
             (

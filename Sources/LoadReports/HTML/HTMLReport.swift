@@ -7,7 +7,7 @@ package enum HTMLReport {
     }
 
     /// - Parameter document: a report as ``ReportSchema`` has it, of one run or of several put together.
-    package static func page(_ document: JSONValue) throws(ReportError) -> String {
+    package static func page(_ document: JSONTree) throws(ReportError) -> String {
         let report = try SavedReport(document, path: "the report")
         let run = document["run"]
         let url = run?["url"]?.string ?? ""
@@ -81,8 +81,8 @@ package enum HTMLReport {
         return parts.joined(separator: " · ")
     }
 
-    private static func verdict(_ document: JSONValue) -> String {
-        let texts = { (value: JSONValue?) in (value?.items ?? []).compactMap(\.string).joined(separator: "; ") }
+    private static func verdict(_ document: JSONTree) -> String {
+        let texts = { (value: JSONTree?) in (value?.items ?? []).compactMap(\.string).joined(separator: "; ") }
         let (name, text): (String, String) =
             switch document["exit_status"]?.integer {
             case 0: ("good", "All well")
@@ -165,7 +165,7 @@ package enum HTMLReport {
             + lines.joined(separator: "\n") + "</table></div></section>"
     }
 
-    private static func requests(_ document: JSONValue) -> [(String, String)] {
+    private static func requests(_ document: JSONTree) -> [(String, String)] {
         let count = { (name: String) in document["requests"]?[name]?.integer ?? 0 }
         var rows = [
             ("sent", grouped(count("sent"))), ("completed", grouped(count("completed"))),
@@ -191,7 +191,7 @@ package enum HTMLReport {
         return rows
     }
 
-    private static func settings(_ document: JSONValue) -> [(String, String)] {
+    private static func settings(_ document: JSONTree) -> [(String, String)] {
         guard case .object(let members)? = document["run"] else { return [] }
         return members.compactMap { name, value in
             let title = name.replacing("_ns", with: "").replacing("_unix_ms", with: "").replacing("_", with: " ")
@@ -213,7 +213,7 @@ package enum HTMLReport {
             + "</table>"
     }
 
-    private static func errors(_ rows: [JSONValue]) -> String {
+    private static func errors(_ rows: [JSONTree]) -> String {
         guard !rows.isEmpty else { return "" }
         let body = rows.map { row in
             let kind = ["phase", "class", "errno_name", "detail"].compactMap { row[$0]?.string }.filter { !$0.isEmpty }
@@ -233,7 +233,7 @@ package enum HTMLReport {
         return "<section><h2>Invalid: volley was the limit</h2><ul>\(items)</ul></section>"
     }
 
-    private static func limits(_ rows: [JSONValue]) -> String {
+    private static func limits(_ rows: [JSONTree]) -> String {
         guard !rows.isEmpty else { return "" }
         let body = rows.map { row in
             let word = row["kept"]?.bool == true ? "kept" : "not kept"
@@ -243,7 +243,7 @@ package enum HTMLReport {
         return "<section><h2>Limits</h2><table>\n" + body.joined(separator: "\n") + "</table></section>"
     }
 
-    private static func notes(_ document: JSONValue) -> String {
+    private static func notes(_ document: JSONTree) -> String {
         let notes = (document["notes"]?.items ?? []).compactMap(\.string)
         guard !notes.isEmpty else { return "" }
         return "<section><h2>Notes</h2><ul>" + notes.map { "<li>\(escaped($0))</li>" }.joined(separator: "\n")
@@ -254,15 +254,15 @@ package enum HTMLReport {
 
     /// What the plots are made of. Times in milliseconds; `<` is escaped, so that no text ends the element it is in.
     private static func data(_ report: SavedReport) throws(ReportError) -> String {
-        var curves: [JSONValue] = []
+        var curves: [JSONTree] = []
         for (section, name, title) in series.prefix(4) {
             guard let histogram = try report.histogram(section, name), !histogram.isEmpty else { continue }
             let points = PercentileText.points(histogram).map { point in
-                JSONValue.array([.number(point.share), .number(Double(point.value) / 1e6)])
+                JSONTree.array([.number(point.share), .number(Double(point.value) / 1e6)])
             }
             curves.append(.object([("name", .string(title)), ("points", .array(points))]))
         }
-        var course: [JSONValue] = []
+        var course: [JSONTree] = []
         for point in report.document["intervals"]?.items ?? [] {
             let summary = try point["latency"].flatMap { value throws(ReportError) in
                 try SavedReport.histogram(value, "the report")
@@ -272,7 +272,7 @@ package enum HTMLReport {
             let count = { (name: String) in point[name]?.number ?? 0 }
             let span = max(end - start, 1) / 1e9
             let times = [summary?[50], summary?[90], summary?[99], summary?.maximum].map { value in
-                value.map { JSONValue.number(Double($0) / 1e6) } ?? .null
+                value.map { JSONTree.number(Double($0) / 1e6) } ?? .null
             }
             course.append(
                 .array(
@@ -282,7 +282,7 @@ package enum HTMLReport {
             )
         }
         let unit = report.isHandshakes ? "connections" : "requests"
-        let value = JSONValue.object([("curves", .array(curves)), ("course", .array(course)), ("unit", .string(unit))])
+        let value = JSONTree.object([("curves", .array(curves)), ("course", .array(course)), ("unit", .string(unit))])
         return value.compact.replacing("<", with: "\\u003c")
     }
 

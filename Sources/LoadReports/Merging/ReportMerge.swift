@@ -22,11 +22,11 @@ package enum ReportMerge {
 
     /// - Parameter name: of the member that both are.
     private static func merge(
-        _ left: JSONValue,
-        _ right: JSONValue,
+        _ left: JSONTree,
+        _ right: JSONTree,
         name: String,
         _ path: String
-    ) throws(ReportError) -> JSONValue {
+    ) throws(ReportError) -> JSONTree {
         if same.contains(name) { return left }
         switch (left, right) {
         case (.null, let other), (let other, .null): return other
@@ -72,10 +72,10 @@ package enum ReportMerge {
     }
 
     private static func histograms(
-        _ left: JSONValue,
-        _ right: JSONValue,
+        _ left: JSONTree,
+        _ right: JSONTree,
         _ path: String
-    ) throws(ReportError) -> JSONValue {
+    ) throws(ReportError) -> JSONTree {
         var sum = try SavedReport.histogram(left, path) ?? LatencyHistogram()
         if let other = try SavedReport.histogram(right, path) { sum.merge(other) }
         guard sum.count <= HistogramCodec.countLimit else {
@@ -86,12 +86,12 @@ package enum ReportMerge {
 
     /// Rows of a kind are merged by what identifies them, intervals by their place; of the rest all are kept.
     private static func lists(
-        _ mine: [JSONValue],
-        _ theirs: [JSONValue],
+        _ mine: [JSONTree],
+        _ theirs: [JSONTree],
         name: String,
         _ path: String
-    ) throws(ReportError) -> [JSONValue] {
-        let key: ((JSONValue, Int) -> String)? =
+    ) throws(ReportError) -> [JSONTree] {
+        let key: ((JSONTree, Int) -> String)? =
             switch name {
             case "errors":
                 { row, _ in
@@ -131,7 +131,7 @@ package enum ReportMerge {
     }
 
     /// What is not the sum of the parts': rates and shares of the whole, by its length. Rates of parts that took unequally long do not add up.
-    private static func recomputed(_ document: JSONValue, span: UInt64) -> JSONValue {
+    private static func recomputed(_ document: JSONTree, span: UInt64) -> JSONTree {
         var document = document
         if let run = document["run"] { document = document.with("run", run.with("measured_ns", .integer(span))) }
         let requests = { (name: String) in document["requests"]?[name]?.number }
@@ -153,7 +153,7 @@ package enum ReportMerge {
         }
         if span > 0, let schedule = document["schedule"], let due = schedule["due"]?.number {
             let redirects = requests("redirects") ?? 0
-            let ratio = due > 0 ? answered.map { JSONValue.number(($0 - redirects) / due) } : nil
+            let ratio = due > 0 ? answered.map { JSONTree.number(($0 - redirects) / due) } : nil
             document = document.with(
                 "schedule",
                 schedule.with("wanted_per_second", .number(due * 1e9 / Double(span))).with("rate_ratio", ratio ?? .null)
@@ -169,9 +169,9 @@ package enum ReportMerge {
 
 extension SavedReport {
     /// The document, with its name before each reason why volley was the limit: of the whole it is to be seen whose it was.
-    fileprivate var withOwnLimits: JSONValue {
+    fileprivate var withOwnLimits: JSONTree {
         guard isLimited, let schedule = document["schedule"] else { return document }
-        let named = generatorLimits.map { JSONValue.string("\(oneLine(path)): \($0)") }
+        let named = generatorLimits.map { JSONTree.string("\(oneLine(path)): \($0)") }
         return document.with("schedule", schedule.with("generator_limits", .array(named)))
     }
 }

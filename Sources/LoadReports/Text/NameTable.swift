@@ -3,7 +3,7 @@ import LoadGenerator
 /// The figures by name, for people.
 enum NameTable {
     /// A table of a report's names, of one run or of several put together.
-    static func lines(_ rows: [JSONValue], _ path: String) throws(ReportError) -> [String] {
+    static func lines(_ rows: [JSONTree], _ path: String) throws(ReportError) -> [String] {
         guard !rows.isEmpty else { return [] }
         let percentiles: [Double] = [50, 90, 99]
         let texts = rows.map { oneLine($0["name"]?.string ?? "", limit: 60) }

@@ -64,7 +64,7 @@ package enum SavedReportText {
         return rows.isEmpty ? [] : ["", left("Latency", 12) + TextReport.columnHeads] + rows
     }
 
-    private static func errors(_ rows: [JSONValue]) -> [String] {
+    private static func errors(_ rows: [JSONTree]) -> [String] {
         guard !rows.isEmpty else { return [] }
         return ["", "Errors"]
             + rows.map { row in

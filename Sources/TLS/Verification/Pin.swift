@@ -1,3 +1,5 @@
+import TextCoding
+
 /// A key, or a certificate, that must be among the peer's. Written `sha256//BASE64` for the SHA-256 of a
 /// SubjectPublicKeyInfo (RFC 7469 §2.4) and `cert-sha256//BASE64` for that of a whole certificate. It is read with one
 /// slash too: curl writes two, and OkHttp and most others one.
@@ -47,9 +49,9 @@ public struct Pin: Hashable, Sendable, CustomStringConvertible {
     /// A slash at the start belongs to the mark, or to the base64 of a digest: only one of the two readings gives the
     /// length of one.
     private static func digest(_ text: Substring) -> [UInt8]? {
-        let behindSlash = text.hasPrefix("/") ? Base64Text.decode(text.dropFirst()) : nil
+        let behindSlash = text.hasPrefix("/") ? Base64.decodeCanonical(text.dropFirst()) : nil
         if let behindSlash, behindSlash.count == 32 { return behindSlash }
-        return Base64Text.decode(text) ?? behindSlash
+        return Base64.decodeCanonical(text) ?? behindSlash
     }
 
     /// Pins with semicolons between them; one that cannot be read is an error, never left out.
@@ -62,7 +64,7 @@ public struct Pin: Hashable, Sendable, CustomStringConvertible {
     }
 
     public var description: String {
-        (subject == .publicKey ? "sha256//" : "cert-sha256//") + Base64Text.encode(sha256)
+        (subject == .publicKey ? "sha256//" : "cert-sha256//") + Base64.encode(sha256)
     }
 
     func matches(_ chain: VerifiedChain) -> Bool {
@@ -76,7 +78,7 @@ public struct Pin: Hashable, Sendable, CustomStringConvertible {
     /// Nil if one pin matches or there are none.
     static func failure(_ pins: [Pin], _ chain: VerifiedChain) -> TrustFailure? {
         if pins.isEmpty || pins.contains(where: { $0.matches(chain) }) { return nil }
-        let leaf = "sha256//" + Base64Text.encode(chain.spkiSHA256.first ?? [])
+        let leaf = "sha256//" + Base64.encode(chain.spkiSHA256.first ?? [])
         return TrustFailure(reason: .pinMismatch(leaf: leaf), code: TrustFailure.applicationCode)
     }
 }

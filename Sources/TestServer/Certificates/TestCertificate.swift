@@ -1,4 +1,5 @@
 internal import COpenSSL
+import TextCoding
 
 /// A certificate made for a test, with its private key: what a server shows, or an authority that signs more.
 public struct TestCertificate: Sendable {

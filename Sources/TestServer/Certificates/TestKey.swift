@@ -1,4 +1,5 @@
 internal import COpenSSL
+import TextCoding
 
 /// A private key made for a test. Immutable: any thread may sign with it.
 @safe public final class TestKey: @unchecked Sendable {

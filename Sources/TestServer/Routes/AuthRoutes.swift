@@ -1,3 +1,5 @@
+import TextCoding
+
 /// Routes behind credentials (RFC 7617, RFC 6750); ``DigestRoutes`` has the rest.
 enum AuthRoutes {
     static func basic(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {

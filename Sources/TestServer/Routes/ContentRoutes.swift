@@ -1,3 +1,5 @@
+import TextCoding
+
 /// Routes that answer with content of a kind.
 enum ContentRoutes {
     static func gzip(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {

@@ -1,4 +1,5 @@
 internal import TLS
+import TextCoding
 
 /// `/digest-auth/QOP/USER/PASSWORD[/ALGORITHM]` (RFC 7616): QOP is auth or auth-int, ALGORITHM MD5 or SHA-256. One nonce for all: who
 /// reuses it with a count that goes up is right to.
@@ -34,7 +35,7 @@ enum DigestRoutes {
         }
         guard let uri = sent["uri"], let count = sent["nc"], let own = sent["cnonce"] else { return false }
         func hash(_ text: [UInt8]) -> String {
-            hexadecimal((algorithm == "MD5" ? MessageDigest.md5 : .sha256).hash(text.span) ?? [])
+            Hex.text((algorithm == "MD5" ? MessageDigest.md5 : .sha256).hash(text.span) ?? [])
         }
         let secret = hash(Array("\(user):\(realm):\(password)".utf8))
         var action = "\(request.method):\(uri)"
@@ -53,9 +54,5 @@ enum DigestRoutes {
             result[String(name)] = String(halves[1].drop { $0 == " " || $0 == "\"" }.prefix { $0 != "\"" })
         }
         return result
-    }
-
-    private static func hexadecimal(_ octets: [UInt8]) -> String {
-        octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }

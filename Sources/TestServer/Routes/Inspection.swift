@@ -1,3 +1,5 @@
+import TextCoding
+
 /// Routes that show what came, in httpbin's shape.
 enum Inspection {
     static func get(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
@@ -80,7 +82,7 @@ enum Inspection {
             form = decoded
         default:
             data = .string(text(of: request.body, type: type.isEmpty ? "application/octet-stream" : type))
-            json = JSONParser.parse(request.body) ?? .null
+            json = JSONTextParser.parse(request.body) ?? .null
         }
         return [
             JSON.Member(name: "data", value: data),

@@ -1,3 +1,5 @@
+import TextCoding
+
 /// A request as routes see it: values only, so that a route is a function one can call in a test.
 struct RouteRequest: Sendable {
     var method = "GET"

@@ -1,3 +1,5 @@
+import TextCoding
+
 /// The constant documents. Small, and free of anybody's rights.
 enum Samples {
     static let home = "Uncurl test server\n"

@@ -78,7 +78,7 @@ struct FastRoutes {
     }
 
     private mutating func renew(_ now: Instant) {
-        let (seconds, left) = WallClock.now()
+        let (seconds, left) = ServerClock.now()
         freshUntil = now.advanced(byNanoseconds: left)
         common.removeAll(keepingCapacity: true)
         common.append("HTTP/1.1 200 OK\r\nServer: uncurl-httpbin\r\nDate: ")

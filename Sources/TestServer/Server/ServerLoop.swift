@@ -82,8 +82,8 @@ final class ServerLoop: TimerHandler, AlarmHandler {
 
     /// Every loop of the server sleeps once: the others when they read their mail, this one now.
     func freeze(_ span: Duration) {
-        for other in allLoops where other !== loop { other.post { WallClock.sleep(span) } }
-        WallClock.sleep(span)
+        for other in allLoops where other !== loop { other.post { ServerClock.sleep(span) } }
+        ServerClock.sleep(span)
         loop.stamp()
     }
 

@@ -1,4 +1,5 @@
 import LoadGenerator
+import TextCoding
 
 /// A web server's log in the common or combined format:
 /// ```
@@ -82,7 +83,7 @@ enum AccessLogInput {
             if (0x21...0x7E).contains(byte), !unwritable.contains(byte) {
                 out.append(byte)
             } else {
-                Template.encode(byte, &out)
+                PercentCoding.append(byte, to: &out)
             }
         }
         return String(decoding: out, as: UTF8.self)

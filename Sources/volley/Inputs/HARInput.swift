@@ -1,6 +1,6 @@
 import LoadGenerator
 import LoadReports
-import TestServer
+import TextCoding
 
 /// An HTTP Archive, as browsers export it: `log.entries`, each with its request and when it started.
 enum HARInput {
@@ -12,7 +12,7 @@ enum HARInput {
 
     static func parse(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
         func place(_ number: Int) -> InputPlace { InputPlace(file: file, line: number, unit: "entry") }
-        let json: JSONValue
+        let json: JSONTree
         do throws(JSONReader.Problem) {
             json = try JSONReader.read(bytes)
         } catch {
@@ -54,7 +54,7 @@ enum HARInput {
         return input
     }
 
-    private static func body(_ request: JSONValue, _ place: InputPlace) throws(UsageError) -> [UInt8]? {
+    private static func body(_ request: JSONTree, _ place: InputPlace) throws(UsageError) -> [UInt8]? {
         guard let text = request["postData"]?["text"]?.string else { return try form(request, place) }
         guard request["postData"]?["encoding"]?.string == "base64" else { return Array(text.utf8) }
         guard let bytes = Base64.decode(text) else { throw place.problem("the body is not in Base64") }
@@ -62,7 +62,7 @@ enum HARInput {
     }
 
     /// Some exporters tell a form by its fields alone.
-    private static func form(_ request: JSONValue, _ place: InputPlace) throws(UsageError) -> [UInt8]? {
+    private static func form(_ request: JSONTree, _ place: InputPlace) throws(UsageError) -> [UInt8]? {
         guard let post = request["postData"], let fields = post["params"]?.elements, !fields.isEmpty else { return nil }
         guard post["mimeType"]?.string?.lowercased().hasPrefix("application/x-www-form-urlencoded") == true else {
             throw place.problem(

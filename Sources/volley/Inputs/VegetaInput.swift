@@ -1,6 +1,6 @@
 import LoadGenerator
 import LoadReports
-import TestServer
+import TextCoding
 
 /// vegeta's text form of targets:
 /// ```
@@ -62,7 +62,7 @@ enum VegetaJSONInput {
     static func parse(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
         var input = RequestInput()
         for (text, place) in InputLines(bytes, file) where !text.trimmed.isEmpty {
-            let json: JSONValue
+            let json: JSONTree
             do throws(JSONReader.Problem) {
                 json = try JSONReader.read(Array(text.utf8))
             } catch {

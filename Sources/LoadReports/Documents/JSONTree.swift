@@ -1,19 +1,19 @@
 import LoadGenerator
 
 /// A JSON document (RFC 8259) to be written; objects keep the order they were given.
-package enum JSONValue: Sendable, ExpressibleByStringLiteral, ExpressibleByNilLiteral {
+package enum JSONTree: Sendable, ExpressibleByStringLiteral, ExpressibleByNilLiteral {
     case null
     case bool(Bool)
     case integer(UInt64)
     case number(Double)
     case string(String)
-    case array([JSONValue])
-    case object([(String, JSONValue)])
+    case array([JSONTree])
+    case object([(String, JSONTree)])
 
     package init(stringLiteral text: String) { self = .string(text) }
     package init(nilLiteral: ()) { self = .null }
 
-    static func optional(_ value: UInt64?) -> JSONValue { value.map { .integer($0) } ?? .null }
+    static func optional(_ value: UInt64?) -> JSONTree { value.map { .integer($0) } ?? .null }
 
     /// The document, indented by two blanks, with a line feed at its end.
     package var text: String {
@@ -31,7 +31,7 @@ package enum JSONValue: Sendable, ExpressibleByStringLiteral, ExpressibleByNilLi
             return out
         case .array(let values): return "[" + values.map(\.compact).joined(separator: ",") + "]"
         case .object(let members):
-            return "{" + members.map { JSONValue.string($0.0).compact + ":" + $0.1.compact }.joined(separator: ",")
+            return "{" + members.map { JSONTree.string($0.0).compact + ":" + $0.1.compact }.joined(separator: ",")
                 + "}"
         }
     }

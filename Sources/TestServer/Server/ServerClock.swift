@@ -2,7 +2,7 @@ internal import Glibc
 internal import Reactor
 
 /// The time of day, for Date, and sleeping on purpose.
-enum WallClock {
+enum ServerClock {
     /// Seconds since 1970, and the nanoseconds left until the next one.
     static func now() -> (seconds: Int64, nanosecondsLeft: Int64) {
         var time = timespec()

@@ -4,18 +4,18 @@ import Testing
 @testable import LoadGenerator
 @testable import LoadReports
 
-struct JSONValueTests {
+struct JSONTreeTests {
     @Test("any text survives a trip through another JSON reader")
     func strings() throws {
         let hard = "quote \" backslash \\ slash / tab \t lines \r\n nul \u{0} esc \u{1B} del \u{7F} é 🏐 \u{2028}"
-        let text = JSONValue.object([(hard, .string(hard))]).text
+        let text = JSONTree.object([(hard, .string(hard))]).text
         let read = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: String]
         #expect(read == [hard: hard])
     }
 
     @Test("what is read is what was written, with surrogates that stand alone as a sign of their loss")
     func reading() throws {
-        let hard = JSONValue.object([
+        let hard = JSONTree.object([
             ("a", .array([.integer(.max), .number(0.5), .bool(true), nil])), ("é\u{0}🏐", "x"),
         ])
         #expect(try JSONReader.read(Array(hard.text.utf8)).text == hard.text)
@@ -32,17 +32,17 @@ struct JSONValueTests {
 
     @Test("numbers are exact, and what is no number is null")
     func numbers() throws {
-        #expect(JSONValue.integer(.max).text == "18446744073709551615\n")
-        #expect(JSONValue.number(0.1).text == "0.1\n")
-        #expect(JSONValue.number(.nan).text == "null\n")
-        #expect(JSONValue.number(.infinity).text == "null\n")
-        let small = try JSONSerialization.jsonObject(with: Data(JSONValue.array([.number(1e-30)]).text.utf8))
+        #expect(JSONTree.integer(.max).text == "18446744073709551615\n")
+        #expect(JSONTree.number(0.1).text == "0.1\n")
+        #expect(JSONTree.number(.nan).text == "null\n")
+        #expect(JSONTree.number(.infinity).text == "null\n")
+        let small = try JSONSerialization.jsonObject(with: Data(JSONTree.array([.number(1e-30)]).text.utf8))
         #expect(small as? [Double] == [1e-30])
     }
 
     @Test("members keep their order, and empty containers stay on their line")
     func layout() {
-        let value = JSONValue.object([("b", .array([])), ("a", .object([])), ("c", .array([.bool(true), nil]))])
+        let value = JSONTree.object([("b", .array([])), ("a", .object([])), ("c", .array([.bool(true), nil]))])
         #expect(value.text == "{\n  \"b\": [],\n  \"a\": {},\n  \"c\": [\n    true,\n    null\n  ]\n}\n")
     }
 }

@@ -1,5 +1,7 @@
+import TextCoding
+
 /// Reads JSON text (RFC 8259), strictly: what it takes, any parser takes.
-package struct JSONParser {
+package struct JSONTextParser {
     /// Arrays and objects within each other; a stack frame each. Deeper text is answered with null.
     private static let depthLimit = 128
 
@@ -9,7 +11,7 @@ package struct JSONParser {
     /// Nil if `bytes` are no JSON text.
     package static func parse(_ bytes: [UInt8]) -> JSON? {
         guard String(validating: bytes, as: UTF8.self) != nil else { return nil }
-        var parser = JSONParser(bytes: bytes)
+        var parser = JSONTextParser(bytes: bytes)
         parser.skipBlanks()
         guard let value = parser.value(depth: 0) else { return nil }
         parser.skipBlanks()
@@ -21,7 +23,7 @@ package struct JSONParser {
     private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
     private mutating func value(depth: Int) -> JSON? {
-        guard let byte = next, depth < JSONParser.depthLimit else { return nil }
+        guard let byte = next, depth < JSONTextParser.depthLimit else { return nil }
         switch byte {
         case UInt8(ascii: "{"): return object(depth: depth)
         case UInt8(ascii: "["): return array(depth: depth)
@@ -125,7 +127,7 @@ package struct JSONParser {
         guard position + 4 <= bytes.count else { return nil }
         var value: UInt32 = 0
         for byte in bytes[position..<position + 4] {
-            guard let digit = PercentCoding.hexValue(byte) else { return nil }
+            guard let digit = Hex.value(of: byte) else { return nil }
             value = value << 4 | UInt32(digit)
         }
         position += 4

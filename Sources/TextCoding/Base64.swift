@@ -44,6 +44,11 @@ package enum Base64 {
         return result
     }
 
+    /// The same for the one spelling that ``encode(_:)`` has: no other alphabet, no missing padding, no bits left over.
+    package static func decodeCanonical(_ text: some StringProtocol) -> [UInt8]? {
+        decode(text).flatMap { encode($0) == text ? $0 : nil }
+    }
+
     private static func value(of digit: UInt8) -> UInt32? {
         switch digit {
         case 0x41...0x5A: UInt32(digit - 0x41)

@@ -1,0 +1,62 @@
+/// Percent-encoding (RFC 3986 §2.1).
+package enum PercentCoding {
+    /// Undoes `%XX`; a `%` without two digits stands for itself, as browsers read it.
+    package static func decode(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String {
+        String(decoding: decodeBytes(text.utf8, plusIsSpace: plusIsSpace), as: UTF8.self)
+    }
+
+    package static func decodeBytes(_ bytes: some Collection<UInt8>, plusIsSpace: Bool = false) -> [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(bytes.count)
+        var index = bytes.startIndex
+        while index != bytes.endIndex {
+            let byte = bytes[index]
+            index = bytes.index(after: index)
+            if byte == UInt8(ascii: "%"), let (value, after) = hexPair(bytes, at: index) {
+                result.append(value)
+                index = after
+            } else {
+                result.append(plusIsSpace && byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
+            }
+        }
+        return result
+    }
+
+    /// Encodes everything but unreserved octets and `kept`.
+    package static func encode(_ text: String, keeping kept: StaticString = "") -> String {
+        var result: [UInt8] = []
+        let extra = unsafe UnsafeBufferPointer(start: kept.utf8Start, count: kept.utf8CodeUnitCount)
+        for byte in text.utf8 {
+            if unsafe isUnreserved(byte) || extra.contains(byte) {
+                result.append(byte)
+            } else {
+                append(byte, to: &result)
+            }
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+
+    private static func hexPair<Bytes: Collection<UInt8>>(
+        _ bytes: Bytes,
+        at index: Bytes.Index
+    ) -> (UInt8, Bytes.Index)? {
+        guard index != bytes.endIndex, let high = Hex.value(of: bytes[index]) else { return nil }
+        let second = bytes.index(after: index)
+        guard second != bytes.endIndex, let low = Hex.value(of: bytes[second]) else { return nil }
+        return (high << 4 | low, bytes.index(after: second))
+    }
+
+    /// `%XX`, with upper-case digits (RFC 3986 §2.1).
+    package static func append(_ byte: UInt8, to bytes: inout [UInt8]) {
+        bytes += [UInt8(ascii: "%"), Hex.upper(byte >> 4), Hex.upper(byte & 15)]
+    }
+
+    /// RFC 3986 §2.3: letters, digits and `-._~`.
+    package static func isUnreserved(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
+        default: false
+        }
+    }
+
+}
