@@ -54,6 +54,8 @@ def picture(values):
 
 def main():
     source = sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, "session.txt")
+    if not os.path.exists(source):
+        raise SystemExit(f"chart: no {source}: ./dev bench session | tee {source} makes it")
     with open(source, encoding="utf-8") as f:
         values = costs(f.read())
     with open(os.path.join(HERE, "cost.svg"), "w", encoding="utf-8") as f:
