@@ -4,8 +4,8 @@ import TestSupport
 /// A program of the documents' blocks, compiled against the modules that the tests themselves were built with.
 struct ArticleProgram {
     private static let modules = [
-        "HTTP1", "HTTPSemantics", "Reactor", "TLS", "WebSocket", "HTTPEngine", "URLLoading", "Uncurl", "UncurlExtras",
-        "TestServer",
+        "TextCoding", "HTTP1", "HTTPSemantics", "Reactor", "TLS", "WebSocket", "HTTPEngine", "URLLoading", "Uncurl",
+        "UncurlExtras", "TestServer",
     ]
 
     private let root: URL

@@ -33,12 +33,18 @@ public import HTTP1
 /// 5. All begins anew, where the owner tries again by itself.
 /// 6. It fails.
 public struct AnswerMachine: Sendable {
-    /// A stored response that may have a part in the answer.
-    private struct Stored {
+    /// A stored response that may have a part in the answer. An object, so that a machine without one is small.
+    private final class Stored: Sendable {
         let exchange: StoredExchange
         /// The request carries conditions of the cache's: a 304 is for it.
         let isConditional: Bool
         let mayServeStale: Bool
+
+        init(exchange: StoredExchange, isConditional: Bool, mayServeStale: Bool) {
+            self.exchange = exchange
+            self.isConditional = isConditional
+            self.mayServeStale = mayServeStale
+        }
     }
 
     private let rules: Rules

@@ -1,7 +1,19 @@
 /// How far a request has come with one server's challenges.
 public struct ChallengeProgress: Sendable {
     /// Answers for the next request; nil where nothing was asked, or what was answered has been accepted.
-    public internal(set) var authorizer: Authorizer?
+    public internal(set) var authorizer: Authorizer? {
+        get {
+            guard case .authorizer(let authorizer) = answer else { return nil }
+            return authorizer
+        }
+        set { answer = newValue.map { .authorizer($0) } ?? .none }
+    }
+    /// Kept apart: most requests are never challenged, and an authorizer is large.
+    private indirect enum Answer {
+        case none
+        case authorizer(Authorizer)
+    }
+    private var answer = Answer.none
     /// The questions of the challenge at hand that have not been put yet.
     var questions: [ChallengeQuestion] = []
     /// Answers that this request has had refused, by what they were for.

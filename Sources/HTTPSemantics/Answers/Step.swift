@@ -1,7 +1,7 @@
 public import HTTP1
 
 /// What is to be done next about a request: the answer of ``AnswerMachine`` to each event. Its owner does it, and tells
-/// the machine what comes of it.
+/// the machine what comes of it. Cases that are rare and large are kept apart: a step of a usual answer is a few octets.
 public enum Step: Sendable {
     /// Goes over the network, with these fields besides its own.
     case send([(name: String, value: String)])
@@ -11,7 +11,7 @@ public enum Step: Sendable {
     /// - `refresh`: the conditions of a request that brings the cache up to date meanwhile (RFC 5861 §3); nil for none.
     case serveStored(age: Int64?, refresh: [(name: String, value: String)]?)
     /// The stored response is the answer, with the fields that a 304 has left.
-    case serveUpdated(StoredExchange)
+    indirect case serveUpdated(StoredExchange)
     /// The stored response is no good any more: it is removed, and the same request goes out without conditions.
     case discardStored
     /// There is nothing to serve, and the request wanted nothing else: a 504 is the answer (RFC 9111 §5.2.1.7).
@@ -19,9 +19,9 @@ public enum Step: Sendable {
     /// The user, or a store of credentials, is asked for a name and a password.
     ///
     /// - `failures`: how many answers to this question were refused before.
-    case askForCredentials(ChallengeQuestion, failures: Int)
+    indirect case askForCredentials(ChallengeQuestion, failures: Int)
     /// The user is asked whether the redirect is followed; without a user to ask, it is.
-    case proposeRedirect(Redirect)
+    indirect case proposeRedirect(Redirect)
     /// The request goes out again, or the one that the user has put in its place.
     case sendAgain
     /// The request goes out again for the whole. What an earlier download has left is of no use and goes, and the rest
