@@ -1,7 +1,7 @@
 public import HTTP1
 
 /// What is to be done next about a request: the answer of ``AnswerMachine`` to each event. Its owner does it, and tells
-/// the machine what comes of it. Cases that are rare and large are kept apart: a step of a usual answer is a few octets.
+/// the machine what comes of it. Cases that are rare and large are kept apart: the step of a usual answer is small.
 public enum Step: Sendable {
     /// Goes over the network, with these fields besides its own.
     case send([(name: String, value: String)])
