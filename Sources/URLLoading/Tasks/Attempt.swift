@@ -4,9 +4,9 @@ internal import HTTPEngine
 internal import HTTPSemantics
 internal import TLS
 
-/// One attempt of a task to get its answer, through all its redirects and challenges. To begin anew is to make another one: nothing
-/// of the last is left but what ``init(anewAfter:_:resuming:)`` takes over. It is never copied: that would cost each request two
-/// dozen references more.
+/// One attempt of a task to get its answer, through all its redirects and challenges. To begin anew is to make another
+/// one: nothing of the last is left but what ``init(anewAfter:_:resuming:)`` takes over. It is never copied: a copy
+/// would cost each request two dozen references more.
 struct Attempt: ~Copyable {
     /// The request under way.
     var request: URLRequest

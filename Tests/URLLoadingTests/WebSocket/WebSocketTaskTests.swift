@@ -132,6 +132,8 @@ struct WebSocketTaskTests {
             task.resume()
             try await task.send(.string("x"))
             #expect(try await task.receive().text == "x")
+            // What the delegate's queue has not told by the time of a cancel is not told any more.
+            await until { recorder.events.contains("open \(expected)") }
             task.cancel()
             await recorder.end()
             #expect(recorder.events == ["created", "open \(expected)", "metrics", "end -999"])
