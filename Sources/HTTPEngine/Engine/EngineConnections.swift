@@ -48,8 +48,8 @@ extension Engine {
         return nil
     }
 
-    /// Whether `request` may be lost on this connection without a way to tell: the server may be closing it, and the
-    /// request may be sent only once.
+    /// False where `request` could be lost on this connection without a way to tell: the server may be closing it, and
+    /// the request may be sent only once.
     func mayCarry(_ request: EngineRequest, _ connection: Connection) -> Bool {
         if request.isIdempotent, request.isReplayable { return true }
         let destination = connection.host.destination
