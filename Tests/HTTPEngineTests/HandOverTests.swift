@@ -157,6 +157,34 @@ struct HandOverTests {
     }
 
     @Test(
+        "a close that comes together with an answer counts, unless the request had asked for it",
+        arguments: [true, false]
+    )
+    func closedWithAnswer(isAskedFor: Bool) async throws {
+        let gate = RawGate()
+        let server = try RawServer.start(
+            [[.receive(.headEnd), .wait(gate), .send(Self.ok), .close]],
+            otherwise: [
+                .receive(.headEnd), .receive(.bytes(4)), .send(Self.next), .receive(.headEnd), .receive(.bytes(4)),
+                .send(Self.next),
+            ]
+        )
+        let engine = try EngineHarness()
+        var fields = HTTPFields()
+        if isAskedFor { try fields.append("Connection", "close") }
+        let first = await engine.begin(try EngineRequest(origin: origin(server.port), fields: fields))
+        // The loop sees answer and end at once.
+        engine.handle.post { engine in
+            engine.closingServers.haste = .seconds(600)
+            gate.open()
+            do { try server.wait(for: 0, "the close") { $0.stepsDone == 4 } } catch { Issue.record(error) }
+        }
+        #expect(await first.outcome().text == "first")
+        for _ in 0..<2 { #expect(await engine.run(try post(server.port)).text == "next") }
+        #expect(server.connections.count == (isAskedFor ? 2 : 3))
+    }
+
+    @Test(
         "a POST that the server has taken before it closes, by FIN or by RST, is not sent again",
         arguments: [true, false]
     )

@@ -11,7 +11,7 @@ extension Engine {
         var reusable = !surplus && !isDraining && starved.isEmpty && connection.isReusable(after: exchange)
         // Handed on at once, it is looked at here; else where it is leased.
         if reusable, connection.host.pool.waiting > 0 { reusable = connection.isJustDrained || connection.isQuiet }
-        let isCutOff = !reusable && connection.isFinishedUnannounced
+        let isCutOff = !reusable && exchange.request?.closes == false && connection.isFinishedUnannounced
         connection.endReading()
         if isCutOff { noteClose(of: connection) }
         if reusable, !closingServers.isEmpty,
