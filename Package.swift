@@ -39,14 +39,17 @@ let package = Package(
         .executable(name: "httpbin", targets: ["httpbin"]),
         .executable(name: "fetch", targets: ["fetch"]),
     ],
-    // Adapters of Uncurl's for who has these packages; off unless asked for.
     traits: [
+        // On unless a package says `traits: []`, which spares it what only these commands and the load generator need.
+        .default(enabledTraits: ["Commands"]),
+        .trait(name: "Commands", description: "volley, httpbin and LoadGenerator, which need two packages"),
+        // Adapters of Uncurl's for programs that have these packages; off unless asked for.
         .trait(name: "SwiftLog", description: "LoggingMonitor, for swift-log"),
         .trait(name: "SwiftMetrics", description: "MetricsMonitor, for swift-metrics"),
         .trait(name: "SwiftDistributedTracing", description: "TracingInterceptor, for swift-distributed-tracing"),
     ],
     dependencies: [
-        // Only the command lines use the first, and the load tester the second.
+        // By the trait `Commands` alone: the command lines use the first, the load generator the second.
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         // By their traits alone.
@@ -105,6 +108,7 @@ let package = Package(
                     condition: .when(traits: ["SwiftDistributedTracing"])
                 ),
             ],
+            exclude: ["README.md"],
             swiftSettings: strict
         ),
         // Images, caches and signs of progress: a product of its own, which no request needs.
@@ -120,8 +124,12 @@ let package = Package(
         .executableTarget(
             name: "httpbin",
             dependencies: [
-                "TestServer", "TLS", "Reactor",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "TestServer", "TLS", "Reactor", "HTTP1",
+                .product(
+                    name: "ArgumentParser",
+                    package: "swift-argument-parser",
+                    condition: .when(traits: ["Commands"])
+                ),
             ],
             swiftSettings: strict
         ),
@@ -136,13 +144,13 @@ let package = Package(
             dependencies: [
                 "TextCoding",
                 "HTTPEngine", "HTTPSemantics", "TLS", "TestServer", "Reactor", "HTTP1", "CLinux", "CZlib",
-                .product(name: "Histogram", package: "hdrhistogram-swift"),
+                .product(name: "Histogram", package: "hdrhistogram-swift", condition: .when(traits: ["Commands"])),
             ],
             swiftSettings: strict
         ),
         .target(
             name: "LoadReports",
-            dependencies: ["LoadGenerator", "HTTPEngine", "TLS", "Reactor", "CLinux"],
+            dependencies: ["LoadGenerator", "HTTPEngine", "HTTP1", "TLS", "Reactor", "CLinux", "TextCoding"],
             swiftSettings: strict
         ),
         .target(
@@ -155,10 +163,15 @@ let package = Package(
             name: "volley",
             dependencies: [
                 "TextCoding",
-                "LoadGenerator", "LoadReports", "LocustWorker", "HTTPEngine", "TLS", "TestServer", "Reactor", "CLinux",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "LoadGenerator", "LoadReports", "LocustWorker", "HTTPEngine", "HTTPSemantics", "HTTP1", "TLS",
+                "TestServer", "Reactor", "CLinux",
+                .product(
+                    name: "ArgumentParser",
+                    package: "swift-argument-parser",
+                    condition: .when(traits: ["Commands"])
+                ),
             ],
-            exclude: ["README.md", "REPORTS.md", "SWARMS.md"],
+            exclude: ["README.md", "REPORTS.md", "SCENARIOS.md", "SWARMS.md", "Dockerfile", "grafana-dashboard.json"],
             swiftSettings: strict
         ),
         // How the load tester is driven from Swift; no product.
@@ -216,7 +229,7 @@ let package = Package(
             path: "Tests/FacadeTestSupport",
             swiftSettings: testing
         ),
-        .testTarget(name: "TextCodingTests", dependencies: ["TextCoding"], swiftSettings: testing),
+        .testTarget(name: "TextCodingTests", dependencies: ["TextCoding", "TestSupport"], swiftSettings: testing),
         .testTarget(name: "HTTP1Tests", dependencies: ["HTTP1", "TestSupport"], swiftSettings: testing),
         .testTarget(
             name: "HTTPSemanticsTests",
@@ -261,7 +274,16 @@ let package = Package(
         // The programs in the documentation's pages.
         .testTarget(
             name: "ArticleTests",
-            dependencies: ["Uncurl", "UncurlExtras", "LoadReports", "TestServer", "TestSupport"],
+            dependencies: ["UncurlExtras", "UncurlXML", "UncurlTestKit", "LoadReports", "TestSupport"],
+            swiftSettings: testing
+        ),
+        // The words of all products' errors.
+        .testTarget(
+            name: "ErrorTests",
+            dependencies: [
+                "UncurlExtras", "UncurlXML", "UncurlTestKit", "Uncurl", "URLLoading", "HTTPEngine", "HTTPSemantics",
+                "WebSocket", "TLS", "Reactor", "HTTP1",
+            ],
             swiftSettings: testing
         ),
         .testTarget(
@@ -303,7 +325,9 @@ let package = Package(
         ),
         .testTarget(
             name: "LoadReportsTests",
-            dependencies: ["LoadReports", "LoadGenerator", "LoadTestSupport", "Reactor", "CLinux", "TestSupport"],
+            dependencies: [
+                "LoadReports", "LoadGenerator", "LoadTestSupport", "TextCoding", "Reactor", "CLinux", "TestSupport",
+            ],
             swiftSettings: testing
         ),
         .testTarget(
@@ -316,7 +340,7 @@ let package = Package(
             dependencies: [
                 "volley", "LoadGenerator", "LoadReports", "LocustWorker", "LoadTestSupport", "HTTPEngine", "HTTP1",
                 "TLS",
-                "Reactor", "TestServer", "TestSupport",
+                "TextCoding", "Reactor", "TestServer", "TestSupport",
             ],
             swiftSettings: testing
         ),
@@ -326,6 +350,37 @@ let package = Package(
             swiftSettings: testing
         ),
         .testTarget(name: "COpenSSLTests", dependencies: ["COpenSSL"], swiftSettings: testing),
-        .testTarget(name: "ArchitectureTests", swiftSettings: testing),
+        .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: testing),
     ]
 )
+
+// `./dev test ROOM` builds that room's tests alone.
+if let room = Context.environment["UNCURL_ROOM"] {
+    package.targets.removeAll { $0.type == .test && $0.name != room + "Tests" }
+}
+
+// `./dev dropin` alone: the module that an installed FoundationNetworking is. Never in a package graph, where what is compiled before it would be
+// linked to the toolchain's. Library evolution spares its clients the modules below URLLoading.
+if Context.environment["UNCURL_DROPIN"] != nil {
+    let installed: [SwiftSetting] = [
+        .unsafeFlags([
+            "-enable-library-evolution", "-module-link-name", "UncurlDropIn",
+            // The compiled modules are what is installed. 6.3.1 writes interfaces that it cannot read (`nonisolated(nonsending)` of parameters).
+            "-no-verify-emitted-module-interface",
+        ])
+    ]
+    for target in package.targets where ["URLLoading", "Uncurl", "UncurlTestKit"].contains(target.name) {
+        target.swiftSettings = strict + installed
+    }
+    package.targets.append(
+        .target(
+            name: "FoundationNetworking",
+            dependencies: ["URLLoading"],
+            path: "Sources/DropIn",
+            swiftSettings: strict + installed
+        )
+    )
+    package.products.append(
+        .library(name: "UncurlDropIn", type: .dynamic, targets: ["FoundationNetworking", "UncurlTestKit"])
+    )
+}

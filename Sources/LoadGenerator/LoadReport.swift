@@ -1,4 +1,4 @@
-/// What came of a ``LoadTest``.
+/// The figures of a ``LoadTest`` that has run. A value: it may be read on any thread.
 public struct LoadReport: Sendable {
     /// Times, counted in an HdrHistogram of three significant digits.
     public struct Latency: Sendable {
@@ -9,11 +9,16 @@ public struct LoadReport: Sendable {
             self.histogram = histogram
         }
 
+        /// How many times were counted.
         public var count: UInt64 { histogram.count }
+        /// Their sum divided by their number, to the nanosecond.
         public var mean: Duration { .nanoseconds(Int64(clamping: histogram.sum / max(1, histogram.count))) }
+        /// The longest, rounded up to three significant digits.
         public var maximum: Duration { percentile(100) }
 
-        /// The time that `percent` of the requests did not exceed.
+        /// The time that `percent` of the requests did not exceed, rounded up to three significant digits.
+        ///
+        /// - Parameter percent: from 0 to 100; what lies outside counts as the nearer end.
         public func percentile(_ percent: Double) -> Duration {
             let wanted = min(max(percent, 0), 100)
             return .nanoseconds(Int64(clamping: histogram.summary(percentiles: [wanted])?[wanted] ?? 0))
@@ -33,15 +38,17 @@ public struct LoadReport: Sendable {
     public var succeeded: UInt64 { result.metrics.succeeded }
     /// Responses with any other status.
     public var httpErrors: UInt64 { result.metrics.httpErrors }
+    /// Requests that were sent and got no whole response in time, or a wrong one: one of ``sent`` each.
     public var failed: UInt64 { result.metrics.failed }
     /// Under way when the run stopped.
     public var inFlight: UInt64 { result.metrics.inFlight }
-    /// Connections that did not come about.
+    /// Attempts to connect that failed, in name look-up, TCP, proxy or TLS. No request was sent on them.
     public var connectionsFailed: UInt64 { result.metrics.connectionsFailed }
-    /// With a rate: due, and never sent.
+    /// With a rate: requests that came due and were not sent. 0 without a rate.
     public var unsent: UInt64 { result.metrics.schedule?.unsent ?? 0 }
     /// Requests sent a second time (``LoadTest/retries``), each of them once in ``sent``.
     public var sentAgain: UInt64 { result.metrics.sentAgain }
+    /// Redirections that were followed. Each response that led to one is in ``completed``.
     public var redirects: UInt64 { result.metrics.redirects }
     /// Responses by status.
     public var statuses: [Int: UInt64] {
@@ -52,17 +59,19 @@ public struct LoadReport: Sendable {
             }
         )
     }
-    /// The measured part.
+    /// How long the measured part lasted, without warm-up and drain.
     public var measured: Duration { .nanoseconds(Int64(clamping: result.measured)) }
+    /// ``succeeded`` divided by ``measured``. What was answered after the measured part is left out.
     public var successesPerSecond: Double {
         result.perSecond(result.metrics.succeeded - result.metrics.drainedSuccesses)
     }
 
-    /// From the first byte sent to the last received, of successes.
+    /// From the first byte sent to the last received, of successes. Nil if there were none.
     public var raw: Latency? { Latency(result.metrics.success) }
-    /// With a rate: from the instant a request was due, stalls included. The honest one.
+    /// With a rate: from the instant a request was due to the last byte received, so that stalls count. Nil without a
+    /// rate.
     public var corrected: Latency? { Latency(result.metrics.schedule?.corrected) }
-    /// With a rate: how late the load tester itself was.
+    /// With a rate: how late the load tester itself was in noticing that a request was due. Nil without a rate.
     public var sendLag: Latency? { Latency(result.metrics.schedule?.lag) }
     /// What was counted of each name, where the requests have names.
     public var names: [(name: String, completed: UInt64, errors: UInt64, latency: Latency?)] {
@@ -73,6 +82,7 @@ public struct LoadReport: Sendable {
 
     /// Why the load tester, and not the server, set these figures; empty: it kept up.
     public var generatorLimits: [String] { result.generatorLimits }
-    /// As volley's exit status: 0 if all was well.
+    /// `volley`'s exit status for this run: 0 all well; 3 the load tester did not keep up with the rate; 4 requests or
+    /// connections failed, or nothing was completed; 5 some statuses were neither 2xx nor 3xx.
     public var exitStatus: Int32 { result.verdict.rawValue }
 }

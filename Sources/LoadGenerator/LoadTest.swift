@@ -1,7 +1,8 @@
 import Reactor
 import TLS
 
-/// A load test, driven from Swift: what `volley` does on the command line, and with scripts for what it cannot say there.
+/// A load test, driven from Swift: what `volley` does on the command line, and with scripts for what it cannot say
+/// there.
 ///
 /// ```swift
 /// var test = LoadTest(url: "http://127.0.0.1:8080/")
@@ -11,72 +12,92 @@ import TLS
 /// print(report.corrected?.percentile(99) ?? .zero)
 /// ```
 /// Each thread has its own event loop, connections and counters; histograms are added up at the end. Closed loop: each
-/// connection is a virtual user that sends its next request when it has an answer, so stalls hide what was not sent meanwhile. With a
-/// ``rate`` requests are due at exact instants, and latency counts from there.
+/// connection is a virtual user that sends its next request when it has an answer, so stalls hide what was not sent
+/// meanwhile. With a ``rate`` requests are due at exact instants, and latency counts from there.
 public struct LoadTest: Sendable {
-    /// Whom to test; nil starts a server in this process and tests that.
+    /// What to request: an http or https URL. Nil starts a server in this process and tests that.
     public var url: String?
-    /// Virtual users, all threads together; with a rate, the most connections that are opened.
+    /// Virtual users of all threads together, from 1 to 1,000,000; with a rate, the most connections that are opened.
     public var connections = 10
+    /// Threads, each with an event loop of its own: from 1 to ``connections``, at most 1,024.
     public var threads = 1
-    /// How long to measure; with ``requests``, whichever ends first. Not used by ``stages``.
+    /// How long to measure, at most 744 hours; with ``requests``, whichever ends first. ``stages`` have their own.
     public var duration: Duration? = .seconds(10)
     /// How many requests to send; with a rate, how many come due: visits, where a script makes several of one.
     public var requests: UInt64?
-    /// Requests a second, all threads together; nil for a closed loop.
+    /// Requests a second of all threads together, more than 0 and at most 1e9; nil for a closed loop.
     public var rate: Double?
     /// Rates in a row, instead of ``rate``.
     public var stages: [Stage] = []
-    /// Closed loop: the rest of a user after each answer, or after each visit of a script.
+    /// Closed loop: how long a user rests after each answer, or after each visit of a script. It excludes ``rate`` and
+    /// ``stages``.
     public var think: Duration?
-    /// Load before the measured part, in no figure.
+    /// How long the server is loaded before the measured part. Its requests are in no figure.
     public var warmup = Duration.zero
-    /// For a connect, and for a request until its response has ended.
+    /// The limit of a connect, and of a request until its response has ended: more than 0, at most 744 hours.
     public var timeout = Duration.seconds(2)
-    /// A request whose kept connection ends before any byte of its answer is sent once more, where that does no harm (GET, HEAD, OPTIONS,
-    /// TRACE, PUT, DELETE), instead of failing; ``LoadReport/sentAgain`` counts them.
+    /// A request whose kept connection ends before any byte of its answer is sent once more, where that does no harm
+    /// (GET, HEAD, OPTIONS, TRACE, PUT, DELETE), instead of failing; ``LoadReport/sentAgain`` counts them.
     public var retries = false
     /// How long to wait after the end for what is late; nil: a second with a rate, otherwise not at all.
     public var drain: Duration?
-    /// GET, or POST with a body.
+    /// The method; nil for GET, or for POST with a ``body``.
     public var method: String?
+    /// Fields of each request, in this order. Framing fields are refused by ``run()``; a Host replaces the URL's.
     public var headers: [(name: String, value: String)] {
         get { fields.map { ($0.name, $0.value) } }
         set { fields = newValue.map { RequestDescription.Field(name: $0.name, value: $0.value) } }
     }
+    /// The content of each request; nil for none.
     public var body: [UInt8]?
-    /// Redirections that are followed in a row.
+    /// How many redirections in a row are followed. One more is a failure; with 0 a redirection is an answer like
+    /// others.
     public var redirects = 0
-    /// Each virtual user keeps the cookies it is given.
+    /// Whether each virtual user keeps the cookies it is given, by the rules of RFC 6265bis.
     public var keepsCookies = false
-    /// Believe any certificate. Otherwise the system's authorities, or those of ``authorities``.
+    /// Whether any certificate is accepted. If not, the server's chain must end in the system's authorities or in
+    /// ``authorities``.
     public var isInsecure = false
-    /// A file of certificates in PEM, instead of the system's.
+    /// The path of a file of certificates in PEM that replaces the system's authorities.
     public var authorities: String?
-    /// Of everything random.
+    /// The seed of all random choices: the same seed makes the same choices.
     public var seed: UInt64 = 1
-    /// Makes each virtual user's script; called on the user's thread with its number, from 0. A visit begins with the script being
-    /// asked for its first request, and ends when it says so.
+    /// Makes each virtual user's script; called on the user's thread with its number, from 0. A visit begins with the
+    /// script being asked for its first request, and ends when it says so.
     public var script: (@Sendable (_ user: Int) -> UserScript)?
+
+    /// What each virtual user does in a visit, in place of ``script``: the same in async form. It is called on a task
+    /// that prefers the user's loop, again and again in a closed loop, and once for each instant of a ``rate``. A visit
+    /// that throws has ended; one that the run's end overtakes gets a `CancellationError`.
+    public var visit: (@Sendable (_ user: LoadUser) async throws -> Void)?
+    /// The names that requests of scripts and visits may have (``LoadRequest/name``), at most 100: each has figures of
+    /// its own in ``LoadReport/names`` and in every report.
+    public var names: [String] = []
 
     private var fields: [RequestDescription.Field] = []
 
     /// A part of a run with a rate of its own.
     public struct Stage: Hashable, Sendable {
+        /// How long it lasts: more than 0, at most 744 hours.
         public var duration: Duration
         /// At the stage's end, in requests a second.
         public var rate: Double
         /// From the rate before, or 0, evenly to this one; otherwise this one throughout.
         public var isRamp: Bool
 
+        /// A stage of that length and rate. ``LoadTest/run()`` checks both.
         public init(_ duration: Duration, rate: Double, isRamp: Bool = false) {
             (self.duration, self.rate, self.isRamp) = (duration, rate, isRamp)
         }
     }
 
+    /// A test with every setting at its default.
     public init(url: String? = nil) { self.url = url }
 
-    /// Runs it, and blocks the calling thread until it is over.
+    /// Runs the test, and blocks the calling thread until the run is over. Any thread but an event loop's may call it.
+    ///
+    /// - Throws: ``LoadTestError``, before the first connect: a setting, the machine's limits, the certificates or a
+    ///   host name do not allow the run. What fails while it runs is counted in the report.
     public func run() throws(LoadTestError) -> LoadReport {
         LoadReport(try LibraryRun(try options()).run())
     }
@@ -113,7 +134,8 @@ public struct LoadTest: Sendable {
         options.retries = retries
         options.users.redirects = max(0, redirects)
         options.users.keepsCookies = keepsCookies
-        options.users.script = script
+        guard script == nil || visit == nil else { throw .conflictingScripts }
+        (options.users.script, options.users.visit, options.users.names) = (script, visit, names)
         if case .url(let url) = target, url.isSecure { options.security = try security() }
         return options
     }

@@ -126,16 +126,19 @@ public final class TestServer: Sendable {
     /// Final responses whose last octet the kernel has taken.
     public var responsesSent: UInt64 { total(.responses) }
 
+    /// Connections accepted so far.
     public var connectionsAccepted: UInt64 { total(.connections) }
+    /// Octets received so far; over TLS, of ciphertext.
     public var bytesReceived: UInt64 { total(.bytesReceived) }
+    /// Octets sent so far; over TLS, of ciphertext.
     public var bytesSent: UInt64 { total(.bytesSent) }
 
     private func total(_ name: ServerCounters.Name) -> UInt64 { counters.reduce(0) { $0 &+ $1.value(of: name) } }
 
     // MARK: Faults
 
-    /// Puts every loop to sleep once for `span`, as a garbage collection or a swap storm would. Returns when all of them
-    /// sleep: what is sent from then on waits.
+    /// Puts every loop to sleep once for `span`, as a garbage collection or a swap storm would. Returns when all of
+    /// them sleep: what is sent from then on waits.
     public func freeze(for span: Duration) {
         let asleep = Monitor(0)
         for loop in group.loops {
@@ -150,8 +153,8 @@ public final class TestServer: Sendable {
 
     // MARK: Stopping
 
-    /// Stops listening, closes idle connections, lets requests under way finish for at most `limit`, and aborts the rest.
-    /// Returns when the threads have ended. More than once does no harm.
+    /// Stops listening, closes idle connections, lets requests under way finish for at most `limit`, and aborts the
+    /// rest. Returns when the threads have ended. More than once does no harm.
     public func stop(within limit: Duration = .seconds(1)) {
         let isFirst = stopping.update { state in
             guard case .no = state else { return false }

@@ -5,6 +5,7 @@ package enum PercentCoding {
         String(decoding: decodeBytes(text.utf8, plusIsSpace: plusIsSpace), as: UTF8.self)
     }
 
+    /// The same for octets, which may be any.
     package static func decodeBytes(_ bytes: some Collection<UInt8>, plusIsSpace: Bool = false) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)
@@ -58,5 +59,4 @@ package enum PercentCoding {
         default: false
         }
     }
-
 }

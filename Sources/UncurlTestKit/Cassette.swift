@@ -15,7 +15,7 @@ public import Uncurl
 /// in the order of its kind. Any thread.
 public final class Cassette: Sendable {
     /// Whether a cassette replays or records.
-    public enum Mode: Hashable, Sendable {
+    @frozen public enum Mode: Hashable, Sendable {
         /// Replays if the file is there, records otherwise.
         case automatic
         /// Replays. A file that is missing is a ``CassetteError/unreadable(_:reason:)``.
@@ -25,7 +25,7 @@ public final class Cassette: Sendable {
     }
 
     /// What of two requests must be the same.
-    public enum Part: Hashable, Sendable {
+    @frozen public enum Part: Hashable, Sendable {
         /// The method, such as `GET`.
         case method
         /// With its query, in any order.
@@ -279,7 +279,7 @@ extension Cassette: TestKitSource {
 }
 
 /// What is wrong with a recording.
-public enum CassetteError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
+@frozen public enum CassetteError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
     /// The file is missing, or is no HTTP Archive.
     case unreadable(URL, reason: String)
     /// The recording cannot be written to the file.

@@ -19,7 +19,7 @@ public import Uncurl
 /// last is asked first. A request that no stub is for fails, and stands in ``unmatched``. Any thread.
 public final class Stubs: Sendable {
     /// What becomes of requests that no stub matches.
-    public enum Unmatched: Hashable, Sendable {
+    @frozen public enum Unmatched: Hashable, Sendable {
         /// They fail with `URLError.resourceUnavailable`, and words that name the request and the stubs.
         case fails
         /// The network loads them.

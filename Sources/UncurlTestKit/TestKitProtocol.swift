@@ -10,9 +10,12 @@ protocol TestKitSource: Sendable {
 
 /// The loading class that asks the source of its session's configuration. All configurations share the class; each has
 /// a source of its own.
-final class TestKitProtocol: URLProtocol, @unchecked Sendable {
-    // `@unchecked`: an instance's methods are called one after the other; what it does later uses its client, which any
-    // thread may.
+final class TestKitProtocol: URLProtocol {
+    /// `@unchecked`: an instance's methods are called one after the other; what it does later uses its client, which
+    /// any thread may.
+    private struct Loading: @unchecked Sendable {
+        let instance: TestKitProtocol
+    }
 
     private let loading = Mutex<Task<Void, Never>?>(nil)
 
@@ -34,8 +37,9 @@ final class TestKitProtocol: URLProtocol, @unchecked Sendable {
     override func startLoading() {
         guard let source = Self.source(of: task), let client else { return }
         let asked = StubbedRequest(request, body: Self.body(of: request))
+        let me = Loading(instance: self)
         let task = Task {
-            await self.play(await source.steps(for: asked), source.clock, client)
+            await me.instance.play(await source.steps(for: asked), source.clock, client)
         }
         loading.withLock { $0 = task }
     }

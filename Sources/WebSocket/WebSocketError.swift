@@ -77,7 +77,7 @@ extension ProtocolViolation: CustomStringConvertible {
         case .strayContinuation: "a continuation of no message"
         case .interleavedMessage: "a message within another"
         case .shortClose: "a close frame of one octet"
-        case .closeCode(let code): "the close code \(code), which nobody may send"
+        case .closeCode(let code): "the close code \(code), which no peer may send"
         }
     }
 }

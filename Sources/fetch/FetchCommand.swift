@@ -1,4 +1,5 @@
 import Glibc
+import HTTP1
 import HTTPEngine
 import Reactor
 
@@ -15,6 +16,9 @@ struct FetchCommand {
             switch try FetchOptions.parse(arguments) {
             case .help:
                 try BlockingOutput.writeAll(FetchOptions.usage, to: BlockingOutput.standard)
+                return .good
+            case .version:
+                try BlockingOutput.writeAll("fetch \(PackageVersion.text)\n", to: BlockingOutput.standard)
                 return .good
             case .run(let options):
                 let loop = try EventLoop()

@@ -20,6 +20,7 @@ struct FetchOptions: Equatable {
 
     enum Parsed: Equatable {
         case help
+        case version
         case run(FetchOptions)
     }
 
@@ -44,6 +45,7 @@ struct FetchOptions: Equatable {
           -k, --insecure  believe any certificate
           --cacert FILE   believe the authorities in this file of PEM, not the system's
           -x, --proxy URL  by this proxy: http, https, socks5 or socks5h
+          --version       write the version
 
         Exit status: 0 all well; 1 the command line is not usable, and nothing was sent; 4 a transfer failed;
         5 all were answered, but some with a status of 400 or more.
@@ -75,10 +77,11 @@ struct FetchOptions: Equatable {
                 guard let text = rest.popFirst() else { throw Mistake(description: "-x wants the URL of a proxy") }
                 options.proxy = try proxy(text)
             case "-h", "--help": return .help
+            case "--version": return .version
             default:
                 throw Mistake(
                     description:
-                        "\(argument.debugDescription) is no flag: use -b, -i, -q, -T, -k, --cacert, -x or --help"
+                        "\(argument.debugDescription) is no flag: use -b, -i, -q, -T, -k, --cacert, -x, --version or --help"
                 )
             }
         }

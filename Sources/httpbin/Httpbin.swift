@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Glibc
+internal import HTTP1
 internal import Reactor
 internal import TLS
 internal import TestServer
@@ -8,10 +9,11 @@ internal import TestServer
 ///
 /// Mistakes are one line on the error stream and status 1.
 @main
-struct Httpbin: ParsableArguments {
+struct Httpbin: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "httpbin",
-        abstract: "An HTTP/1.1 test server with httpbin's routes."
+        abstract: "An HTTP/1.1 test server with httpbin's routes.",
+        version: "httpbin \(PackageVersion.text)"
     )
 
     @Option(help: ArgumentHelp("The address to listen on: IPv4, IPv6 or localhost.", valueName: "address"))

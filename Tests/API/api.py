@@ -1,8 +1,12 @@
 #!/usr/bin/env python3
-"""Compares a module's public API with a list. ./dev api
+"""Compares the public API of modules with lists. ./dev api
 
   api.py list MODULE [OPTION...]                 prints the list of a compiled module
   api.py check LIST MODULE [OPTION...]           says what of LIST the module lacks or declares otherwise
+  api.py record FOLDER MODULE,… [OPTION...]      writes the list of each of our own modules into FOLDER
+  api.py breaks FOLDER CHANGELOG MODULE,… [OPTION...]
+                                                 says what of those lists the modules lack or declare otherwise, where no code
+                                                 span below Changed, Removed or Deprecated of what is unreleased names it
 
 OPTIONs go to swift-symbolgraph-extract, as `-I FOLDER`. Tests/API/foundationnetworking.tsv was made by
 `api.py list FoundationNetworking` with the toolchain that its first line names.
@@ -56,9 +60,9 @@ def is_unavailable(symbol):
 
 
 def text(symbol):
-    """The declaration in one line; a stored property's and a computed one's look the same from outside."""
+    """The declaration in one line; a stored property's and a computed one's look the same from outside, and `@frozen` forbids nothing."""
     words = "".join(part["spelling"] for part in symbol["declarationFragments"])
-    return re.sub(r"\s+", " ", words).removesuffix(" { get set }")
+    return re.sub(r"\s+", " ", words).removeprefix("@frozen ").removesuffix(" { get set }")
 
 
 def settable(module, options, properties):
@@ -151,11 +155,51 @@ def check(wanted, have):
     return bool(missing or different)
 
 
+def lines(module, options):
+    for one in sorted(set(declarations(module, options)), key=lambda one: one[:4]):
+        yield "\t".join([*one[:4], ", ".join(sorted(one.conformances))])
+
+
+def unreleased(changelog):
+    """The words in code spans of what the next version changes or removes."""
+    section = re.search(r"^## \[Unreleased\]$(.*?)(?=^## |\Z)", pathlib.Path(changelog).read_text(), re.M | re.S)
+    parts = re.split(r"^### ", section.group(1), flags=re.M) if section else []
+    told = [part for part in parts if part.startswith(("Changed", "Removed", "Deprecated"))]
+    return {word for part in told for span in re.findall(r"`([^`]+)`", part) for word in re.findall(r"\w+", span)}
+
+
+def breaks(folder, changelog, modules, options):
+    """A path is named by its last component, or by one of the types that it stands in."""
+    named, found = unreleased(changelog), 0
+    for module in modules:
+        wanted, have = by_path(read(pathlib.Path(folder, f"{module}.tsv"))), by_path(declarations(module, options))
+        for path in sorted(wanted):
+            lacking = [one for one in wanted[path] if not any(satisfies(ours, one) for ours in have.get(path, []))]
+            if not lacking:
+                continue
+            parts = path.split(".")
+            gone = next((count for count in range(1, len(parts) + 1) if ".".join(parts[:count]) not in have), len(parts))
+            if any(re.match(r"\w*", part).group() in named for part in parts[:gone]):
+                continue
+            found += 1
+            print(f"break in {module}: {path}")
+            for one in lacking:
+                print("    was", show(one))
+            for ours in have.get(path, []):
+                print("    is ", show(ours))
+    print(f"api: {len(modules)} modules, {found} breaks that {changelog} does not name")
+    return bool(found)
+
+
 def main(arguments):
     match arguments:
         case ["list", module, *options]:
-            for one in sorted(set(declarations(module, options)), key=lambda one: one[:4]):
-                print(*one[:4], ", ".join(sorted(one.conformances)), sep="\t")
+            print(*lines(module, options), sep="\n")
+        case ["record", folder, modules, *options]:
+            for module in modules.split(","):
+                pathlib.Path(folder, f"{module}.tsv").write_text("\n".join(lines(module, options)) + "\n")
+        case ["breaks", folder, changelog, modules, *options]:
+            return breaks(folder, changelog, modules.split(","), options)
         case ["check", listed, module, *options]:
             return check(read(listed), declarations(module, options))
         case _:

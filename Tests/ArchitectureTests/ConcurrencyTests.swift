@@ -1,11 +1,16 @@
+import TestSupport
 import Testing
 
 /// Where Swift concurrency ends and where the compiler's checks are put aside.
-@Suite("Concurrency")
+@Suite("Concurrency", .ownThread)
 struct ConcurrencyTests {
     /// Files below the rooms of `async`, with what they need it for.
     private static let mayAwait: [String: String] = [
-        "Sources/Reactor/Loop/LoopExecutor.swift": "the loop as a task executor"
+        "Sources/Reactor/Loop/LoopExecutor.swift": "the loop as a task executor",
+        "Sources/LoadGenerator/LoadTest.swift": "a program's visits in async form",
+        "Sources/LoadGenerator/Users/LoadUser.swift": "the same: tasks that prefer the user's loop",
+        "Sources/LoadGenerator/Users/UserOptions.swift": "the same",
+        "Sources/LoadGenerator/Workers/VirtualUserVisits.swift": "the same",
     ]
 
     /// Every `@unchecked Sendable`, and why the compiler cannot see that it holds.

@@ -1,16 +1,30 @@
+import TestSupport
 import Testing
 
-@Suite("Documentation")
+@Suite("Documentation", .ownThread)
 struct DocumentationTests {
     /// Rooms in which nothing public lacks its words. A room is added by its name and never taken out.
     static let documented = [
-        "HTTP1", "HTTPEngine", "HTTPSemantics", "Reactor", "TLS", "Uncurl", "UncurlExtras", "UncurlTestKit",
-        "UncurlXML",
-        "WebSocket",
+        "HTTP1", "HTTPEngine", "HTTPSemantics", "LoadGenerator", "LoadReports", "Reactor", "TLS", "TestServer",
+        "TextCoding", "URLLoading",
+        "Uncurl", "UncurlExtras", "UncurlTestKit", "UncurlXML", "WebSocket",
     ]
 
-    /// Of all rooms: a member may implement what a protocol of another room requires.
-    private static let declarations = PublicDeclarations(of: SourceTree.sources)
+    /// Rooms in which comments are no wider than code: those, and others that have nothing public.
+    static let narrow = documented + ["LocustWorker", "fetch", "httpbin", "volley"]
+
+    /// Of all rooms: a member may implement what a protocol of another room requires. What TextCoding has is there for the other
+    /// rooms alone, so that it counts as public.
+    private static let declarations = PublicDeclarations(
+        of: SourceTree.sources.map { file in
+            guard file.room == "TextCoding" else { return file }
+            return SourceTree.File(
+                path: file.path,
+                text: file.text,
+                code: file.code.replacing(/(?m)\bpackage\b/, with: "public")
+            )
+        }
+    )
     private static let undocumented = declarations.undocumented
 
     @Test("every public declaration is documented", arguments: documented)
@@ -21,7 +35,7 @@ struct DocumentationTests {
         #expect(missing.isEmpty, "without documentation:\n\(missing)")
     }
 
-    @Test("comments are no wider than code; tables may be", arguments: documented)
+    @Test("comments are no wider than code; tables may be", arguments: narrow)
     func width(room: String) {
         for file in SourceTree.sources where file.room == room {
             for (number, line) in file.text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
@@ -65,7 +79,7 @@ struct DocumentationTests {
         )
         #expect(
             found.all.map { ($0.scope + [$0.name]).joined(separator: ".") } == [
-                "A", "A.b", "A.d", "A.==", "A.init(_:to:)", "A.K", "A.K.l", "A.K.o", "A.subscript(r:)",
+                "A", "A.b", "A.d", "A.==", "A.init(_:to:)", "A.K", "A.K.l", "A.K.n", "A.K.o", "A.subscript(r:)",
                 "t(u:_:)", "K.w()", "A.y", "AA", "AA.AB", "AA.ac(_:)", "AA.ae", "AK", "AH", "AH.ai()",
                 "AH.aj()",
             ]

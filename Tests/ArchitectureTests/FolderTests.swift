@@ -1,52 +1,109 @@
+import TestSupport
 import Testing
 
 /// The folders within rooms: each answers one question, and arrows between them have one direction.
-@Suite("Folders")
+@Suite("Folders", .ownThread)
 struct FolderTests {
     /// By room and folder, the folders whose types its files may name. A file at the top of its room is in the folder
     /// "".
     static let allowed: [String: [String: Set<String>]] = [
         "Uncurl": [
             "": [],
+            // What an error of any kind says of itself.
+            "Words": [],
             // What messages are made of.
             "Fields": [],
             "Parameters": [],
             "JSON": ["Fields", "Parameters"],
             "Multipart": [],
             "Compression": [],
-            "Answers": ["Fields", "JSON"],
+            "Answers": ["Fields", "JSON", "Words"],
             // What may go wrong.
             "Security": [],
-            "Errors": ["Answers", "Compression", "Multipart", "Parameters", "Security"],
+            "Errors": ["Answers", "Compression", "Multipart", "Parameters", "Security", "Words"],
             // What a program says of a request and of its answer.
             "RequestSerializers": ["Compression", "Errors", "Fields", "JSON", "Multipart", "Parameters"],
             "ResponseSerializers": ["Answers", "Errors", "Fields", "JSON", "Parameters"],
-            "Interceptors": ["Errors", "Fields"],
+            "Interceptors": ["Errors", "Fields", "Reachability", "Words"],
+            "Hooks": ["Errors"],
             "Requests": [
-                "Answers", "Compression", "Fields", "Interceptors", "Multipart", "Parameters", "RequestSerializers",
+                "Answers", "Compression", "Fields", "Hooks", "Interceptors", "Multipart", "Parameters",
+                "RequestSerializers",
             ],
-            "Monitors": ["Errors", "Requests"],
+            "Monitors": ["Errors", "Hooks", "Requests"],
+            "Control": ["Errors", "Monitors", "Requests"],
             "Adapters": ["Errors", "Interceptors", "Monitors"],
-            "Streams": ["Errors"],
+            "Streams": ["Errors", "Words"],
             "Reachability": [],
             // How a request comes to its answer.
             "Settings": [
-                "Errors", "Interceptors", "Monitors", "RequestSerializers", "Requests", "ResponseSerializers",
-                "Security",
+                "Control", "Errors", "Hooks", "Interceptors", "Monitors", "RequestSerializers", "Requests",
+                "ResponseSerializers", "Security",
             ],
             "Downloads": ["Answers", "Errors", "Settings"],
             "Responses": ["Answers", "Downloads", "Errors", "Multipart", "ResponseSerializers"],
-            "Tasks": ["Downloads", "Errors", "Requests", "Settings"],
+            "Tasks": ["Downloads", "Errors", "Hooks", "Monitors", "Requests", "Responses", "Settings"],
             "Managers": [
-                "Downloads", "Errors", "Fields", "Interceptors", "Monitors", "RequestSerializers", "Requests",
+                "Control", "Downloads", "Errors", "Fields", "Hooks", "Interceptors", "Monitors", "RequestSerializers",
+                "Requests",
                 "ResponseSerializers", "Responses", "Security", "Settings", "Tasks",
             ],
             "Transfers": [
-                "Answers", "Downloads", "Errors", "Fields", "Interceptors", "Managers", "Monitors", "Multipart",
+                "Answers", "Control", "Downloads", "Errors", "Fields", "Interceptors", "Managers", "Monitors",
+                "Multipart",
                 "Parameters", "Requests", "ResponseSerializers", "Responses", "Settings", "Streams", "Tasks",
             ],
             "Operations": [
-                "Answers", "Errors", "Managers", "Requests", "ResponseSerializers", "Responses", "Settings", "Tasks",
+                "Answers", "Control", "Errors", "Fields", "Hooks", "Interceptors", "Managers", "Monitors", "Parameters",
+                "Requests", "ResponseSerializers", "Responses", "Settings", "Tasks", "Transfers",
+            ],
+        ],
+        "URLLoading": [
+            "": [],
+            // What all the others use.
+            "Messages": [],
+            "Errors": [],
+            "Questions": [],
+            "Proxies": [],
+            "Stores": ["Messages"],
+            "Metrics": ["Messages"],
+            "Bridges": ["Credentials", "Messages"],
+            "Downloads": ["Errors", "Stores"],
+            "Channels": ["Errors", "Messages"],
+            "Captured": ["Errors"],
+            // What a program sees, and what is kept for it.
+            "Session": [
+                "Cache", "Channels", "Cookies", "Credentials", "Downloads", "Errors", "Messages", "Metrics",
+                "Questions",
+            ],
+            "Cache": ["Messages", "Session", "Stores"],
+            "Cookies": ["Messages", "Session", "Stores"],
+            "Credentials": ["Errors", "Messages", "Session", "Stores"],
+            "Streaming": ["Channels", "Errors", "Messages", "Session"],
+            // What a session is for its loader, and how its user is told and asked.
+            "Settings": ["Cache", "Cookies", "Credentials", "Messages", "Proxies", "Session"],
+            "Connections": ["Credentials", "Messages", "Questions", "Session", "Settings"],
+            "Telling": [
+                "Cache", "Captured", "Channels", "Credentials", "Downloads", "Errors", "Messages", "Metrics",
+                "Questions", "Session",
+            ],
+            "Background": ["Channels", "Downloads", "Errors", "Messages", "Session", "Stores", "Telling"],
+            "Requests": ["Errors", "Messages", "Session", "Settings"],
+            "Engine": [
+                "Background", "Connections", "Credentials", "Messages", "Requests", "Session", "Settings", "Telling",
+            ],
+            // Where answers come from.
+            "LocalLoading": ["Engine", "Errors", "Messages"],
+            "ProtocolClasses": [
+                "Cache", "Credentials", "Engine", "Errors", "Messages", "Requests", "Session", "Settings",
+            ],
+            "Stream": ["Captured", "Channels", "Engine", "Errors", "Requests", "Session"],
+            "WebSocket": ["Channels", "Engine", "Errors", "Session"],
+            // How a task comes to its answer.
+            "Tasks": [
+                "Background", "Cache", "Captured", "Channels", "Connections", "Credentials", "Downloads", "Engine",
+                "Errors", "LocalLoading", "Messages", "Metrics", "ProtocolClasses", "Questions", "Requests",
+                "Session", "Settings", "Stream", "Telling", "WebSocket",
             ],
         ],
         // Each folder is a part of HTTP's semantics.
@@ -57,6 +114,7 @@ struct FolderTests {
             "Authentication": ["URLs"],
             "Caching": ["Redirects", "URLs"],
             "Cookies": ["URLs"],
+            "Forms": [],
             "Redirects": ["URLs"],
             "Resumption": [],
             "Retries": [],
@@ -141,6 +199,18 @@ struct FolderTests {
                 "Verification",
             ],
         ],
+        "WebSocket": [
+            // What may go wrong, and the kinds of frames.
+            "": [],
+            // Do both ends agree?
+            "Handshake": [""],
+            // What is the next frame?
+            "Frames": [""],
+            // When is a message whole, and is it text?
+            "Messages": ["", "Frames"],
+            // What may be said now, and how does it end?
+            "Conversation": ["", "Frames", "Handshake", "Messages"],
+        ],
         "LoadGenerator": [
             // A program's front.
             "": ["Histograms", "Plan", "Requests", "Results", "Running", "Schedule", "Text", "Users"],
@@ -154,10 +224,11 @@ struct FolderTests {
             // What is sent, when, and by whom.
             "Schedule": ["Text"],
             "Requests": ["Schedule", "System", "Text"],
-            "Users": ["Metrics", "Requests"],
-            "Plan": ["Metrics", "Requests", "Schedule", "System", "Text", "Thresholds", "Users"],
+            "Users": ["Metrics", "Requests", "Text"],
+            "Scenarios": ["Requests", "Schedule", "Text", "Users"],
+            "Plan": ["Metrics", "Requests", "Scenarios", "Schedule", "System", "Text", "Thresholds", "Users"],
             // The run.
-            "Workers": ["Metrics", "Plan", "Requests", "Schedule", "System", "Text", "Users"],
+            "Workers": ["Metrics", "Plan", "Requests", "Scenarios", "Schedule", "System", "Text", "Users"],
             "Results": ["Metrics", "Plan", "Text", "Thresholds"],
             "Running": ["Metrics", "Plan", "Results", "System", "Text", "Workers"],
         ],
@@ -169,6 +240,9 @@ struct FolderTests {
             "HTML": ["Documents", "Histograms"],
             "Lines": ["Documents"],
             "Prometheus": [],
+            "OpenTelemetry": ["Prometheus"],
+            // What pipelines show: tests, annotations, pages.
+            "Pipelines": ["Text"],
             // Several reports.
             "Merging": ["Documents", "Histograms", "Text"],
             "Comparing": ["Documents"],
@@ -183,12 +257,15 @@ struct FolderTests {
             // How a text becomes a value, or a complaint.
             "Values": [],
             "Inputs": ["Values"],
+            "Scenarios": ["Values"],
             "Output": ["Values"],
-            "Flags": ["Inputs", "Output", "Values"],
+            "Flags": ["Inputs", "Output", "Scenarios", "Values"],
             // What the terminal shows while a run goes on.
             "Terminal": [],
             "Runs": ["Flags", "Output", "Terminal", "Values"],
-            "Commands": ["Flags", "Output", "Runs", "Values"],
+            // A run of several machines.
+            "Parts": ["Flags", "Output", "Runs", "Values"],
+            "Commands": ["Flags", "Output", "Parts", "Runs", "Scenarios", "Values"],
         ],
         "TestServer": [
             "": ["Server"],
@@ -200,11 +277,20 @@ struct FolderTests {
         ],
     ]
 
+    /// The arrows that lead back to where they began, by room, each with what forces it.
+    private static let back: [String: [(from: String, to: String, reason: String)]] = [
+        "URLLoading": [
+            ("Cache", "Session", "Apple's open `URLCache.storeCachedResponse(_:for:)` and its like take data tasks"),
+            ("Cookies", "Session", "Apple's open `HTTPCookieStorage.storeCookies(_:for:)` takes a task"),
+            ("Credentials", "Session", "Apple's `URLCredentialStorage.set(_:for:task:)` and its like take tasks"),
+        ]
+    ]
+
     /// The most files of a room that may all refer to each other.
     private static let largestCircle = [
         "HTTP1": 2, "HTTPEngine": 4, "HTTPSemantics": 3, "LoadGenerator": 4, "LoadReports": 3, "LocustWorker": 1,
         "Reactor": 2, "TestServer": 3,
-        "TLS": 6, "URLLoading": 59, "Uncurl": 5, "UncurlExtras": 3, "UncurlTestKit": 1, "UncurlXML": 2,
+        "TLS": 6, "URLLoading": 20, "Uncurl": 5, "UncurlExtras": 3, "UncurlTestKit": 1, "UncurlXML": 2,
         "volley": 4, "WebSocket": 1,
     ]
 
@@ -231,9 +317,15 @@ struct FolderTests {
         }
     }
 
-    @Test("no arrows between a room's folders lead back to where they began", arguments: allowed.keys.sorted())
+    @Test(
+        "no arrows between a room's folders lead back to where they began, but for those with a reason",
+        arguments: allowed.keys.sorted()
+    )
     func noCircles(room: String) throws {
         var left = try #require(Self.allowed[room])
+        let back = Self.back[room] ?? []
+        for arrow in back { #expect(left[arrow.from]?.remove(arrow.to) != nil, "\(arrow)") }
+        #expect(Set(back.flatMap { [$0.from, $0.to] }).count <= 4)
         while let free = left.first(where: { $0.value.isDisjoint(with: left.keys) }) { left[free.key] = nil }
         #expect(left.isEmpty, "\(left.keys.sorted()) are in circles, or behind them")
     }

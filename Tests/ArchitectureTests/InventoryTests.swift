@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The feature inventory in Uncurl's documentation, and the tests that prove its rows.
-@Suite("Inventory")
+@Suite("Inventory", .ownThread)
 struct InventoryTests {
     private struct Row {
         let id: String

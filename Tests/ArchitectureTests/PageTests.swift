@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The pages that a newcomer reads: their lengths, and that each link leads somewhere.
-@Suite("Pages")
+@Suite("Pages", .ownThread)
 struct PageTests {
     /// Every page of the repository: those at its top, and those in its folders.
     private static let pages: [SourceTree.File] = {

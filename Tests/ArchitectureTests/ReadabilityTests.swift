@@ -1,6 +1,7 @@
+import TestSupport
 import Testing
 
-@Suite("Readability")
+@Suite("Readability", .ownThread)
 struct ReadabilityTests {
     private static let files = SourceTree.sources
 

@@ -1,7 +1,8 @@
+import TestSupport
 import Testing
 
 /// Which rooms there are, and which way the arrows point.
-@Suite("Rooms")
+@Suite("Rooms", .ownThread)
 struct RoomTests {
     /// What a room's files may import. An arrow is an import; none goes up or sideways.
     private static let allowed: [String: Set<String>] = [
@@ -24,6 +25,8 @@ struct RoomTests {
             "Foundation", "FoundationEssentials", "Dispatch", "HTTPEngine", "HTTPSemantics", "HTTP1", "Reactor", "TLS",
             "WebSocket", "CZlib", "Glibc", "Synchronization",
         ],
+        // The module FoundationNetworking of an installation.
+        "DropIn": ["URLLoading", "Foundation"],
         // What people type. Below it lies Foundation's vocabulary, and of the engine what a policy decides on.
         "Uncurl": [
             "URLLoading", "Foundation", "FoundationEssentials", "Dispatch", "HTTPEngine", "HTTPSemantics", "HTTP1",
@@ -41,7 +44,7 @@ struct RoomTests {
             "TextCoding", "TLS", "Reactor", "HTTP1", "WebSocket", "CZlib", "COpenSSL", "CLinux", "Glibc",
             "Synchronization",
         ],
-        "httpbin": ["TestServer", "TLS", "Reactor", "CLinux", "Glibc", "ArgumentParser"],
+        "httpbin": ["TestServer", "TLS", "Reactor", "HTTP1", "CLinux", "Glibc", "ArgumentParser"],
         // The smallest program on the engine: no package, so that its `ldd` shows what the engine brings.
         "fetch": ["HTTPEngine", "HTTP1", "Reactor", "TLS", "Glibc"],
         // The load tester without its command line.
@@ -52,11 +55,17 @@ struct RoomTests {
             "Histogram",
         ],
         // What is written of a run, and read again.
-        "LoadReports": ["LoadGenerator", "HTTPEngine", "Reactor", "TLS", "CLinux", "Glibc", "Synchronization"],
+        "LoadReports": [
+            "TextCoding", "LoadGenerator", "HTTPEngine", "HTTP1", "Reactor", "TLS", "CLinux", "Glibc",
+            "Synchronization",
+        ],
         // A Locust master's words, and a run that follows them.
         "LocustWorker": ["LoadGenerator", "HTTPEngine", "Reactor", "TLS", "CLinux", "Glibc"],
         "volley": [
-            "TextCoding", "LoadGenerator", "LoadReports", "LocustWorker", "HTTPEngine", "Reactor", "TLS", "TestServer",
+            "TextCoding", "LoadGenerator", "LoadReports", "LocustWorker", "HTTPEngine", "HTTPSemantics", "HTTP1",
+            "Reactor",
+            "TLS",
+            "TestServer",
             "CLinux",
             "Glibc", "ArgumentParser",
         ],
@@ -90,7 +99,7 @@ struct RoomTests {
 
     @Test("no room below URLLoading links Foundation, whatever its table says")
     func noFoundation() {
-        let above: Set = ["URLLoading", "Uncurl", "UncurlExtras", "UncurlXML", "UncurlTestKit"]
+        let above: Set = ["URLLoading", "DropIn", "Uncurl", "UncurlExtras", "UncurlXML", "UncurlTestKit"]
         for (room, modules) in Self.allowed where !above.contains(room) {
             #expect(!modules.contains { $0.hasPrefix("Foundation") }, "\(room)")
         }

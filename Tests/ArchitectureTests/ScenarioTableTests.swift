@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 
-/// The forty things that go wrong for a client of HTTP, and what must come of each. A test of each bears its number:
-/// "Scenario 14: …".
-@Suite("Scenarios")
+/// The forty things that go wrong for a client of HTTP, and what must come of each. A test of each bears its number as a
+/// trait: `.scenario(14)`.
+@Suite("Scenarios", .ownThread)
 struct ScenarioTableTests {
     static let table: [(number: Int, fault: String, outcome: String)] = [
         (1, "port closed", "a refusal at once, and the next address is tried"),
@@ -54,12 +55,11 @@ struct ScenarioTableTests {
         (40, "cancels and resets at random", "one outcome each; everything returns to nothing"),
     ]
 
-    /// Numbers after the word, up to the colon: "Scenarios 13 and 18: …".
+    /// Numbers of the traits in a file.
     private static func numbers(in text: String) -> Set<Int> {
         var found: Set<Int> = []
-        for part in text.components(separatedBy: "\"Scenario").dropFirst() {
-            let label = part.prefix { $0 != ":" && $0 != "\"" }
-            found.formUnion(label.split { !$0.isNumber }.compactMap { Int($0) })
+        for part in text.components(separatedBy: ".scenario(").dropFirst() {
+            found.formUnion(part.prefix { $0 != ")" }.split { !$0.isNumber }.compactMap { Int($0) })
         }
         return found
     }

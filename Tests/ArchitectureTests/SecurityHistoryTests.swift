@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The page of others' faults, and the tests that it names.
-@Suite("History of others' faults")
+@Suite("History of others' faults", .ownThread)
 struct SecurityHistoryTests {
     private struct Row {
         let cells: [String]
@@ -44,9 +45,7 @@ struct SecurityHistoryTests {
         var found: [String: Set<String>] = [:]
         for file in files {
             let titles = literals(behind: "@Test(", in: file.text)
-            let types = file.text.components(separatedBy: "@Suite struct ").dropFirst().map { piece in
-                String(piece.prefix { $0.isLetter || $0.isNumber })
-            }
+            let types = file.text.matches(of: /@Suite(?:\([^"\n]*\))?\s+struct (\w+)/).map { String($0.output.1) }
             for suite in literals(behind: "@Suite(", in: file.text) + types {
                 found[suite, default: []].formUnion(titles)
             }

@@ -1,39 +1,26 @@
+import TestSupport
 import Testing
 
 /// Fields that files besides a class's own may change. Each is listed with its reason: a reader of one file cannot see who writes it.
-@Suite("Shared fields")
+@Suite("Shared fields", .ownThread)
 struct SharedFieldsTests {
     /// The rooms whose classes are looked at.
-    static let rooms = ["HTTP1", "HTTPEngine", "Reactor", "TLS", "WebSocket"]
+    static let rooms = [
+        "HTTP1", "HTTPEngine", "LoadGenerator", "LoadReports", "LocustWorker", "Reactor", "TLS", "TestServer",
+        "URLLoading", "WebSocket",
+    ]
 
     /// By class, the variables that other files of its room set or change, by reason.
     static let allowed: [String: [(reason: String, fields: [String])]] = [
         "Engine": [
             ("the program sets it", ["observer"]),
+            ("a scratch that the parser of every connection uses in turn: it is swapped out and in", ["head"]),
+            ("offered with an outcome, and taken by the request that the delegate starts from there", ["warm"]),
             (
-                "tables of what lives on the engine; each file adds and removes its own kind",
+                "values that keep their own rules",
                 [
-                    "connections", "dials", "hosts", "lastHost", "probes",
-                ]
-            ),
-            (
-                "a scratch or shelf that every connection of the loop uses in turn",
-                ["head", "readings", "spareDecoders"]
-            ),
-            (
-                "queues of hosts and dials that wait for room, fed wherever a connection ends",
-                [
-                    "descriptorLine", "descriptorTimer", "starved",
-                ]
-            ),
-            (
-                "between an outcome and the next request, EngineEndings and EngineConnections pass it on",
-                ["untold", "warm"]
-            ),
-            (
-                "counts and memories, noted where it happens",
-                [
-                    "closingServers", "connectionsOpened", "localAddresses", "strayConnections",
+                    "closingServers", "connections", "descriptorLine", "dials", "hosts", "localAddresses", "probes",
+                    "readings", "spareDecoders", "starved",
                 ]
             ),
         ],
@@ -42,31 +29,47 @@ struct SharedFieldsTests {
             ("the step under way: the steps that a proxy answers stand in a file of their own", ["step"])
         ],
         "Exchange": [
-            (
-                "the request and its delegate; a farewell moves the delegate and the report out",
-                [
-                    "delegate", "report", "request",
-                ]
-            ),
-            (
-                "states of the exchange, which its engine and its connection change",
-                [
-                    "decoder", "expectationFailed", "expected", "isPaused", "isSendingHeld", "lastActivity", "phase",
-                    "proxyAttempt", "receiving", "sending", "throttle",
-                ]
-            ),
+            ("counts and instants, noted where it happens", ["report"]),
+            ("the request's way out, which ConnectionSending alone moves along", ["sending"]),
         ],
-        "TLSSession": [
-            ("the machine's state: reading and writing are two files", ["state"]),
+        "Worker": [
             (
-                "what OpenSSL's callbacks find out, each in the file of its question",
-                [
-                    "anchors", "delayed", "identity", "offer", "offered", "pathToStaple", "question", "rulesCount",
-                    "strangeProtocol", "trust",
-                ]
+                "what is left to send and what is under way: requests, handshakes, swarms and virtual users count it",
+                ["budget", "running", "singles"]
             ),
+            ("how many connections a swarm's master wants", ["wanted"]),
+            ("when a connection may be opened: each outcome that costs one tells it", ["pacer"]),
+        ],
+        "TaskLoader": [
+            ("a value: what every step is about", ["attempt"]),
+            ("values that keep their own rules", ["delivery", "record"]),
+        ],
+        "SessionEngine": [
+            ("a value that keeps its own rules, whose memory each answer changes", ["authorizations"]),
+            ("the last request: the next may say the same", ["lastPlan"]),
+        ],
+        "StreamLoad": [
+            (
+                "what both directions have come to: barriers and the connection's news change it",
+                ["input", "reading", "state", "writes", "writing"]
+            )
+        ],
+        "URLSessionTask": [
+            ("how far its load has come, which the session's home and engine move along", ["stage"]),
+            ("set by its session before anything else has the task", ["isTakenIn"]),
+        ],
+        "NSURLRequest": [("the request that the object is a shell of", ["request"])],
+        "TLSSession": [
+            ("values that keep their own rules", ["delayed", "findings", "offer"]),
+            ("the answer about a certificate, which TLSSessionIdentity alone moves along", ["identity"]),
         ],
     ]
+
+    /// The reason of fields whose type no other file can change but by its methods.
+    static let ruled = "values that keep their own rules"
+
+    /// Classes that others drive, whose every variable counts.
+    static let driven: Set<String> = ["Exchange"]
 
     /// By class, its variables that can be set from another file, for classes that have one.
     private static func shared(in room: String) -> [String: Set<String>] {
@@ -83,7 +86,7 @@ struct SharedFieldsTests {
                 file.path != owner.path
                     && file.code.matches(of: /(?m)^(?:public )?extension (\w+)/).contains { $0.1 == name }
             }
-            if isSplit { found[name] = variables(of: name, in: owner.code) }
+            if isSplit || driven.contains(name) { found[name] = variables(of: name, in: owner.code) }
         }
         return found
     }
@@ -94,7 +97,9 @@ struct SharedFieldsTests {
         var isInside = false
         for line in code.split(separator: "\n") {
             let words = line.split { !$0.isLetter && !$0.isNumber && $0 != "_" }
-            if depth == 0, words.contains("class"), words.contains(Substring(name)) { isInside = true }
+            if depth == 0, words.contains("class") || words.contains("struct"), words.contains(Substring(name)) {
+                isInside = true
+            }
             if depth == 1, isInside, let match = line.firstMatch(of: /^\s*((?:[\w@()]+ )*)var (\w+)(.*)/) {
                 let modifiers = match.1
                 let isHidden = modifiers.contains("private") || modifiers.contains("static")
@@ -118,6 +123,25 @@ struct SharedFieldsTests {
         let listed = Self.allowed.mapValues { Set($0.flatMap(\.fields)) }
         for (name, fields) in found { #expect(listed[name, default: []] == fields, "\(name)") }
         #expect(Set(listed.keys) == Set(found.keys))
+    }
+
+    @Test("a value that is said to keep its own rules has no variable that another file can set")
+    func ruled() throws {
+        for (name, entries) in Self.allowed {
+            for field in entries.filter({ $0.reason == Self.ruled }).flatMap(\.fields) {
+                let type = try #require(try Self.type(of: field, in: name), "\(name).\(field)")
+                let value = try Regex("(?m)^(?:public |package )?struct \(type)\\b")
+                let file = try #require(SourceTree.sources.first { $0.code.contains(value) }, "\(type)")
+                #expect(Self.variables(of: type, in: file.code) == [], "\(type)")
+            }
+        }
+    }
+
+    /// The type that a class's variable names, or is made with.
+    private static func type(of field: String, in name: String) throws -> String? {
+        let variable = try Regex<(Substring, Substring)>("    var \(field)(?:: | = )([A-Z]\\w+)")
+        let owner = SourceTree.sources.first { $0.path.hasSuffix("/\(name).swift") }
+        return (owner?.code.firstMatch(of: variable)?.1).map(String.init)
     }
 
     @Test("private, static and computed variables, and those of types inside, do not count")

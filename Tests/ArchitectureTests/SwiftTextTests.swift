@@ -1,6 +1,7 @@
+import TestSupport
 import Testing
 
-@Suite("Reading Swift")
+@Suite("Reading Swift", .ownThread)
 struct SwiftTextTests {
     @Test("comments and strings are not code")
     func stripping() {

@@ -1,9 +1,10 @@
 import HTTPEngine
+import TestSupport
 import Testing
 
 @testable import fetch
 
-@Suite("Command line of fetch")
+@Suite("Command line of fetch", .ownThread)
 struct FetchOptionsTests {
     @Test("flags may stand anywhere, and end at two hyphens")
     func flags() throws {
@@ -20,7 +21,7 @@ struct FetchOptionsTests {
         arguments: [
             ([], "there is no URL: give one such as http://127.0.0.1:8080/get"),
             (["-q"], "there is no URL: give one such as http://127.0.0.1:8080/get"),
-            (["-z", "http://h/"], "\"-z\" is no flag: use -b, -i, -q, -T, -k, --cacert, -x or --help"),
+            (["-z", "http://h/"], "\"-z\" is no flag: use -b, -i, -q, -T, -k, --cacert, -x, --version or --help"),
             (
                 ["-x", "gopher://h", "http://h/"],
                 "what -x names is no proxy: “gopher” is no kind of proxy we speak: http, https, socks5 or socks5h"

@@ -4,7 +4,7 @@ import TestServer
 import TestSupport
 import Testing
 
-@Suite("fetch")
+@Suite("fetch", .ownThread)
 struct FetchTests {
     private func fetch(_ arguments: [String], output: String? = nil) throws -> EndedProgram {
         try EndedProgram(built: "fetch", arguments, output: output)
@@ -126,7 +126,8 @@ struct FetchTests {
     func mistakes() throws {
         let ended = try fetch(["-z"])
         #expect(ended.status == 1 && ended.out.isEmpty)
-        #expect(ended.err == "fetch: \"-z\" is no flag: use -b, -i, -q, -T, -k, --cacert, -x or --help\n")
+        #expect(ended.err == "fetch: \"-z\" is no flag: use -b, -i, -q, -T, -k, --cacert, -x, --version or --help\n")
         #expect(try fetch(["--help"]).out.hasPrefix("usage: fetch "))
+        #expect(try fetch(["--version"]).out.wholeMatch(of: /fetch \d+\.\d+\.\d+\n/) != nil)
     }
 }

@@ -3,7 +3,8 @@ import TestSupport
 import Testing
 
 /// The parsers against the reference, over seeded random messages and mutations of them.
-@Suite struct DifferentialTests {
+@Suite(.ownThread)
+struct DifferentialTests {
     @Test("responses get the verdict, the messages and the surplus of the reference", arguments: 0..<6)
     func responses(seed: Int) {
         var generator = MessageGenerator(seed: UInt64(seed) &* 7919)

@@ -4,7 +4,7 @@ import TestServer
 import TestSupport
 import Testing
 
-@Suite("Back-pressure")
+@Suite("Back-pressure", .ownThread)
 struct BackPressureTests {
     @Test("a paused exchange stops reading: the server's window fills, and every byte arrives after resuming")
     func download() async throws {

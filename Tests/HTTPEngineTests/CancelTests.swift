@@ -4,7 +4,7 @@ import TestServer
 import TestSupport
 import Testing
 
-@Suite("Cancelling")
+@Suite("Cancelling", .ownThread)
 struct CancelTests {
     private let ok = bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 

@@ -13,7 +13,8 @@ struct ChaosTests {
     private let ok = bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 
     @Test(
-        "Scenario 34: on connections that close behind an answer or under a request, every GET succeeds and no POST arrives twice"
+        "on connections that close behind an answer or under a request, every GET succeeds and no POST arrives twice",
+        .scenario(34)
     )
     func keepAliveRace() async throws {
         var random = SplitMix(seed: 34)
@@ -45,7 +46,7 @@ struct ChaosTests {
         #expect(!seen.isEmpty && seen.values.allSatisfy { $0 == 1 })
     }
 
-    @Test("Scenario 39: descriptors used again at once never carry another exchange's bytes")
+    @Test("descriptors used again at once never carry another exchange's bytes", .scenario(39))
     func descriptorReuse() async throws {
         let server = try TestServer.start()
         defer { server.stop() }
@@ -64,7 +65,8 @@ struct ChaosTests {
     }
 
     @Test(
-        "Scenario 40: cancelled, paused and reset at random, each exchange ends once and nothing is left",
+        "cancelled, paused and reset at random, each exchange ends once and nothing is left",
+        .scenario(40),
         arguments: 0..<2
     )
     func random(seed: UInt64) async throws {

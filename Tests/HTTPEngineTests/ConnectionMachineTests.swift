@@ -1,5 +1,6 @@
 import HTTP1
 import Reactor
+import TestSupport
 import Testing
 
 @testable import HTTPEngine

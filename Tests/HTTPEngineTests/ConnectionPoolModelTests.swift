@@ -156,7 +156,7 @@ private struct PoolTraffic {
     }
 }
 
-@Suite("The connection pool against a model")
+@Suite("The connection pool against a model", .ownThread)
 struct ConnectionPoolModelTests {
     @Test("every answer is the reference's, and the books balance after each step", arguments: 0..<24)
     func model(seed: UInt64) {

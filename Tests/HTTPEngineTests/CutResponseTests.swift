@@ -1,10 +1,11 @@
 import HTTPEngine
 import Reactor
 import TestServer
+import TestSupport
 import Testing
 
 /// The bar: a response cut by FIN or RST at every byte is never a success before its end, and never hangs.
-@Suite("A response cut at every byte")
+@Suite("A response cut at every byte", .ownThread)
 struct CutResponseTests {
     enum Framing: String, CaseIterable {
         case length = "HTTP/1.1 200 OK\r\nServer: x\r\nContent-Length: 12\r\n\r\nhello, world"
@@ -22,12 +23,20 @@ struct CutResponseTests {
         }
     }
 
-    @Test("Scenarios 18, 19, 20 and 21: FIN", arguments: Framing.allCases)
+    @Test(
+        "a response that a FIN cuts anywhere is cut off, and whole where the framing ends with the connection",
+        .scenario(18, 19, 20, 21),
+        arguments: Framing.allCases
+    )
     func fin(framing: Framing) async throws {
         try await everyOffset(framing, .fin)
     }
 
-    @Test("Scenarios 18, 19, 20, 22 and 23: RST", arguments: Framing.allCases)
+    @Test(
+        "a response that an RST cuts anywhere is cut off, and whole where all of it had come",
+        .scenario(18, 19, 20, 22, 23),
+        arguments: Framing.allCases
+    )
     func reset(framing: Framing) async throws {
         try await everyOffset(framing, .reset)
     }

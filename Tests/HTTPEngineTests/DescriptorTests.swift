@@ -2,11 +2,12 @@ import CLinux
 import Glibc
 import Reactor
 import TestServer
+import TestSupport
 import Testing
 
 @testable import HTTPEngine
 
-@Suite("Descriptors that run out", .timeLimit(.minutes(5)))
+@Suite("Descriptors that run out", .ownThread, .timeLimit(.minutes(5)))
 struct DescriptorTests {
     private static let ok = bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 

@@ -2,6 +2,7 @@ import Glibc
 import Reactor
 import Synchronization
 import TestServer
+import TestSupport
 import Testing
 
 @testable import HTTPEngine
@@ -98,7 +99,7 @@ struct EndpointTests {
         }
     }
 
-    @Test("Scenario 1: a closed port is a refusal with its address, told at once, and the next address is tried")
+    @Test("a closed port is a refusal with its address, told at once, and the next address is tried", .scenario(1))
     func refused() async throws {
         let port = try closedPort()
         // Time stands still: what comes has waited for nothing.
@@ -116,7 +117,7 @@ struct EndpointTests {
         #expect(await engine.statistics == EngineStatistics())
     }
 
-    @Test("Scenario 3: an address without a route keeps its errno")
+    @Test("an address without a route keeps its errno", .scenario(3))
     func unreachable() async throws {
         // The kernel refuses TCP to the broadcast address by itself; nothing leaves the machine.
         let address = try #require(SocketAddress(numericHost: "255.255.255.255", port: 9))
@@ -130,7 +131,8 @@ struct EndpointTests {
     }
 
     @Test(
-        "Scenario 7: what the name look-up came to is told",
+        "what the name look-up came to is told",
+        .scenario(7),
         arguments: [ResolveError.noSuchHost, .temporaryFailure, .noAddress]
     )
     func lookupFails(failure: ResolveError) async throws {
@@ -145,7 +147,7 @@ struct EndpointTests {
         #expect(await engine.remains.hosts == 0)
     }
 
-    @Test("Scenario 7: of a name with 64 addresses, only some are tried")
+    @Test("of a name with 64 addresses, only some are tried", .scenario(7))
     func manyAddresses() async throws {
         let engine = try EngineHarness(
             resolver: resolver { _, family in
@@ -159,7 +161,7 @@ struct EndpointTests {
         #expect((1...16).contains(error.attempts.count))
     }
 
-    @Test("Scenario 6: one family's look-up that hangs does not hold back the other's answer")
+    @Test("one family's look-up that hangs does not hold back the other's answer", .scenario(6))
     func slowFamily() async throws {
         let server = try RawServer.start(otherwise: .answering(ok))
         let hang = Gate()
@@ -173,7 +175,7 @@ struct EndpointTests {
         #expect(await engine.run(try request("slow.test", server.port)).text == "ok")
     }
 
-    @Test("Scenario 8: cancelled while its name is looked up, an exchange ends at once and holds nothing up")
+    @Test("cancelled while its name is looked up, an exchange ends at once and holds nothing up", .scenario(8))
     func cancelLookup() async throws {
         let (hang, asked) = (Gate(), Counter())
         let engine = try EngineHarness(
@@ -192,7 +194,7 @@ struct EndpointTests {
         for _ in 0..<2 { hang.open() }
     }
 
-    @Test("Scenario 8: cancelled while connecting, then shut down: the descriptor and its timers are gone")
+    @Test("cancelled while connecting, then shut down: the descriptor and its timers are gone", .scenario(8))
     func cancelConnect() async throws {
         let server = try RawServer.neverAccepting()
         let engine = try EngineHarness()

@@ -2,6 +2,7 @@ import Dispatch
 import HTTP1
 import Reactor
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import HTTPEngine
@@ -268,13 +269,6 @@ final class Pending: Sendable {
     }
 
     func outcome() async -> Recorded { await recorded.wait("an exchange's outcome") ?? .none }
-}
-
-/// Opens once. A thread that waits in vain goes on after a while, and its test fails by what follows.
-final class Gate: Sendable {
-    private let semaphore = DispatchSemaphore(value: 0)
-    func open() { semaphore.signal() }
-    func wait() { _ = semaphore.wait(timeout: .now() + 120) }
 }
 
 func origin(_ port: UInt16) throws -> Origin { try Origin(host: "127.0.0.1", port: port) }

@@ -2,6 +2,7 @@ import Reactor
 import Synchronization
 import TLS
 import TestServer
+import TestSupport
 import Testing
 
 @testable import HTTPEngine

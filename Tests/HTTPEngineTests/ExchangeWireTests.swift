@@ -1,12 +1,13 @@
 import HTTP1
 import Reactor
 import TestServer
+import TestSupport
 import Testing
 
 @testable import HTTPEngine
 
 /// Exact bytes both ways, against a server that does as scripted.
-@Suite("An exchange on the wire")
+@Suite("An exchange on the wire", .ownThread)
 struct ExchangeWireTests {
     private let small = bytes("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
 

@@ -1,11 +1,12 @@
 import HTTP1
 import Reactor
 import TestServer
+import TestSupport
 import Testing
 
 @testable import HTTPEngine
 
-@Suite("Expect: 100-continue", .timeLimit(.minutes(5)))
+@Suite("Expect: 100-continue", .ownThread, .timeLimit(.minutes(5)))
 struct ExpectationTests {
     private let ok = bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
     private let goOn = bytes("HTTP/1.1 100 Continue\r\n\r\n")
@@ -80,7 +81,7 @@ struct ExpectationTests {
         #expect(await engine.statistics.idle == 1)
     }
 
-    @Test("Scenario 29: a server that never says 100 gets the content after a while, and may say it afterwards")
+    @Test("a server that never says 100 gets the content after a while, and may say it afterwards", .scenario(29))
     func silence() async throws {
         let server = try RawServer.start(otherwise: [.receive(.headEnd), .receive(.bytes(5)), .send(goOn + ok)])
         let clock = ManualClock()
@@ -111,7 +112,8 @@ struct ExpectationTests {
     }
 
     @Test(
-        "Scenario 29: after 417 the request is sent once more without it, also where its content is given once"
+        "after 417 the request is sent once more without it, also where its content is given once",
+        .scenario(29)
     )
     func expectationFailed() async throws {
         for body in [Self.memory, Self.stream] {
@@ -140,7 +142,8 @@ struct ExpectationTests {
     }
 
     @Test(
-        "Scenario 29: a final status instead of 100 is the answer: no content follows, the connection is not used again"
+        "a final status instead of 100 is the answer: no content follows, the connection is not used again",
+        .scenario(29)
     )
     func finalStatus() async throws {
         for status in ["401 Unauthorized", "200 OK"] {

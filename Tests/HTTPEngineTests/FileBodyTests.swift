@@ -7,7 +7,7 @@ import Testing
 
 @testable import HTTPEngine
 
-@Suite("Bodies from files", .timeLimit(.minutes(5)))
+@Suite("Bodies from files", .ownThread, .timeLimit(.minutes(5)))
 struct FileBodyTests {
     private let ok = bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
     private static let large = (0..<3_000_000).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 7) }

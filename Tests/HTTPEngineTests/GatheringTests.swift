@@ -22,7 +22,7 @@ struct GatheringTests {
         func follow(_ recorder: Recorder) {
             recorder.onBytes = { [self] recorder, _ in
                 received.add(recorder.recorded.body.count - received.value)
-                for connection in recorder.engine.connections.entries {
+                for connection in recorder.engine.connections.all {
                     guard let reading = connection.reading else { continue }
                     if reading.pace == .usual { reading.pace = .bulk }
                     seen.withLock { _ = $0.insert(name(reading.pace)) }

@@ -3,12 +3,13 @@ import Reactor
 import Synchronization
 import TLS
 import TestServer
+import TestSupport
 import Testing
 
 @testable import HTTPEngine
 
 /// What has come on a connection between two exchanges: another answer than was asked for, or the server's end.
-@Suite("A connection is looked at before it is handed over", .timeLimit(.minutes(5)))
+@Suite("A connection is looked at before it is handed over", .ownThread, .timeLimit(.minutes(5)))
 struct HandOverTests {
     private static let ok = bytes("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfirst")
     private static let stray = bytes("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nstray")
@@ -142,10 +143,10 @@ struct HandOverTests {
             ]
         )
         let engine = try EngineHarness()
+        engine.handle.post { $0.closingServers = ClosingServers(haste: .seconds(600)) }
         #expect(await engine.run(try get(server.port)).text == "first")
         // The close is seen by the loop, or by the look before the next hand-over.
         engine.handle.post { engine in
-            engine.closingServers.haste = .seconds(600)
             #expect(engine.connections.count == 0 || engine.waitForNews())
         }
         for count in [2, 3] {
@@ -175,7 +176,7 @@ struct HandOverTests {
         let first = await engine.begin(try EngineRequest(origin: origin(server.port), fields: fields))
         // The loop sees answer and end at once.
         engine.handle.post { engine in
-            engine.closingServers.haste = .seconds(600)
+            engine.closingServers = ClosingServers(haste: .seconds(600))
             gate.open()
             do { try server.wait(for: 0, "the close") { $0.stepsDone == 4 } } catch { Issue.record(error) }
         }
@@ -206,8 +207,8 @@ struct HandOverTests {
 
 extension Engine {
     /// Holds the loop until something lies unread in the socket of the only connection; false after a minute.
-    fileprivate func waitForNews() -> Bool {
-        guard let connection = connections.entries.first else { return false }
+    func waitForNews() -> Bool {
+        guard let connection = connections.all.first else { return false }
         let limit = Instant.current().advanced(by: .seconds(60))
         while connection.isQuiet {
             if Instant.current() > limit { return false }

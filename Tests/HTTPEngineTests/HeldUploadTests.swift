@@ -3,13 +3,14 @@ import Reactor
 import Synchronization
 import TLS
 import TestServer
+import TestSupport
 import Testing
 
 @testable import HTTPEngine
 
 /// A server may stop inside a message of its own, a ticket of two records for instance; OpenSSL sends nothing before it
 /// has the rest, however much room the socket has.
-@Suite("Uploads to a server that stops inside a message", .timeLimit(.minutes(5)))
+@Suite("Uploads to a server that stops inside a message", .ownThread, .timeLimit(.minutes(5)))
 struct HeldUploadTests {
     private let ok = bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
     private let server: TLSServerContext
@@ -40,7 +41,7 @@ struct HeldUploadTests {
         let limit = ContinuousClock.now + .seconds(120)
         while ContinuousClock.now < limit {
             let awaitsRoom = await engine.onLoop { engine in
-                engine.connections.entries.first { $0.link.secure?.waitsForInput == true }?.link.awaitsRoom
+                engine.connections.all.first { $0.link.secure?.waitsForInput == true }?.link.awaitsRoom
             }
             if let awaitsRoom { return awaitsRoom }
         }

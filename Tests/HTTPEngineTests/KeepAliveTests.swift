@@ -2,9 +2,10 @@ import HTTP1
 import HTTPEngine
 import Reactor
 import TestServer
+import TestSupport
 import Testing
 
-@Suite("Keep-alive and stale connections")
+@Suite("Keep-alive and stale connections", .ownThread)
 struct KeepAliveTests {
     private let ok = bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 
@@ -21,7 +22,8 @@ struct KeepAliveTests {
     }
 
     @Test(
-        "Scenario 32: a response that ends its connection, or has bytes behind it, is not followed by another on it",
+        "a response that ends its connection, or has bytes behind it, is not followed by another on it",
+        .scenario(32),
         arguments: [
             "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok",
             "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: foo, CLOSE\r\n\r\nok",
@@ -78,7 +80,8 @@ struct KeepAliveTests {
     }
 
     @Test(
-        "Scenarios 23, 31 and 33: bytes, a FIN or an RST on an idle connection close it, and none is taken for an answer"
+        "bytes, a FIN or an RST on an idle connection close it, and none is taken for an answer",
+        .scenario(23, 31, 33)
     )
     func strayBytes() async throws {
         for ending in [RawStep.send("HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n"), .close, .reset] {
@@ -99,7 +102,7 @@ struct KeepAliveTests {
         }
     }
 
-    @Test("Scenario 14: a GET that meets a closing connection is sent again, once, on a fresh one")
+    @Test("a GET that meets a closing connection is sent again, once, on a fresh one", .scenario(14))
     func staleGet() async throws {
         // The server takes the second request and closes: the race, made certain.
         let server = try RawServer.start(
@@ -116,7 +119,7 @@ struct KeepAliveTests {
         #expect(server.connections[1].receivedText.hasPrefix("GET /2 "))
     }
 
-    @Test("Scenario 15: a POST that meets one is not: the server may have acted on it")
+    @Test("a POST that meets a closing connection is not sent again: the server may have acted on it", .scenario(15))
     func stalePost() async throws {
         let server = try RawServer.start(
             [[.receive(.headEnd), .send(ok), .receive(.headEnd), .close]],
@@ -133,7 +136,7 @@ struct KeepAliveTests {
         #expect(server.connections[0].receivedText.ranges(of: "POST ").count == 1, "seen once")
     }
 
-    @Test("Scenario 16: unless the caller calls it idempotent and the body can be replayed")
+    @Test("a POST that its caller calls idempotent, and whose body can be replayed, is sent again", .scenario(16))
     func idempotentPost() async throws {
         func script() -> [RawScript] {
             [[.receive(.headEnd), .send(ok), .receive(.headEnd), .receive(.bytes(3)), .close]]
@@ -159,7 +162,7 @@ struct KeepAliveTests {
         }
     }
 
-    @Test("Scenarios 13 and 18: one byte of an answer forbids a retry; so does a fresh connection")
+    @Test("one byte of an answer forbids a retry; so does a fresh connection", .scenario(13, 18))
     func noRetry() async throws {
         let server = try RawServer.start(
             [[.receive(.headEnd), .send(ok), .receive(.headEnd), .send("H"), .close]],

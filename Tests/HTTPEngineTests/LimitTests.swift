@@ -1,5 +1,6 @@
 import Reactor
 import TestServer
+import TestSupport
 import Testing
 
 @testable import HTTPEngine

@@ -2,15 +2,16 @@ import HTTP1
 import Reactor
 import Synchronization
 import TestServer
+import TestSupport
 import Testing
 
 @testable import HTTPEngine
 
-@Suite("Peers at fault", .timeLimit(.minutes(5)))
+@Suite("Peers at fault", .ownThread, .timeLimit(.minutes(5)))
 struct PeerFaultTests {
     private let ok = bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 
-    @Test("Scenario 17: a connection reset before the kernel took a byte: any method is sent again")
+    @Test("a connection reset before the kernel took a byte: any method is sent again", .scenario(17))
     func resetBeforeSend() async throws {
         let gate = RawGate()
         let server = try RawServer.start(
@@ -24,7 +25,7 @@ struct PeerFaultTests {
             engine.handle.post { engine in
                 // The reset happens while the loop stands here: it cannot have heard of it.
                 gate.open()
-                _ = try? server.wait(for: 0, "the reset") { $0.isClosed }
+                #expect(engine.waitForNews())
                 engine.lookInVain()
                 Recorder(engine) { continuation.resume(returning: $0) }.start(request)
             }
@@ -49,7 +50,7 @@ struct PeerFaultTests {
         let result = await withCheckedContinuation { continuation in
             engine.handle.post { engine in
                 gate.open()
-                _ = try? server.wait(for: 0, "the reset") { $0.isClosed }
+                #expect(engine.waitForNews())
                 engine.lookInVain()
                 let recorder = Recorder(engine) { continuation.resume(returning: $0) }
                 recorder.start(request)
@@ -69,7 +70,7 @@ struct PeerFaultTests {
         #expect(await engine.remains == Remains())
     }
 
-    @Test("Scenario 28: an answer that ends the connection during an upload is delivered", arguments: [true, false])
+    @Test("an answer that ends the connection during an upload is delivered", .scenario(28), arguments: [true, false])
     func earlyClose(orderly: Bool) async throws {
         let answer = "HTTP/1.1 413 Content Too Large\r\nContent-Length: 3\r\nConnection: close\r\n\r\nbig"
         let server = try RawServer.start(otherwise: [.receive(.headEnd), .send(answer), orderly ? .finish : .close])
@@ -96,7 +97,7 @@ struct PeerFaultTests {
         #expect(await engine.statistics == EngineStatistics())
     }
 
-    @Test("Scenario 30: heads that are not final are taken up to a number, and do not hold off the total limit")
+    @Test("heads that are not final are taken up to a number, and do not hold off the total limit", .scenario(30))
     func informational() async throws {
         let hint = bytes("HTTP/1.1 100 Continue\r\n\r\n")
         let many = try RawServer.start(otherwise: [.receive(.headEnd), .send((0..<1_000).flatMap { _ in hint })])

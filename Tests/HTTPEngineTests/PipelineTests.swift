@@ -3,6 +3,7 @@ import HTTPEngine
 import Reactor
 import Synchronization
 import TestServer
+import TestSupport
 import Testing
 
 @Suite("Pipelines", .timeLimit(.minutes(5)))

@@ -2,11 +2,12 @@ import HTTP1
 import Reactor
 import Synchronization
 import TestServer
+import TestSupport
 import Testing
 
 @testable import HTTPEngine
 
-@Suite("Calls from within calls", .timeLimit(.minutes(5)))
+@Suite("Calls from within calls", .ownThread, .timeLimit(.minutes(5)))
 struct ReentrancyTests {
     private let ok = bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 

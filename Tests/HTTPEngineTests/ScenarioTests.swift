@@ -1,13 +1,14 @@
 import HTTP1
 import Reactor
 import TestServer
+import TestSupport
 import Testing
 
 @testable import HTTPEngine
 
 /// The scenarios whose fault lies at the border to the kernel. The others stand where their matter is tested, each under
 /// its number; `ArchitectureTests` holds the table.
-@Suite("Scenarios at the kernel's border", .timeLimit(.minutes(5)))
+@Suite("Scenarios at the kernel's border", .ownThread, .timeLimit(.minutes(5)))
 struct ScenarioTests {
     private let ok = bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 
@@ -21,7 +22,8 @@ struct ScenarioTests {
     }
 
     @Test(
-        "Scenario 3: a route that is unreachable, prohibited or a black hole keeps its errno",
+        "a route that is unreachable, prohibited or a black hole keeps its errno",
+        .scenario(3),
         arguments: [Errno.networkUnreachable, .hostUnreachable, .accessDenied, .invalidArgument]
     )
     func unreachable(errno: Errno) async throws {
@@ -36,7 +38,8 @@ struct ScenarioTests {
     }
 
     @Test(
-        "Scenario 9: out of descriptors an idle connection makes room",
+        "out of descriptors an idle connection makes room",
+        .scenario(9),
         arguments: [Errno.tooManyOpenFiles, .tooManyOpenFilesInSystem, .noBufferSpace]
     )
     func reclaims(errno: Errno) async throws {
@@ -49,7 +52,10 @@ struct ScenarioTests {
         try servers[0].waitForEnd(of: 0)
     }
 
-    @Test("Scenario 9: with none to give up the exchange is told, and the loop sleeps")
+    @Test(
+        "out of descriptors, and with no idle connection to give up, the exchange is told, and the loop sleeps",
+        .scenario(9)
+    )
     func outOfDescriptors() async throws {
         let server = try RawServer.start(otherwise: .answering(ok))
         let engine = try EngineHarness()
@@ -71,7 +77,7 @@ struct ScenarioTests {
         #expect(await engine.run(try get(server.port)).text == "ok")
     }
 
-    @Test("Scenario 10: a storm of signals changes nothing, and timers keep their time")
+    @Test("a storm of signals changes nothing, and timers keep their time", .scenario(10))
     func signals() async throws {
         let server = try TestServer.start()
         defer { server.stop() }
@@ -126,7 +132,7 @@ struct ScenarioTests {
         #expect(await faulty.run(memory).body == body)
     }
 
-    @Test("Scenarios 11 and 12: one byte a call, and nothing is lost", arguments: [0, 50] as [UInt64])
+    @Test("one byte a call, and nothing is lost", .scenario(11, 12), arguments: [0, 50] as [UInt64])
     func trickle(blocking: UInt64) async throws {
         try await bringsOver(blocking: blocking) { $0.maximumBytes = 1 }
     }

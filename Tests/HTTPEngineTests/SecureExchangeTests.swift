@@ -3,11 +3,12 @@ import Reactor
 import Synchronization
 import TLS
 import TestServer
+import TestSupport
 import Testing
 
 @testable import HTTPEngine
 
-@Suite("Exchanges over TLS")
+@Suite("Exchanges over TLS", .ownThread)
 struct SecureExchangeTests {
     /// Trusts the test authority and nothing else.
     private func trusting(_ change: (inout TLSConfiguration) -> Void = { _ in }) throws -> TLSContext {

@@ -9,7 +9,7 @@ import Testing
 @testable import HTTPEngine
 
 /// What goes another way through TLS than in the clear: files, and what comes behind a 101.
-@Suite("Requests over TLS", .timeLimit(.minutes(5)))
+@Suite("Requests over TLS", .ownThread, .timeLimit(.minutes(5)))
 struct SecureRequestTests {
     private let ok = bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
     private let server: TLSServerContext
@@ -62,7 +62,7 @@ struct SecureRequestTests {
         let speaker = Speaker()
         // As one that has no memory left: it refuses, and the peer has no part in it.
         let end: @Sendable (Engine) -> Void = { engine in
-            for connection in engine.connections.entries { connection.link.secure?.session.close() }
+            for connection in engine.connections.all { connection.link.secure?.session.close() }
         }
         #expect(await engine.run(get).text == "ok")
         await engine.onLoop(end)

@@ -9,7 +9,7 @@ import Testing
 @testable import HTTPEngine
 
 /// The scenarios that are about TLS, or come out otherwise with it.
-@Suite("Scenarios over TLS", .timeLimit(.minutes(5)))
+@Suite("Scenarios over TLS", .ownThread, .timeLimit(.minutes(5)))
 struct SecureScenarioTests {
     private let ok = bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
     private let untilClose = bytes("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhello")
@@ -45,7 +45,7 @@ struct SecureScenarioTests {
 
     // MARK: Ends
 
-    @Test("Scenario 8: cancelled in the handshake, an exchange ends at once and leaves nothing")
+    @Test("cancelled in the handshake, an exchange ends at once and leaves nothing", .scenario(8))
     func cancelHandshake() async throws {
         let server = try RawServer.start()
         let engine = try engine()
@@ -59,7 +59,8 @@ struct SecureScenarioTests {
     }
 
     @Test(
-        "Scenario 21: content until close is whole with a close_notify, whatever follows it",
+        "content until close is whole with a close_notify, whatever follows it",
+        .scenario(21),
         arguments: RawEnding.allCases
     )
     func closeNotify(ending: RawEnding) async throws {
@@ -115,7 +116,10 @@ struct SecureScenarioTests {
         #expect("\(error)" == "the server answers plain HTTP with a TLS alert: it speaks TLS on this port")
     }
 
-    @Test("Scenario 22: without one it is cut off, unless the caller puts up with that; an RST always cuts it off")
+    @Test(
+        "content until close without a close_notify is cut off, unless the caller puts up with that; an RST always cuts it off",
+        .scenario(22)
+    )
     func truncation() async throws {
         let script: RawScript = [.receive(.headEnd), .send(untilClose), .finish]
         let server = try RawServer.start(otherwise: script.secured(by: try context()))
@@ -134,7 +138,7 @@ struct SecureScenarioTests {
         #expect(result.error == .truncatedBody(expected: nil, received: 5, .connectionReset))
     }
 
-    @Test("Scenario 33: a close_notify or FIN on an idle connection ends it, and is no news to anyone")
+    @Test("a close_notify or FIN on an idle connection ends it, and is no news to anyone", .scenario(33))
     func idleEnd() async throws {
         for steps in [[RawStep.closeNotify], [.closeNotify, .finish], [.finish]] {
             let gate = RawGate()
@@ -153,7 +157,7 @@ struct SecureScenarioTests {
 
     // MARK: What is no handshake
 
-    @Test("Scenario 35: garbage, an alert and plain HTTP in place of a ServerHello are told apart")
+    @Test("garbage, an alert and plain HTTP in place of a ServerHello are told apart", .scenario(35))
     func noServerHello() async throws {
         let answers: [([UInt8], (EngineError?) -> Bool)] = [
             (bytes("SSH-2.0-OpenSSH_9.2\r\n"), { if case .tls(.notTLS)? = $0 { true } else { false } }),
@@ -174,7 +178,7 @@ struct SecureScenarioTests {
 
     // MARK: Handshakes and records
 
-    @Test("Scenario 36: a stall at any point of the handshake ends by the limit on connecting")
+    @Test("a stall at any point of the handshake ends by the limit on connecting", .scenario(36))
     func stall() async throws {
         let clock = ManualClock()
         let engine = try engine(clock: clock) { $0.timeouts.connect = .seconds(3) }
@@ -193,7 +197,7 @@ struct SecureScenarioTests {
         #expect(await engine.remains == Remains())
     }
 
-    @Test("Scenarios 12 and 36: one byte a segment and a record, new keys within the body: the same bytes")
+    @Test("one byte a segment and a record, new keys within the body: the same bytes", .scenario(12, 36))
     func splitRecords() async throws {
         let content = String(repeating: "0123456789", count: 40)
         let head = "HTTP/1.1 200 OK\r\nContent-Length: \(content.utf8.count * 3)\r\n\r\n"
@@ -211,7 +215,7 @@ struct SecureScenarioTests {
         }
     }
 
-    @Test("Scenario 36: tickets that come while a connection is idle neither end it nor are lost")
+    @Test("tickets that come while a connection is idle neither end it nor are lost", .scenario(36))
     func lateTickets() async throws {
         // The server's tickets follow its Finished: a client that has nothing to read finds them when it is idle.
         let server = try TestServer.start(tls: try context { $0.tickets = 8 })
@@ -222,7 +226,7 @@ struct SecureScenarioTests {
         #expect(await engine.run(try get(server.port, "/get")).report?.reusedConnection == true)
     }
 
-    @Test("Scenario 36: a server that wants to renegotiate is refused, and nothing hangs")
+    @Test("a server that wants to renegotiate is refused, and nothing hangs", .scenario(36))
     func renegotiation() async throws {
         let identity = try TestCertificates.localhost
         let server = try OpenSSLServer(chain: identity.chainPEM, key: identity.keyPEM, ["-tls1_2", "-crlf"])
@@ -246,7 +250,8 @@ struct SecureScenarioTests {
     // MARK: The kernel
 
     @Test(
-        "Scenarios 10, 11 and 12: signals, refusals and a few bytes a call are nothing to TLS",
+        "signals, refusals and a few bytes a call are nothing to TLS",
+        .scenario(10, 11, 12),
         arguments: [1, 7, 4_096]
     )
     func trickle(count: Int) async throws {

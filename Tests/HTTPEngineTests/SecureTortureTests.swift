@@ -2,12 +2,13 @@ import HTTP1
 import Reactor
 import TLS
 import TestServer
+import TestSupport
 import Testing
 
 @testable import HTTPEngine
 
 /// The same as ``TortureTests``, through TLS: handshakes, tickets, alerts and close_notify meet the faults too.
-@Suite("Every system call of https fails once", .serialized, .timeLimit(.minutes(5)))
+@Suite("Every system call of https fails once", .ownThread, .serialized, .timeLimit(.minutes(5)))
 struct SecureTortureTests {
     /// One of each kind: ours, the peer's, and two that are no errors. A GET meets them all.
     static let few: [Errno] = [.outOfMemory, .connectionReset, .wouldBlock, .interrupted]

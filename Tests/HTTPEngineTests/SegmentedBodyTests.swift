@@ -7,7 +7,7 @@ import Testing
 
 @testable import HTTPEngine
 
-@Suite("Bodies in segments", .timeLimit(.minutes(5)))
+@Suite("Bodies in segments", .ownThread, .timeLimit(.minutes(5)))
 struct SegmentedBodyTests {
     private let ok = bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
     private static let large = (0..<2_500_000).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 7) }
@@ -87,7 +87,7 @@ struct SegmentedBodyTests {
         }
     }
 
-    @Test("D13: a segment that gives other than it declared fails before the next begins, and no end is sent")
+    @Test("a segment that gives other than it declared fails before the next begins, and no end is sent")
     func mismatches() async throws {
         for (pieces, declared, given) in [(["ab"], 3, 2), (["ab", "cd"], 3, 4), ([], 1, 0)]
             as [([String], UInt64, UInt64)]
@@ -107,7 +107,7 @@ struct SegmentedBodyTests {
         }
     }
 
-    @Test("D13: a file that becomes shorter within its chunk cuts the message")
+    @Test("a file that becomes shorter within its chunk cuts the message")
     func shrinking() async throws {
         let file = TemporaryFile(Self.large)
         let server = try RawServer.start(otherwise: .silent)
@@ -130,7 +130,7 @@ struct SegmentedBodyTests {
         #expect(SegmentedBody([threaded([], length: .max)]) == nil)
     }
 
-    @Test("D11: segments can be sent again if all of them can")
+    @Test("segments can be sent again if all of them can")
     func replayable() throws {
         let file = TemporaryFile(bytes("x"))
         let plain: [SegmentedBody.Segment] = [.bytes([1]), .file(try FileBody(path: file.path)), threaded([])]

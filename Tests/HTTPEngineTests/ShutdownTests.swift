@@ -1,11 +1,12 @@
 import Reactor
 import Synchronization
 import TestServer
+import TestSupport
 import Testing
 
 @testable import HTTPEngine
 
-@Suite("Shutting down", .timeLimit(.minutes(5)))
+@Suite("Shutting down", .ownThread, .timeLimit(.minutes(5)))
 struct ShutdownTests {
     private let ok = bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 

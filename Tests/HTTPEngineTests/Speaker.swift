@@ -1,5 +1,6 @@
 import HTTPEngine
 import Synchronization
+import TestSupport
 
 /// Talks on an upgraded connection, and tells the test's thread what it hears.
 final class Speaker: UpgradedConnectionDelegate, Sendable {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Time in these tests is a number handed to the loop: none of them waits.
-@Suite("Timeouts")
+@Suite("Timeouts", .ownThread)
 struct TimeoutTests {
     private func configuration(_ timeouts: Timeouts) -> EngineConfiguration {
         var configuration = EngineConfiguration()
@@ -14,7 +14,8 @@ struct TimeoutTests {
     }
 
     @Test(
-        "Scenario 24: a server that takes the connection and says nothing runs into the idle limit, and is not used again"
+        "a server that takes the connection and says nothing runs into the idle limit, and is not used again",
+        .scenario(24)
     )
     func idle() async throws {
         let server = try RawServer.start(otherwise: .silent)
@@ -31,7 +32,7 @@ struct TimeoutTests {
         #expect(try server.waitForEnd(of: 0).sawReset)
     }
 
-    @Test("Scenario 25: bytes that keep coming reset the idle limit, and the total limit ends it all the same")
+    @Test("bytes that keep coming reset the idle limit, and the total limit ends it all the same", .scenario(25))
     func total() async throws {
         let gates = (0..<4).map { _ in RawGate() }
         let server = try RawServer.start(
@@ -67,7 +68,7 @@ struct TimeoutTests {
         #expect(await pending.outcome().error == .timedOut(.responseHead))
     }
 
-    @Test("Scenario 2: connecting to a host that swallows the SYN ends at the connect limit")
+    @Test("connecting to a host that swallows the SYN ends at the connect limit", .scenario(2))
     func connect() async throws {
         let server = try RawServer.neverAccepting()
         let clock = ManualClock()
@@ -116,7 +117,7 @@ struct TimeoutTests {
         #expect(await first.outcome().error == .cancelled)
     }
 
-    @Test("Scenario 26: no idle limit runs while the consumer has paused; it starts anew on resuming")
+    @Test("no idle limit runs while the consumer has paused; it starts anew on resuming", .scenario(26))
     func paused() async throws {
         let server = try RawServer.start(otherwise: [
             .receive(.headEnd), .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello"),
@@ -140,7 +141,7 @@ struct TimeoutTests {
         #expect(await pending.outcome().error == .timedOut(.idle))
     }
 
-    @Test("Scenario 27: a server that stops reading an upload runs into the idle limit, and the body is reset")
+    @Test("a server that stops reading an upload runs into the idle limit, and the body is reset", .scenario(27))
     func uploadStall() async throws {
         // Sparse, and larger than any socket's buffer.
         let file = TemporaryFile()

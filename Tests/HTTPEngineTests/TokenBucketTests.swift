@@ -7,7 +7,7 @@ import Testing
 struct TokenBucketTests {
     private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: milliseconds * 1_000_000) }
 
-    @Test("P8: it begins full, empties by what is taken, fills at its rate, and no further than its burst")
+    @Test("a bucket begins full, empties by what is taken, fills at its rate, and no further than its burst")
     func fills() {
         var bucket = TokenBucket(TransferRate(bytesPerSecond: 1000, burst: 100), at: at(0))
         #expect(bucket.available(at: at(0)) == 100)

@@ -7,7 +7,7 @@ import Testing
 @testable import HTTPEngine
 
 /// Every system call of a task fails once, with each of several errnos.
-@Suite("Every system call fails once", .serialized, .timeLimit(.minutes(5)))
+@Suite("Every system call fails once", .ownThread, .serialized, .timeLimit(.minutes(5)))
 struct TortureTests {
     static let errnos: [Errno] = [
         .outOfMemory, .tooManyOpenFiles, .connectionReset, .brokenPipe, .wouldBlock, .interrupted, .invalidArgument,

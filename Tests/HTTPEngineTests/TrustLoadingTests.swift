@@ -3,6 +3,7 @@ import Glibc
 import HTTP1
 import TLS
 import TestServer
+import TestSupport
 import Testing
 
 @testable import HTTPEngine

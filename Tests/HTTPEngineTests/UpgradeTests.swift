@@ -2,6 +2,7 @@ import HTTP1
 import Reactor
 import Synchronization
 import TestServer
+import TestSupport
 import Testing
 
 @testable import HTTPEngine
@@ -24,7 +25,7 @@ private final class Held: Sendable {
     }
 }
 
-@Suite("Upgrades", .timeLimit(.minutes(5)))
+@Suite("Upgrades", .ownThread, .timeLimit(.minutes(5)))
 struct UpgradeTests {
     private let ok = bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
     private static func switching(to name: String) -> String {

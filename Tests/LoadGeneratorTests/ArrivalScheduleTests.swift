@@ -45,7 +45,7 @@ struct ArrivalsTests {
             // As late as a sleeper wakes: the looks keep to their times all the same.
             let now = arrivals.nextLook.advanced(byNanoseconds: 3_000)
             let early = arrivals.nextLook.advanced(byNanoseconds: -1)
-            let answers = [early, now, now].map { arrivals.isTimeToLook($0) }
+            let answers = [early, now, now].map { arrivals.look($0) }
             #expect(answers == [false, true, false])
             var count = 0
             while let due = arrivals.notice(by: now) {
@@ -124,12 +124,12 @@ struct ArrivalsTests {
         let profile = LoadProfile(rate: Rate(perSecond: 50_000), duration: 50_000_000)
         var arrivals = ArrivalSchedule(profile, from: Instant(nanoseconds: 0), thread: 0, of: 1)
         let late = Instant(nanoseconds: 9_990_000)
-        let isTime = arrivals.isTimeToLook(late)
+        let isTime = arrivals.look(late)
         #expect(isTime)
         while arrivals.notice(by: late) != nil {}
         #expect(arrivals.nextLook == Instant(nanoseconds: 10_000_000))
         var exact = ArrivalSchedule(profile, from: Instant(nanoseconds: 0), thread: 0, of: 1, grain: 0)
-        _ = exact.isTimeToLook(Instant(nanoseconds: 0))
+        _ = exact.look(Instant(nanoseconds: 0))
         _ = exact.notice(by: Instant(nanoseconds: 0))
         #expect(exact.nextLook == Instant(nanoseconds: 20_000))
     }

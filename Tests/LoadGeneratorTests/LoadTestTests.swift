@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The library, used as a program uses it: no `@testable`.
-@Suite("Load tests from Swift", .serialized)
+@Suite("Load tests from Swift", .ownThread, .serialized)
 struct LoadTestTests {
     @Test("a closed loop by count is counted as the server counts it")
     func closed() throws {

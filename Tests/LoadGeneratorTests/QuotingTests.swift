@@ -14,4 +14,12 @@ struct QuotingTests {
     func short() {
         #expect(quoted(String(repeating: "x", count: 500)) == "\"" + String(repeating: "x", count: 96) + "…\"")
     }
+
+    @Test("each mark is replaced, also at the ends and side by side")
+    func replacing() {
+        #expect("a_b__c_".replacingEach("_", by: "-") == "a-b--c-")
+        #expect("<&<".replacingEach("<", by: "&lt;") == "&lt;&&lt;")
+        #expect("p99_ns_n".replacingEach("_ns", by: "") == "p99_n")
+        #expect("".replacingEach("x", by: "y").isEmpty)
+    }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import LoadTestSupport
 import Testing
+import TextCoding
 
 @testable import LoadGenerator
 @testable import LoadReports

@@ -22,6 +22,6 @@ package enum Python {
 
     /// What a script printed; its arguments are `sys.argv[1:]`.
     package static func run(_ script: String, _ arguments: String...) throws -> EndedProgram {
-        try EndedProgram(path ?? "python3", ["-c", script] + arguments)
+        try EndedProgram(path ?? "/usr/bin/python3", ["-c", script] + arguments)
     }
 }

@@ -2,11 +2,13 @@ import Synchronization
 import URLLoading
 
 /// Downloads a URL in a background session, or goes on with what a process before this one has left of it, until the
-/// file is where it should be. For tests that kill it.
+/// file is where it should be. For tests that kill it, or let it kill itself: with `DIES_AFTER` in the environment it does once so many
+/// octets have come.
 final class BackgroundDownload: NSObject, URLSessionDownloadDelegate {
     private let destination: String
     private let ended = Mutex<CheckedContinuation<Bool, Never>?>(nil)
     private let failed = Atomic(false)
+    private let diesAfter = ProcessInfo.processInfo.environment["DIES_AFTER"].flatMap { Int64($0) } ?? .max
 
     init(to destination: String) { self.destination = destination }
 
@@ -36,6 +38,16 @@ final class BackgroundDownload: NSObject, URLSessionDownloadDelegate {
 
     func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL) {
         if rename(location.path, destination) != 0 { failed.store(true, ordering: .relaxed) }
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        downloadTask: URLSessionDownloadTask,
+        didWriteData bytesWritten: Int64,
+        totalBytesWritten: Int64,
+        totalBytesExpectedToWrite: Int64
+    ) {
+        if totalBytesWritten >= diesAfter { kill(getpid(), SIGKILL) }
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {

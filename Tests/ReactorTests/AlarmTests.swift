@@ -1,9 +1,10 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Reactor
 
-@Suite("Alarm")
+@Suite("Alarm", .ownThread)
 struct AlarmTests {
     private final class Ringer: AlarmHandler {
         let loop: EventLoop

@@ -1,9 +1,10 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Reactor
 
-@Suite("Blocking output")
+@Suite("Blocking output", .ownThread)
 struct BlockingOutputTests {
     @Test("all of it is written, though the pipe holds less at once")
     func all() throws {

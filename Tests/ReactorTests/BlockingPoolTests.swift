@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import Reactor
 
-@Suite("Blocking pool")
+@Suite("Blocking pool", .ownThread)
 struct BlockingPoolTests {
     @Test("work runs off the loop, what follows runs on it")
     func runThen() throws {

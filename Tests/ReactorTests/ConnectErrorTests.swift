@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import Reactor
 
-@Suite("Connect errors")
+@Suite("Connect errors", .ownThread)
 struct ConnectErrorTests {
     private func error(_ errnos: Errno...) -> ConnectError {
         ConnectError(

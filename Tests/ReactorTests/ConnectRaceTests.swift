@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import Reactor
 
-@Suite("Connect race")
+@Suite("Connect race", .ownThread)
 struct ConnectRaceTests {
     private let start = Instant(nanoseconds: 1_000_000_000)
     private let six = (1...3).map { SocketAddress.v6(IPv6Address(high: 1, low: $0), port: 80) }

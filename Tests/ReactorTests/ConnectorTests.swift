@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Reactor
@@ -145,7 +146,7 @@ struct ConnectorTests {
 
     // MARK: Races
 
-    @Test("Scenario 4: a dead first address costs one attempt delay, and its socket is closed")
+    @Test("a dead first address costs one attempt delay, and its socket is closed", .scenario(4))
     func deadFirst() throws {
         let bench = try LoopBench(manual: true)
         let clock = try #require(bench.clock)
@@ -171,7 +172,8 @@ struct ConnectorTests {
     }
 
     @Test(
-        "Scenario 5: the first address hangs and the second takes 400 ms: it wins at 650, the first not given up before"
+        "the first address hangs and the second takes 400 ms: it wins at 650, the first not given up before",
+        .scenario(5)
     )
     func bothSlow() throws {
         let bench = try LoopBench(manual: true)
@@ -201,7 +203,7 @@ struct ConnectorTests {
         for socket in held.0 + held.1 { close(socket) }
     }
 
-    @Test("Scenario 6: an AAAA look-up that hangs holds A back for 50 ms and no more")
+    @Test("an AAAA look-up that hangs holds A back for 50 ms and no more", .scenario(6))
     func hangingLookup() throws {
         let bench = try LoopBench(manual: true)
         let clock = try #require(bench.clock)
@@ -292,7 +294,7 @@ struct ConnectorTests {
         #expect(try outcome(.host("example.test", port: port), resolver: resolver).error?.attempts.count == 16)
     }
 
-    @Test("Scenario 9: out of descriptors the error says so, and the other addresses are not tried")
+    @Test("out of descriptors the error says so, and the other addresses are not tried", .scenario(9))
     func outOfDescriptors() async {
         await #expect(processExitsWith: .success) {
             let loop = try EventLoop()

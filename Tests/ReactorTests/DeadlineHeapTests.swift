@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import Reactor
 
-@Suite("Deadline heap")
+@Suite("Deadline heap", .ownThread)
 struct DeadlineHeapTests {
     @Test("sleepers wake in the order of their time, and not before")
     func heap() {

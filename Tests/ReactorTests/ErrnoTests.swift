@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import Reactor
 
-@Suite("Error numbers")
+@Suite("Error numbers", .ownThread)
 struct ErrnoTests {
     @Test("an error number prints its text and its symbol")
     func description() {

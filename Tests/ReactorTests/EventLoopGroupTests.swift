@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import Reactor
 
-@Suite("Loop group")
+@Suite("Loop group", .ownThread)
 struct EventLoopGroupTests {
     @Test("loops are handed out in turn, each on a thread of its own")
     func rotation() throws {

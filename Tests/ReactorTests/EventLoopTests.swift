@@ -1,9 +1,10 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Reactor
 
-@Suite("Event loop")
+@Suite("Event loop", .ownThread)
 struct EventLoopTests {
     // MARK: Registrations
 
@@ -23,7 +24,7 @@ struct EventLoopTests {
         #expect(second.seen == [.readable])
     }
 
-    @Test("Scenario 39: 10,000 times, an event of a batch never reaches the socket that took a closed one's number")
+    @Test("10,000 times, an event of a batch never reaches the socket that took a closed one's number", .scenario(39))
     func staleTokens() throws {
         let bench = try LoopBench()
         let loop = bench.loop
@@ -54,6 +55,56 @@ struct EventLoopTests {
         }
         bench.run()
         #expect(probe.seen == [.writable, .readable])
+    }
+
+    @Test("a message learns what has come at sockets before it was posted, and each handler is called all the same")
+    func news() throws {
+        let bench = try LoopBench()
+        let loop = bench.loop
+        let (speaking, speaker) = Wire.pair()
+        let (ended, ender) = Wire.pair()
+        let (quiet, silent) = Wire.pair()
+        let (paused, other) = Wire.pair()
+        defer { for end in [speaking, speaker, ended, quiet, silent, paused, other] { close(end) } }
+        let probes = [Probe(), Probe(), Probe(), Probe()]
+        let interests: [Interest] = [.read, .read, .read, []]
+        let tokens = try zip([speaking, ended, quiet, paused], zip(interests, probes)).map {
+            try loop.register($0, $1.0, $1.1)
+        }
+        probes[1].onReady = { _ in loop.suspend(tokens[1]) }
+        probes[0].onReady = { _ in
+            // Not in a message.
+            #expect(tokens.allSatisfy { loop.mayHaveNews($0) })
+            loop.stop()
+        }
+        bench.after(turns: 1) {
+            // All registrations are older than the look.
+            #expect(!loop.mayHaveNews(tokens[2]))
+            let late = Instant.current().advanced(by: .milliseconds(1))
+            Wire.send(speaker, "x")
+            close(ender)
+            while Instant.current() < late {}
+            #expect(tokens.map { loop.mayHaveNews($0) } == [true, true, false, true])
+        }
+        bench.run()
+        #expect(probes[0].seen == [.readable])
+        #expect(probes[1].seen.count == 1)
+        #expect(probes[2].seen.isEmpty)
+    }
+
+    @Test("a look that fails counts as news")
+    func unknownNews() throws {
+        let bench = try LoopBench()
+        let loop = bench.loop
+        let (ours, theirs) = Wire.pair()
+        defer { for end in [ours, theirs] { close(end) } }
+        let token = try loop.register(ours, .read, Probe())
+        bench.after(turns: 1) {
+            loop.faults = FaultPlan(failures: [.init(call: 1, of: .epollWait, with: .invalidArgument)])
+            #expect(loop.mayHaveNews(token))
+            loop.stop()
+        }
+        bench.run()
     }
 
     @Test("a paused reader whose peer hangs up is told once, suspends itself, and the loop does not spin")

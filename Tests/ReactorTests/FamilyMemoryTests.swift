@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import Reactor
 
-@Suite("Family memory")
+@Suite("Family memory", .ownThread)
 struct FamilyMemoryTests {
     private let start = Instant(nanoseconds: 1)
 

@@ -1,9 +1,10 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Reactor
 
-@Suite("Fault plans")
+@Suite("Fault plans", .ownThread)
 struct FaultPlanTests {
     private let buffer = ReadBuffer()
 

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import Reactor
 
-@Suite("Host names")
+@Suite("Host names", .ownThread)
 struct HostNameTests {
     @Test("equal names share one spelling; a trailing dot stays for the look-up")
     func spelling() throws {

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import Reactor
 
-@Suite("IP addresses")
+@Suite("IP addresses", .ownThread)
 struct IPAddressTests {
     @Test("four decimal parts are an IPv4 address", arguments: ["0.0.0.0", "127.0.0.1", "255.255.255.255", "1.2.3.40"])
     func dotted(text: String) {

@@ -1,9 +1,10 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Reactor
 
-@Suite("Calls when the loop is idle")
+@Suite("Calls when the loop is idle", .ownThread)
 struct IdleCallsTests {
     @Test("calls are made in order once nothing is ready, and what they ask for waits for the next time")
     func order() throws {

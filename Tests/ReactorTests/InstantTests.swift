@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import Reactor
 
-@Suite("Instants")
+@Suite("Instants", .ownThread)
 struct InstantTests {
     @Test("an absurd span means never, not a trap")
     func saturation() {

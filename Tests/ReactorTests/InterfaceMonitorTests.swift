@@ -6,6 +6,7 @@ import Testing
 /// Links that go up and down, in a network namespace of the test's own.
 @Suite(
     "Interface monitor",
+    .ownThread,
     .enabled(if: NetworkNamespace.isAllowed, "\(NetworkNamespace.refusal ?? "")"),
     .timeLimit(.minutes(2))
 )

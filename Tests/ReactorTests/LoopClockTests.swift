@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import Reactor
 
-@Suite("Loop clocks")
+@Suite("Loop clocks", .ownThread)
 struct LoopClockTests {
     @Test("a manual clock moves only when told")
     func manual() throws {

@@ -1,9 +1,10 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Reactor
 
-@Suite("Loop thread")
+@Suite("Loop thread", .ownThread)
 struct LoopThreadTests {
     @Test("a thread runs its body with signals blocked, and join waits for it")
     func runs() throws {

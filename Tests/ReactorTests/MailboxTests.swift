@@ -1,9 +1,10 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Reactor
 
-@Suite("Mailbox")
+@Suite("Mailbox", .ownThread)
 struct MailboxTests {
     /// How often the eventfd was written since it was last read.
     private func wakes(_ mailbox: Mailbox) -> UInt64 {

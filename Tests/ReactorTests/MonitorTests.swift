@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import Reactor
 
-@Suite("Monitor")
+@Suite("Monitor", .ownThread)
 struct MonitorTests {
     @Test("a wait ends with what a signal made true")
     func signalled() throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Reactor
 
-@Suite("Open files")
+@Suite("Open files", .ownThread)
 struct OpenFileTests {
     private let content = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
 

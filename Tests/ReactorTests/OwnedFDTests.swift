@@ -1,9 +1,10 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Reactor
 
-@Suite("Owned descriptors")
+@Suite("Owned descriptors", .ownThread)
 struct OwnedFDTests {
     @Test("the peer of a dropped descriptor sees the end; a released one stays open")
     func ownership() {

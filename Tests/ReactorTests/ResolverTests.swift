@@ -3,7 +3,7 @@ import Testing
 
 @testable import Reactor
 
-@Suite("Resolver")
+@Suite("Resolver", .ownThread)
 struct ResolverTests {
     private static let address4 = IPAddress.v4(IPv4Address(bits: 0xC000_0201))
     private static let address6 = IPAddress.v6(IPv6Address(high: 0x2001_0DB8_0000_0000, low: 1))

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import Reactor
 
-@Suite("Routing tables")
+@Suite("Routing tables", .ownThread)
 struct RoutingTablesTests {
     // MARK: The kernel's messages, made by hand
 

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import Reactor
 
-@Suite("Socket addresses")
+@Suite("Socket addresses", .ownThread)
 struct SocketAddressTests {
     @Test("a URL's numeric host makes an address, a name does not")
     func numericHost() {

@@ -1,9 +1,10 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Reactor
 
-@Suite("Sockets")
+@Suite("Sockets", .ownThread)
 struct SocketTests {
     private let buffer = ReadBuffer()
 

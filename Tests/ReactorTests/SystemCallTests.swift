@@ -1,9 +1,10 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Reactor
 
-@Suite("System calls")
+@Suite("System calls", .ownThread)
 struct SystemCallTests {
     @Test("an interrupted call is repeated until it is not")
     func interrupts() throws {

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import Reactor
 
-@Suite("getaddrinfo")
+@Suite("getaddrinfo", .ownThread)
 struct SystemLookupTests {
     // Numbers only: a name would leave the machine, or depend on its hosts file.
 

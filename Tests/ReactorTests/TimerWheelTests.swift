@@ -3,7 +3,7 @@ import Testing
 
 @testable import Reactor
 
-@Suite("Timer wheel")
+@Suite("Timer wheel", .ownThread)
 struct TimerWheelTests {
     private static let tick = Int64(1) << TimerWheel.tickShift
 

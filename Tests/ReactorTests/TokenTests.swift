@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import Reactor
 
-@Suite("Tokens")
+@Suite("Tokens", .ownThread)
 struct TokenTests {
     @Test("a token survives the way through the kernel")
     func packing() {

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import Reactor
 
-@Suite("Unix names")
+@Suite("Unix names", .ownThread)
 struct UnixNameTests {
     @Test("107 bytes fit, 108 do not")
     func length() {

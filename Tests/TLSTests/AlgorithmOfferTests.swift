@@ -1,9 +1,10 @@
 import TLS
 import TestServer
+import TestSupport
 import Testing
 
 /// What a ClientHello offers (RFC 8446 §4.1.2), and what handshakes come to with it.
-@Suite("Algorithms")
+@Suite("Algorithms", .ownThread)
 struct AlgorithmOfferTests {
     private struct Hello {
         var suites: [UInt16] = []

@@ -1,9 +1,10 @@
 import TestServer
+import TestSupport
 import Testing
 
 @testable import TLS
 
-@Suite("CertificateDate")
+@Suite("CertificateDate", .ownThread)
 struct CertificateDateTests {
     @Test(
         "a date reads as it is written, before 1970 and after 9999, on leap days and off them",

@@ -1,9 +1,10 @@
 import TestServer
+import TestSupport
 import Testing
 
 @testable import TLS
 
-@Suite("CertificateFacts")
+@Suite("CertificateFacts", .ownThread)
 struct CertificateFactsTests {
     @Test("a certificate's facts are its subject, its names, its dates and its key")
     func facts() throws {

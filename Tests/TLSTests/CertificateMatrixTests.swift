@@ -2,10 +2,11 @@ import Dispatch
 import Synchronization
 import TLS
 import TestServer
+import TestSupport
 import Testing
 
 /// Every rule of a certificate check, by the verifier as a function.
-@Suite("Certificate matrix")
+@Suite("Certificate matrix", .ownThread)
 struct CertificateMatrixTests {
     @Test("every case comes out as stated")
     func function() throws {

@@ -1,7 +1,8 @@
 import TLS
+import TestSupport
 import Testing
 
-@Suite("CiphertextBuffer")
+@Suite("CiphertextBuffer", .ownThread)
 struct CiphertextBufferTests {
     @Test("it holds what a session wrote until its owner takes it")
     func takes() throws {

@@ -1,8 +1,9 @@
 import TLS
 import TestServer
+import TestSupport
 import Testing
 
-@Suite("ClientIdentity")
+@Suite("ClientIdentity", .ownThread)
 struct ClientIdentityTests {
     let identity: TestCertificates.Identity
 

@@ -1,9 +1,10 @@
 import TestServer
+import TestSupport
 import Testing
 
 @testable import TLS
 
-@Suite("DNSConstraints")
+@Suite("DNSConstraints", .ownThread)
 struct DNSConstraintsTests {
     private func constraints(_ list: [(String, isExcluded: Bool)]) -> DNSConstraints {
         var constraints = DNSConstraints()

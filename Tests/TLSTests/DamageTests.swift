@@ -3,7 +3,7 @@ import TestServer
 import TestSupport
 import Testing
 
-@Suite("Damaged certificates")
+@Suite("Damaged certificates", .ownThread)
 struct DamageTests {
     @Test("a chain with any one octet changed, dropped or doubled is refused, and nothing breaks")
     func damage() throws {

@@ -5,7 +5,7 @@ import Testing
 
 /// Whatever comes instead of TLS, and TLS with any byte changed: a named error or a wait for more, never a trap, never
 /// wrong data.
-@Suite("Hostile input")
+@Suite("Hostile input", .ownThread)
 struct HostileInputTests {
     private static let head = [UInt8]("GET / HTTP/1.1\r\n\r\n".utf8)
 

@@ -1,8 +1,9 @@
 import Foundation
 import TLS
+import TestSupport
 import Testing
 
-@Suite("KeyLog")
+@Suite("KeyLog", .ownThread)
 struct KeyLogTests {
     private let path = FileManager.default.temporaryDirectory.appendingPathComponent("keys-\(UUID().uuidString)").path
 

@@ -1,9 +1,10 @@
 import TLS
 import TestServer
+import TestSupport
 import Testing
 
 /// The same cases as the verifier's, each served by a session of ours to a session of ours.
-@Suite("Certificate matrix, live")
+@Suite("Certificate matrix, live", .ownThread)
 struct LiveMatrixTests {
     private func pair(_ one: CertificateCase, _ version: TLSVersion) throws -> MemoryPair {
         let context = try TLSContext(one.client)

@@ -1,7 +1,8 @@
 import TLS
+import TestSupport
 import Testing
 
-@Suite("Message digests")
+@Suite("Message digests", .ownThread)
 struct MessageDigestTests {
     private func hex(_ function: MessageDigest, _ text: String) -> String? {
         let bytes = Array(text.utf8)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Our sessions against OpenSSL's own programs.
-@Suite("openssl s_server and s_client", .serialized)
+@Suite("openssl s_server and s_client", .ownThread, .serialized)
 struct OpenSSLPeerTests {
     private let request = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 

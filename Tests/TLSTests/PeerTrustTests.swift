@@ -1,9 +1,10 @@
 import TLS
 import TestServer
+import TestSupport
 import Testing
 
 /// A handshake that stops until somebody has decided about the server.
-@Suite("PeerTrust")
+@Suite("PeerTrust", .ownThread)
 struct PeerTrustTests {
     private let one: CertificateCase
     init() throws { one = try #require(try CertificateMatrix.cases().first { $0.name == "a good staple" }) }

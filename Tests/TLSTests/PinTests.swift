@@ -1,9 +1,10 @@
 import TestServer
+import TestSupport
 import Testing
 
 @testable import TLS
 
-@Suite("Pin")
+@Suite("Pin", .ownThread)
 struct PinTests {
     private let zeros = String(repeating: "A", count: 43) + "="
 

@@ -4,7 +4,7 @@ import TestServer
 import TestSupport
 import Testing
 
-@Suite("Random chains")
+@Suite("Random chains", .ownThread)
 struct RandomChainTests {
     /// Forty questions each; more with UNCURL_WORLDS.
     private static let worlds = ProcessInfo.processInfo.environment["UNCURL_WORLDS"].flatMap(Int.init) ?? 80

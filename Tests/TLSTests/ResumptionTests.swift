@@ -1,9 +1,10 @@
 import TLS
 import TestServer
+import TestSupport
 import Testing
 
 /// A session to resume belongs to the server as the user judged it, and to the identity that the server was shown.
-@Suite("Resumption where the user decides")
+@Suite("Resumption where the user decides", .ownThread)
 struct ResumptionTests {
     private let localhost: TestCertificates.Identity
 

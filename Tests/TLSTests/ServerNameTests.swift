@@ -1,7 +1,8 @@
 import TLS
+import TestSupport
 import Testing
 
-@Suite("ServerName")
+@Suite("ServerName", .ownThread)
 struct ServerNameTests {
     @Test(
         "a host is made ready for comparison, and only a name is sent in SNI",

@@ -1,7 +1,8 @@
 import TLS
+import TestSupport
 import Testing
 
-@Suite("TLSAlert")
+@Suite("TLSAlert", .ownThread)
 struct TLSAlertTests {
     @Test("an alert has the name that IANA gives its code; one without says its number")
     func names() {

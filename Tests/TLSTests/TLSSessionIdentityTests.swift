@@ -1,9 +1,10 @@
 import TLS
 import TestServer
+import TestSupport
 import Testing
 
 /// A handshake that stops until somebody has decided what to show.
-@Suite("A server that asks for a certificate")
+@Suite("A server that asks for a certificate", .ownThread)
 struct TLSSessionIdentityTests {
     private let localhost: TestCertificates.Identity
     private let client: TestCertificates.Identity

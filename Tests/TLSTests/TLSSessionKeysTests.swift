@@ -1,8 +1,9 @@
 import TLS
 import TestServer
+import TestSupport
 import Testing
 
-@Suite("Key updates and late tickets")
+@Suite("Key updates and late tickets", .ownThread)
 struct TLSSessionKeysTests {
     private let data = [UInt8](repeating: 9, count: 20_000)
 

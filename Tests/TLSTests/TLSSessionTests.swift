@@ -3,7 +3,7 @@ import TestServer
 import TestSupport
 import Testing
 
-@Suite("TLSSession")
+@Suite("TLSSession", .ownThread)
 struct TLSSessionTests {
     private static let head = [UInt8]("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
 

@@ -1,10 +1,11 @@
 import Foundation
 import TestServer
+import TestSupport
 import Testing
 
 @testable import TLS
 
-@Suite("TrustStore")
+@Suite("TrustStore", .ownThread)
 struct TrustStoreTests {
     let folder: Folder
     let root: TestCertificate

@@ -6,7 +6,7 @@ import Testing
 @testable import TLS
 
 /// Debian's `openssl verify` has no second try: on the first, ours must see what it sees.
-@Suite("openssl verify")
+@Suite("openssl verify", .ownThread)
 struct VerifyToolTests {
     /// Two questions each; more with UNCURL_WORLDS.
     private static let worlds = ProcessInfo.processInfo.environment["UNCURL_WORLDS"].flatMap(Int.init) ?? 16

@@ -2,7 +2,8 @@ import TestServer
 import TestSupport
 import Testing
 
-@Suite struct HttpbinTests {
+@Suite(.ownThread)
+struct HttpbinTests {
     @Test(
         "httpbin prints its address, serves, and ends at once and well on SIGTERM and SIGINT",
         arguments: ["TERM", "INT"]
@@ -39,6 +40,12 @@ import Testing
         #expect(run.status == 1)
         #expect(run.out.hasPrefix("httpbin: ") && run.out.contains(names))
         #expect(run.out.split(separator: "\n").count == 1)
+    }
+
+    @Test("the version is one line of the output")
+    func version() throws {
+        let run = try EndedProgram(shell: "'\(EndedProgram.built("httpbin"))' --version")
+        #expect(run.status == 0 && run.out.wholeMatch(of: /httpbin \d+\.\d+\.\d+\n/) != nil)
     }
 
     @Test("with --tls it speaks https under a certificate whose root it writes down")

@@ -4,7 +4,8 @@ import Testing
 @testable import TestServer
 
 /// Clients that are not ours, against the server. `./dev test` installs them.
-@Suite struct PeersTests {
+@Suite(.ownThread)
+struct PeersTests {
     @Test("curl agrees with the server on every kind of response")
     func curl() throws {
         let server = try TestServer.start()

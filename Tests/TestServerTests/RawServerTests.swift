@@ -1,9 +1,11 @@
 import Glibc
 import Reactor
 import TestServer
+import TestSupport
 import Testing
 
-@Suite struct RawServerTests {
+@Suite(.ownThread)
+struct RawServerTests {
     private let response = Array("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello".utf8)
     private let request = "GET / HTTP/1.1\r\nhost: a\r\n\r\n"
 

@@ -1,9 +1,10 @@
 import Reactor
 import TLS
 import TestServer
+import TestSupport
 import Testing
 
-@Suite("The test servers over TLS")
+@Suite("The test servers over TLS", .ownThread)
 struct SecureServerTests {
     private func context(_ change: (inout TLSServerConfiguration) -> Void = { _ in }) throws -> TLSServerContext {
         var configuration = TLSServerConfiguration(try TestCertificates.localhost)

@@ -4,7 +4,7 @@ import WebSocket
 
 @testable import TestServer
 
-@Suite(.timeLimit(.minutes(1))) struct ServerTalkTests {
+@Suite(.ownThread, .timeLimit(.minutes(5))) struct ServerTalkTests {
     private let handshake = """
         GET /websocket HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r
         Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n

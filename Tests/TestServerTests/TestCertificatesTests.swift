@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import TestServer
 
-@Suite("Test certificates")
+@Suite("Test certificates", .ownThread)
 struct TestCertificatesTests {
     @Test("localhost's certificate, its authority and its key are there, and the same at every call")
     func localhost() throws {

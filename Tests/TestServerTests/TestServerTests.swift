@@ -1,11 +1,13 @@
 import Glibc
 import Reactor
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import TestServer
 
-@Suite struct TestServerTests {
+@Suite(.ownThread)
+struct TestServerTests {
     private let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
     @Test("a request over a socket gets its response, exactly")
@@ -190,7 +192,7 @@ import Testing
         }
         let busy = try RawClient(server.address)
         try busy.send("GET /delay/1 HTTP/1.1\r\nHost: a\r\n\r\n")
-        try until("9 requests") { server.requestCount == 9 }
+        #expect(Eventually.holds { server.requestCount == 9 })
         let stopper = Worker { server.stop(within: .seconds(60)) }
         let response = try busy.receiveUntilEnd()
         #expect(undated(response).contains("\r\nConnection: close\r\n"))
@@ -207,7 +209,7 @@ import Testing
         let server = try TestServer.start()
         let client = try RawClient(server.address)
         try client.send("GET /never HTTP/1.1\r\nHost: a\r\n\r\n")
-        try until("a request") { server.requestCount == 1 }
+        #expect(Eventually.holds { server.requestCount == 1 })
         let start = Instant.current()
         server.stop(within: .milliseconds(50))
         let span = Instant.current().nanoseconds(since: start)
@@ -221,7 +223,7 @@ import Testing
         let server = try TestServer.start()
         let client = try RawClient(server.address)
         try client.send("GET /never HTTP/1.1\r\nHost: a\r\n\r\n")
-        try until("a request") { server.requestCount == 1 }
+        #expect(Eventually.holds { server.requestCount == 1 })
         client.end()
         // With its only connection gone the server has nothing to wait for.
         let start = Instant.current()
@@ -290,15 +292,6 @@ import Testing
         let address = try #require(server?.address)
         server = nil
         #expect(throws: RawClient.Failure.self) { _ = try RawClient(address) }
-    }
-}
-
-/// Lets other threads run until `condition` holds, for at most a minute.
-func until(_ what: String, _ condition: () -> Bool) throws {
-    let start = Instant.current()
-    while !condition() {
-        guard Instant.current().nanoseconds(since: start) < 60_000_000_000 else { throw RawClient.Failure(what) }
-        sched_yield()
     }
 }
 

@@ -15,12 +15,12 @@ import TextCoding
         ]
     )
     func json(text: String, expected: String) {
-        let value = JSONTextParser.parse(Array(text.utf8))
+        let value = try? JSONReader.read(Array(text.utf8))
         #expect(value.map { String(decoding: $0.serialized(pretty: false), as: UTF8.self) } == expected)
     }
 
     @Test(
-        "what is no JSON is nil, and no depth overflows the stack",
+        "what is no JSON is refused, and no depth overflows the stack",
         arguments: [
             "", "{", "[1,]", "{\"a\"}", "{a:1}", "01", "1.", ".5", "+1", "1e", "tru", "\"\u{1}\"", "\"\\x\"", "[1] 2",
             "nan", "'a'",
@@ -28,12 +28,12 @@ import TextCoding
         ]
     )
     func noJSON(text: String) {
-        #expect(JSONTextParser.parse(Array(text.utf8)) == nil)
+        #expect(throws: JSONReader.Problem.self) { try JSONReader.read(Array(text.utf8)) }
     }
 
     @Test("octets that are no UTF-8 are no JSON")
     func invalidUTF8() {
-        #expect(JSONTextParser.parse([0x22, 0xFF, 0x22]) == nil)
+        #expect(throws: JSONReader.Problem.self) { try JSONReader.read([0x22, 0xFF, 0x22]) }
     }
 
     @Test("percent-encoding is undone once; a lone % stands for itself")

@@ -1,9 +1,11 @@
+import TestSupport
 import Testing
 import WebSocket
 
 @testable import TestServer
 
-@Suite struct WebSocketRoutesTests {
+@Suite(.ownThread)
+struct WebSocketRoutesTests {
     private let fields = [
         Pair(name: "connection", value: "keep-alive, Upgrade"), Pair(name: "upgrade", value: "WebSocket"),
         Pair(name: "sec-websocket-version", value: "13"),

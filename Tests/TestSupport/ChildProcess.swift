@@ -22,7 +22,7 @@ public final class ChildProcess: Sendable {
     }
 
     /// No program here runs half as long, whatever else the machine does.
-    public static let patience = Duration.seconds(60)
+    public static let patience = Duration.seconds(300)
 
     public let program: String
     private let id: pid_t

@@ -76,7 +76,7 @@ public final class NetworkNamespace: Sendable {
         }
 
         func wait() throws -> Value {
-            guard done.wait(timeout: .now() + .seconds(60)) == .success, let value else {
+            guard done.wait(timeout: .now() + .seconds(300)) == .success, let value else {
                 throw Failure(description: "the namespace's thread does not answer")
             }
             return value

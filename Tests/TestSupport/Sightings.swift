@@ -31,14 +31,14 @@ public final class Sightings<Value: Sendable>: Sendable {
 
     public var all: [Value] { state.withLock { $0.all } }
 
-    /// False if it did not come true within a minute.
+    /// False if it did not come true within five minutes.
     public func wait(until condition: @escaping @Sendable ([Value]) -> Bool) async -> Bool {
         let number = state.withLock { state in
             state.last += 1
             return state.last
         }
         let timer = DispatchSource.makeTimerSource()
-        timer.schedule(deadline: .now() + .seconds(60))
+        timer.schedule(deadline: .now() + .seconds(300))
         timer.setEventHandler { [self] in
             let late = state.withLock { state -> Waiter? in
                 guard let index = state.waiters.firstIndex(where: { $0.number == number }) else { return nil }
@@ -58,9 +58,9 @@ public final class Sightings<Value: Sendable>: Sendable {
         }
     }
 
-    /// For what another thread does without a signal: asks until the condition holds, for a minute at most.
+    /// For what another thread does without a signal: asks until the condition holds, for five minutes at most.
     public static func eventually(_ condition: () -> Bool) async -> Bool {
-        let limit = ContinuousClock.now + .seconds(60)
+        let limit = ContinuousClock.now + .seconds(300)
         while !condition() {
             if ContinuousClock.now > limit { return false }
             // Not by yielding: that would keep one of the few threads busy that Swift tasks have.

@@ -53,6 +53,10 @@ public enum WebSocketPeer {
             elif what == "abort":
                 await ws.recv()
                 ws.transport.abort()
+            elif what == "vanish":
+                await ws.send("go on")
+                ws.data_received = lambda data: ws.transport.abort()
+                await asyncio.Future()
             elif what == "remember":
                 await ws.send("go on")
                 await ws.wait_closed()

@@ -1,10 +1,11 @@
 import Foundation
 import Synchronization
 import TestServer
+import TestSupport
 import Testing
 import URLLoading
 
-@Suite("Data tasks", .timeLimit(.minutes(1)))
+@Suite("Data tasks", .timeLimit(.minutes(5)))
 struct DataTaskTests {
     private let server: TestServer
 
@@ -136,10 +137,11 @@ struct DataTaskTests {
             #expect(error.userInfo[NSURLErrorFailingURLStringErrorKey] as? String == target.absoluteString)
             let reason = (error.userInfo[NSUnderlyingErrorKey] as? NSError)?.localizedDescription
             #expect(reason?.contains("refused") == true)
+            #expect(error.localizedDescription == "Could not connect to the server.")
         }
     }
 
-    @Test("schemes nobody loads are unsupported URLs", arguments: ["ftp://127.0.0.1/", "foo:bar", "/relative"])
+    @Test("URLs of unknown schemes are unsupported", arguments: ["ftp://127.0.0.1/", "foo:bar", "/relative"])
     func unsupported(text: String) async throws {
         await #expect(throws: URLError.self) {
             _ = try await URLSession(configuration: .isolated).data(from: URL(string: text)!)
@@ -334,7 +336,7 @@ struct DataTaskTests {
     }
 }
 
-@Suite("Contents of URLs", .timeLimit(.minutes(1)))
+@Suite("Contents of URLs", .timeLimit(.minutes(5)))
 struct RemoteContentsTests {
     @Test("Data and String are read from http URLs; an answer that says no is an error")
     func contents() throws {

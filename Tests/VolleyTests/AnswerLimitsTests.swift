@@ -11,7 +11,7 @@ import Testing
 @testable import volley
 
 /// Whole answers that are failures all the same: too late, though no timer has seen it, or with bytes behind them.
-@Suite("Limits of answers", .serialized)
+@Suite("Limits of answers", .ownThread, .serialized)
 struct AnswerLimitsTests {
     private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 

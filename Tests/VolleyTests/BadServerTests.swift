@@ -12,7 +12,7 @@ import Testing
 
 /// A server that does everything wrong: each wrong is counted by its class, the run ends on time, and the exit
 /// status says so.
-@Suite(.serialized)
+@Suite(.ownThread, .serialized)
 struct BadServerTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var name: String
@@ -127,7 +127,8 @@ struct BadServerTests {
         let server = try RawServer.start(otherwise: .answering(Array("HTTP/1.1 204 No Content\r\n\r\n".utf8)))
         defer { server.stop() }
         let ended = try volley([
-            "-n1", "-m", "PUT", "--body", "hello", "-H", "X-Trace: 7", "-H", "Host: example.org", server.url("/a?b"),
+            "-n1", "-m", "PUT", "--body", "hello", "-H", "X-Trace: 7", "-H", "Host: example.org", "-H", "User-Agent:",
+            server.url("/a?b"),
         ])
         #expect(ended.status == 0, "\(ended.err)\(ended.out)")
         let got = String(decoding: server.received(0), as: UTF8.self)

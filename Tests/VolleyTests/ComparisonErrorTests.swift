@@ -2,6 +2,7 @@ import Foundation
 import LoadTestSupport
 import TestSupport
 import Testing
+import TextCoding
 
 @testable import LoadGenerator
 @testable import LoadReports

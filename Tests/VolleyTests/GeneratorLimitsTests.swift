@@ -1,4 +1,5 @@
 import LoadTestSupport
+import TestSupport
 import Testing
 
 @testable import LoadGenerator
@@ -6,7 +7,7 @@ import Testing
 @testable import LocustWorker
 @testable import volley
 
-@Suite("Generator limits")
+@Suite("Generator limits", .ownThread)
 struct GeneratorLimitsTests {
     private func result(
         lag: UInt64,

@@ -8,9 +8,9 @@ import Testing
 @testable import LocustWorker
 @testable import volley
 
-/// What makes a load tester lie, tried on volley: short forms with wide margins, for a machine with other work. `./dev honesty` runs
-/// the full ones.
-@Suite("Honesty", .serialized)
+/// What makes a load tester lie, tried on volley: short forms with wide margins, for a machine with other work. `./dev
+/// honesty` runs the full ones.
+@Suite("Honesty", .ownThread, .serialized)
 struct HonestyTests {
     private func file(_ text: String) -> TemporaryFile { TemporaryFile(Array(text.utf8)) }
 
@@ -24,14 +24,16 @@ struct HonestyTests {
         return Double(try #require(value as? Int)) / 1e9
     }
 
-    /// What a run with a stall came to. Half of its requests are untouched by the stall, so their median tells how much the
-    /// machine itself disturbs: noise only ever adds, so what is too much counts for something on a calm machine alone.
+    /// What a run with a stall came to. Half of its requests are untouched by the stall, so their median tells how much
+    /// the machine itself disturbs: noise only ever adds, so what is too much counts for something on a calm machine
+    /// alone.
     private struct Stall {
         var p99, p90, most, rawP99: Double
         var isCalm: Bool
     }
 
-    /// Two seconds at 250/s; in the middle the server stands still for 400 ms. Tried again where the machine was not calm.
+    /// Two seconds at 250/s; in the middle the server stands still for 400 ms. Tried again where the machine was not
+    /// calm.
     private func frozen(_ connections: Int) throws -> Stall {
         var stall = try frozenOnce(connections)
         for _ in 0..<2 where !stall.isCalm { stall = try frozenOnce(connections) }
@@ -59,7 +61,7 @@ struct HonestyTests {
         )
     }
 
-    @Test("1: a stall shows in the corrected latency as long as it was, by p = S − (1−q)·T, and nearly not in the raw")
+    @Test("a stall shows in the corrected latency as long as it was, by p = S − (1−q)·T, and nearly not in the raw")
     func stall() throws {
         let stall = try frozen(1)
         // S − (1 − q) · T with S = 0.4 s and T = 2 s: 0.38 at p99, 0.2 at p90.
@@ -69,7 +71,7 @@ struct HonestyTests {
         #expect(stall.rawP99 < stall.p99 / 2, "\(stall)")
     }
 
-    @Test("2: the corrected latency of a stall does not depend on the number of connections")
+    @Test("the corrected latency of a stall does not depend on the number of connections")
     func stallByConnections() throws {
         let (one, many) = (try frozen(1), try frozen(64))
         #expect(many.p99 >= 0.37, "\(many)")
@@ -77,7 +79,7 @@ struct HonestyTests {
         #expect(abs(one.p99 - many.p99) < 0.3 * max(one.p99, many.p99), "\(one) \(many)")
     }
 
-    @Test("4: a server that never answers is N timeouts and a failed run, which ends by duration and timeout")
+    @Test("a server that never answers is N timeouts and a failed run, which ends by duration and timeout")
     func neverAnswering() throws {
         let server = try TestServer.start()
         defer { server.stop() }
@@ -91,7 +93,7 @@ struct HonestyTests {
         #expect((ended.number("run", "measured_ns") ?? .max) < 10_000_000_000)
     }
 
-    @Test("5: a load tester that was stopped for 400 ms says so, and its latency has them")
+    @Test("a load tester that was stopped for 400 ms says so, and its latency has them")
     func starved() throws {
         let server = try TestServer.start()
         defer { server.stop() }
@@ -124,7 +126,7 @@ struct HonestyTests {
         #expect((schedule["generator_limits"] as? [String])?.isEmpty == false)
     }
 
-    @Test("6: a known service time is what is measured, never less")
+    @Test("a known service time is what is measured, never less")
     func serviceTime() throws {
         let server = try TestServer.start()
         defer { server.stop() }
@@ -143,7 +145,7 @@ struct HonestyTests {
     }
 
     @Test(
-        "7: as many requests are due as rate times time, to the last one",
+        "as many requests are due as rate times time, to the last one",
         arguments: [("10", 10), ("1000", 1_000), ("5k", 5_000)]
     )
     func rates(rate: String, count: Int) throws {
@@ -157,7 +159,7 @@ struct HonestyTests {
         "HTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
         + "4;x=y\r\nWiki\r\n5\r\npedia\r\n0\r\nTrailer: t\r\n\r\n"
 
-    @Test("13: an answer split at any byte, with hints, chunks and trailers, counts once", arguments: [1, 2, 3, 7, 20])
+    @Test("an answer split at any byte, with hints, chunks and trailers, counts once", arguments: [1, 2, 3, 7, 20])
     func split(size: Int) throws {
         let answer = Array(Self.elaborate.utf8)
         let server = try RawServer.start(otherwise: [.pieces(of: size), .receive(.headEnd), .send(answer), .startOver])
@@ -171,7 +173,7 @@ struct HonestyTests {
     }
 
     @Test(
-        "13: what has no body has none, whatever its length field says, and answers in one segment are told apart",
+        "what has no body has none, whatever its length field says, and answers in one segment are told apart",
         arguments: [
             ("HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", 1), ("GET", "HTTP/1.1 204 No\r\n\r\n", 1),
             ("GET", "HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n", 1),

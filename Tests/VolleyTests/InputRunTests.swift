@@ -10,7 +10,7 @@ import Testing
 @testable import volley
 
 /// Inputs, templates and virtual users on the wire: what the server saw is what was asked for.
-@Suite(.serialized)
+@Suite(.ownThread, .serialized)
 struct InputRunTests {
     private func file(_ text: String) -> TemporaryFile {
         let file = TemporaryFile(Array(text.utf8))

@@ -6,7 +6,7 @@ import Testing
 @testable import LocustWorker
 @testable import volley
 
-@Suite("Inputs")
+@Suite("Inputs", .ownThread)
 struct InputTests {
     private func parse(_ format: InputFormat, _ text: String) throws(UsageError) -> RequestInput {
         try format.parse(Array(text.utf8), file: "f")

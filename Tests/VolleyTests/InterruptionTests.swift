@@ -11,7 +11,7 @@ import Testing
 @testable import volley
 
 /// What an impatient user's signals, full disks and absurd numbers leave of a run.
-@Suite(.serialized)
+@Suite(.ownThread, .serialized)
 struct InterruptionTests {
     /// A pipe that a report does not fit in, and that nobody reads.
     private final class Stuffed {

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import LoadGenerator
@@ -5,7 +6,7 @@ import Testing
 @testable import LocustWorker
 @testable import volley
 
-@Suite("Load profile")
+@Suite("Load profile", .ownThread)
 struct LoadProfileTests {
     private func profile(_ stages: [String]) throws -> LoadProfile {
         guard case .rates(let profile) = try StagePlan(stages) else { throw UsageError("no rates") }

@@ -97,7 +97,7 @@ struct LocustWorkerTests {
         let server = try TestServer.start(loops: 1)
         defer { server.stop() }
         let found = try outcome("host", server.url("/bytes/128"))
-        #expect((found["message"] as? String)?.contains("nobody says what to test") == true)
+        #expect((found["message"] as? String)?.contains("there is no URL to test") == true)
         #expect(server.requestCount > 0)
     }
 

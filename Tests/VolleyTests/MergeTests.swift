@@ -3,6 +3,7 @@ import LoadTestSupport
 import TestServer
 import TestSupport
 import Testing
+import TextCoding
 
 @testable import LoadGenerator
 @testable import LoadReports

@@ -3,6 +3,7 @@ import LoadTestSupport
 import TestServer
 import TestSupport
 import Testing
+import TextCoding
 
 @testable import LoadGenerator
 @testable import LoadReports
@@ -10,7 +11,7 @@ import Testing
 @testable import volley
 
 /// Figures by the name of the request.
-@Suite("Names", .serialized)
+@Suite("Names", .ownThread, .serialized)
 struct NamesTests {
     private func drafts(_ format: InputFormat, _ text: String) throws -> [RequestDraft] {
         let file = TemporaryFile(Array(text.utf8))

@@ -8,9 +8,9 @@ import Testing
 @testable import LocustWorker
 @testable import volley
 
-/// Runs with a schedule, as a user starts them, against a server on this machine. A machine with other work makes volley late: what
-/// it says then (status 3) is right too, and is tested in `GeneratorLimitsTests`.
-@Suite(.serialized)
+/// Runs with a schedule, as a user starts them, against a server on this machine. A machine with other work makes
+/// volley late: what it says then (status 3) is right too, and is tested in `GeneratorLimitsTests`.
+@Suite(.ownThread, .serialized)
 struct OpenLoopTests {
     private func schedule(_ ended: EndedProgram) throws -> [String: Any] {
         try #require(ended.report["schedule"] as? [String: Any], "\(ended.err)")

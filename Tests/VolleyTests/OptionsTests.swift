@@ -191,7 +191,7 @@ struct OptionsTests {
             ),
             (
                 ["--format", "xml"],
-                "--format \"xml\" is unknown: use text, json, wrk, html, hgrm, csv, requests, hlog, each also as FORMAT=FILE"
+                "--format \"xml\" is unknown: use text, json, wrk, html, hgrm, markdown, junit, github, csv, requests, hlog, each also as FORMAT=FILE"
             ),
             (["--format", "json="], "--format \"json=\" names no file: use json=FILE"),
             (
@@ -204,7 +204,7 @@ struct OptionsTests {
             ),
             (
                 ["--body", "x", "--body-file", "y"],
-                "--body, --body-file and --form exclude each other: use one of them"
+                "--body and --body-file exclude each other: a request has one content"
             ),
             (
                 ["--body-file", "/nowhere/body"],

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import LoadGenerator
@@ -5,7 +6,7 @@ import Testing
 @testable import LocustWorker
 @testable import volley
 
-@Suite("Pause")
+@Suite("Pause", .ownThread)
 struct PauseTests {
     @Test("pauses are fixed, even or exponential, and keep their mean and bounds")
     func lengths() throws {

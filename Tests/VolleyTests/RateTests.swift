@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import LoadGenerator
@@ -5,7 +6,7 @@ import Testing
 @testable import LocustWorker
 @testable import volley
 
-@Suite("Rate")
+@Suite("Rate", .ownThread)
 struct RateTests {
     @Test(
         "a rate is read with its unit, and kept exactly",

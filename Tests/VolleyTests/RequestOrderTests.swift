@@ -9,7 +9,7 @@ import Testing
 @testable import volley
 
 /// All threads of a run keep one order, by what servers received.
-@Suite("The order of requests", .serialized)
+@Suite("The order of requests", .ownThread, .serialized)
 struct RequestOrderTests {
     private func file(_ lines: String...) -> TemporaryFile {
         TemporaryFile(Array(lines.map { $0 + "\n" }.joined().utf8))

@@ -1,4 +1,5 @@
 import HTTPEngine
+import TestSupport
 import Testing
 
 @testable import LoadGenerator
@@ -6,7 +7,7 @@ import Testing
 @testable import LocustWorker
 @testable import volley
 
-@Suite("Checks of responses")
+@Suite("Checks of responses", .ownThread)
 struct ResponseChecksTests {
     @Test("statuses are single, classes and ranges")
     func statuses() throws {

@@ -9,7 +9,7 @@ import Testing
 @testable import volley
 
 /// volley as a user runs it: the built program, its report and its exit status.
-@Suite(.serialized)
+@Suite(.ownThread, .serialized)
 struct RunTests {
     private func serverCount(_ ended: EndedProgram) -> Int? {
         let note = (ended.report["notes"] as? [String])?.last { $0.hasPrefix("the embedded server counted") }

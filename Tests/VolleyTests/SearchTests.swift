@@ -10,7 +10,7 @@ import Testing
 @testable import LocustWorker
 @testable import volley
 
-@Suite("Search for the highest rate")
+@Suite("Search for the highest rate", .ownThread)
 struct SearchTests {
     /// What a server that is good up to `most` a second makes of it.
     private func found(

@@ -11,7 +11,7 @@ import Testing
 @testable import volley
 
 /// volley against TLS that others wrote.
-@Suite(.serialized)
+@Suite(.ownThread, .serialized)
 struct SecurePeerTests {
     private let identity: TestCertificates.Identity
     private let authority: TemporaryFile

@@ -11,7 +11,7 @@ import Testing
 @testable import volley
 
 /// volley as a user runs it, against servers that speak TLS.
-@Suite(.serialized)
+@Suite(.ownThread, .serialized)
 struct SecureRunTests {
     private let identity: TestCertificates.Identity
     private let authority: TemporaryFile

@@ -3,14 +3,16 @@ import LoadTestSupport
 import TestServer
 import TestSupport
 import Testing
+import TextCoding
 
 @testable import LoadGenerator
 @testable import LoadReports
 @testable import LocustWorker
 @testable import volley
 
-/// A request that meets the end of its kept connection: a failure, or sent once more, and in either case what the server's own log says.
-@Suite("Requests sent again", .serialized)
+/// A request that meets the end of its kept connection: a failure, or sent once more, and in either case what the
+/// server's own log says.
+@Suite("Requests sent again", .ownThread, .serialized)
 struct SentAgainTests {
     private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 

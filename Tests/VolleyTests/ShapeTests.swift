@@ -2,6 +2,7 @@ import LoadTestSupport
 import TestServer
 import TestSupport
 import Testing
+import TextCoding
 
 @testable import LoadGenerator
 @testable import LoadReports
@@ -9,7 +10,7 @@ import Testing
 @testable import volley
 
 /// Loads of other shapes than as much as there is, or evenly so much a second.
-@Suite("Shapes", .serialized)
+@Suite("Shapes", .ownThread, .serialized)
 struct ShapeTests {
     private func crowd(_ stages: String...) throws -> CrowdProfile {
         guard case .connections(let crowd) = try StagePlan(stages) else { throw UsageError("no connections") }

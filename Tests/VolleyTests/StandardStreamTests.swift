@@ -8,7 +8,7 @@ import Testing
 @testable import volley
 
 /// A file named `-`, and figures that are asked for after the end.
-@Suite("Standard streams and late scrapes", .serialized)
+@Suite("Standard streams and late scrapes", .ownThread, .serialized)
 struct StandardStreamTests {
     private func shell(_ line: String) throws -> EndedProgram {
         try EndedProgram(shell: line.replacing("volley", with: EndedProgram.built("volley")))

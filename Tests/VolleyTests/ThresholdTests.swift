@@ -1,5 +1,6 @@
 import LoadTestSupport
 import Testing
+import TextCoding
 
 @testable import LoadGenerator
 @testable import LoadReports
@@ -45,7 +46,7 @@ struct ThresholdTests {
             ("connect_max>300us", true), ("max<=900us", true), ("ttfb_p50>350us", true),
         ] {
             let threshold = try Threshold(text)
-            #expect(threshold.fails(figures) == fails, "\(text): \(threshold.finding(figures))")
+            #expect(threshold.fails(figures) == fails, "\(text): \(threshold.finding(figures.value(threshold.metric)))")
         }
         // Nothing was measured of it: that is no success.
         #expect(

@@ -3,7 +3,8 @@ import Testing
 
 @testable import WebSocket
 
-@Suite struct MessageDeflaterTests {
+@Suite(.ownThread)
+struct MessageDeflaterTests {
     @Test(
         "what is compressed comes back, with every window and with and without a memory",
         arguments: [9, 10, 12, 15],

@@ -3,7 +3,8 @@ import Testing
 
 @testable import WebSocket
 
-@Suite struct WebSocketMachineTests {
+@Suite(.ownThread)
+struct WebSocketMachineTests {
     /// Octets, and what a client makes of them.
     struct Case: CustomTestStringConvertible, Sendable {
         var name: String

@@ -14,14 +14,16 @@ struct BodyEncoder {
         case fail(EngineError)
     }
 
-    private static let lineEnd: [UInt8] = [13, 10]
-
     private let declared: UInt64?
+    private var framer: ContentFramer
     /// Content taken from the source so far: where the next part begins.
     private(set) var offset: UInt64 = 0
 
     /// - Parameter length: nil for chunked framing.
-    init(length: UInt64?) { declared = length }
+    init(length: UInt64?) {
+        declared = length
+        framer = ContentFramer(length: length)
+    }
 
     mutating func encode(_ part: BodyPart) -> Step {
         switch part {
@@ -29,33 +31,23 @@ struct BodyEncoder {
             // An empty chunk would end the body (RFC 9112 §7.1).
             guard !bytes.isEmpty else { return .ask }
             let (sum, overflow) = offset.addingReportingOverflow(UInt64(bytes.count))
-            guard let declared else {
-                offset = sum
-                var line: [UInt8] = []
-                MessageSerializer.appendChunkHeader(count: bytes.count, to: &line)
-                return .send(before: line, content: bytes, after: BodyEncoder.lineEnd)
-            }
-            guard !overflow, sum <= declared else {
+            if let declared, overflow || sum > declared {
                 return .fail(.bodyLengthMismatch(declared: declared, given: sum))
             }
             offset = sum
-            return .send(before: [], content: bytes, after: [])
+            let framed = framer.frame(bytes)
+            return .send(before: framed.before, content: framed.content, after: framed.after)
         case .later:
             return .wait
         case .end(let trailers):
-            guard let declared else {
-                var bytes: [UInt8] = []
-                do throws(HTTP1Error) {
-                    try MessageSerializer.appendLastChunk(trailers: trailers ?? HTTPFields(), to: &bytes)
-                } catch {
-                    return .fail(.invalidRequest(.syntax(error)))
-                }
-                return .finish(bytes)
-            }
-            guard offset == declared else {
+            if let declared, offset != declared {
                 return .fail(.bodyLengthMismatch(declared: declared, given: offset))
             }
-            return .finish([])
+            do throws(EngineError) {
+                return .finish(try framer.end(trailers: trailers ?? HTTPFields()))
+            } catch {
+                return .fail(error)
+            }
         case .failed:
             return .fail(.bodyFailed)
         }

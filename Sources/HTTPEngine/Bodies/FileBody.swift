@@ -30,13 +30,17 @@ public struct FileBody: Sendable {
     /// Looks at the file now, and opens it each time it is sent; a different file under the same name fails the
     /// exchange with ``EngineError/bodyFileReplaced``.
     ///
-    /// - Parameter range: in bytes; the whole file without.
+    /// - Parameters:
+    ///   - path: of a regular file.
+    ///   - range: in bytes; the whole file without.
     public init(path: String, range: Range<UInt64>? = nil) throws(Problem) {
         let file = try FileBody.opening { () throws(OpenFile.Problem) in try OpenFile(path: path) }
         try self.init(.path(path, file.status.identity), file, range)
     }
 
-    /// - Parameter descriptor: duplicated, and the caller's to close. Its position plays no part.
+    /// - Parameters:
+    ///   - descriptor: duplicated, and the caller's to close. Its position plays no part.
+    ///   - range: in bytes; the whole file without.
     public init(descriptor: CInt, range: Range<UInt64>? = nil) throws(Problem) {
         let file = try FileBody.opening { () throws(OpenFile.Problem) in try OpenFile(duplicating: descriptor) }
         try self.init(.open(file), file, range)

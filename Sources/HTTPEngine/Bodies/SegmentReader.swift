@@ -24,25 +24,22 @@ final class SegmentReader {
 
     /// A file's chunk: as much as `sendfile` takes in a turn.
     private static let chunk = UInt64(FilePortion.slice)
-    private static let lineEnd: [UInt8] = [13, 10]
 
     private let body: SegmentedBody
     private let wake: @Sendable () -> Void
-    private let isChunked: Bool
+    private var framer: ContentFramer
     private var index = 0
     private var current = Current.nothing
     /// Bytes given so far.
     private var given: UInt64 = 0
     /// Of a file, what has been promised by the chunk's header and not been given.
     private var chunkLeft: UInt64 = 0
-    /// The end of the last chunk of a file, to go out with what follows.
-    private var owed: [UInt8] = []
 
     /// - Parameter wake: called on any thread when what ``next()`` found missing is there.
     init(_ body: SegmentedBody, wake: @escaping @Sendable () -> Void) {
         self.body = body
         self.wake = wake
-        isChunked = body.length == nil
+        framer = ContentFramer(length: body.length)
     }
 
     /// Bytes in memory count as given with this call; of a file's, ``advance(_:)`` says how many were.
@@ -50,20 +47,18 @@ final class SegmentReader {
         while true {
             switch current {
             case .nothing:
-                guard index < body.segments.count else {
-                    return .end(isChunked ? owed + SegmentReader.lastChunk() : [])
-                }
+                guard index < body.segments.count else { return .end(try framer.end()) }
                 let segment = body.segments[index]
                 index += 1
                 if let bytes = try begin(segment) { return frame(bytes) }
             case .file(let file, let offset, let left):
                 if left == 0 {
                     current = .nothing
-                } else if isChunked, chunkLeft == 0 {
+                } else if framer.isChunked, chunkLeft == 0 {
                     chunkLeft = min(left, SegmentReader.chunk)
-                    return .send(before: header(Int(chunkLeft)), content: [], after: [])
+                    return .send(before: framer.begin(Int(chunkLeft)), content: [], after: [])
                 } else {
-                    return .file(file, offset: offset, count: isChunked ? chunkLeft : left)
+                    return .file(file, offset: offset, count: framer.isChunked ? chunkLeft : left)
                 }
             case .threaded(let source, let declared, let given):
                 switch source.take() {
@@ -93,9 +88,9 @@ final class SegmentReader {
         let step = min(UInt64(count), left)
         given += step
         current = .file(file, offset: offset + step, left: left - step)
-        guard isChunked else { return }
+        guard framer.isChunked else { return }
         chunkLeft -= min(step, chunkLeft)
-        if chunkLeft == 0 { owed = SegmentReader.lineEnd }
+        if chunkLeft == 0 { framer.endChunk() }
     }
 
     /// Returns what of it is in memory; empty segments are passed over, since an empty chunk would end the body (RFC
@@ -114,16 +109,7 @@ final class SegmentReader {
 
     private func frame(_ bytes: [UInt8]) -> Next {
         given += UInt64(bytes.count)
-        guard isChunked else { return .send(before: [], content: bytes, after: []) }
-        return .send(before: header(bytes.count), content: bytes, after: SegmentReader.lineEnd)
+        let framed = framer.frame(bytes)
+        return .send(before: framed.before, content: framed.content, after: framed.after)
     }
-
-    private func header(_ count: Int) -> [UInt8] {
-        var line = owed
-        owed = []
-        MessageSerializer.appendChunkHeader(count: count, to: &line)
-        return line
-    }
-
-    private static func lastChunk() -> [UInt8] { Array("0\r\n\r\n".utf8) }
 }

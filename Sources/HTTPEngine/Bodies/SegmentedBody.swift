@@ -48,6 +48,11 @@ public struct SegmentedBody: Sendable {
         length = file.length
     }
 
+    init(_ body: ThreadedBody) {
+        segments = [.threaded(body)]
+        length = body.length
+    }
+
     /// Whether all of it can be sent again.
     public var isReplayable: Bool { segments.allSatisfy(\.isReplayable) }
 }

@@ -13,8 +13,12 @@ public struct ThreadedBody: Sendable {
     let pool: BlockingPool
     let open: @Sendable () throws -> any BlockingReader
 
-    /// - Parameter open: makes the reader for one sending, from the content's start; called on a thread of the pool.
-    ///   Again after a retry, if `replayable`, and whenever the request is started anew.
+    /// - Parameters:
+    ///   - length: in bytes; nil for content that is sent in chunks.
+    ///   - replayable: whether `open` may be called again, for another sending.
+    ///   - pool: its threads read the content.
+    ///   - open: makes the reader for one sending, from the content's start; called on a thread of the pool.
+    ///     Again after a retry, if `replayable`, and whenever the request is started anew.
     public init(
         length: UInt64?,
         replayable: Bool = false,

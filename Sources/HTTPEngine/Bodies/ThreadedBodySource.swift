@@ -11,28 +11,16 @@ final class ThreadedBodySource {
     }
 
     private let pipe: BodyPipe
-    private var encoder: BodyEncoder
 
-    /// - Parameter wake: called on any thread when what ``next()`` found missing is there.
+    /// - Parameter wake: called on any thread when what ``take()`` found missing is there.
     init(_ body: ThreadedBody, wake: @escaping @Sendable () -> Void) {
         pipe = BodyPipe(body, wake: wake)
-        encoder = BodyEncoder(length: body.length)
     }
 
     deinit { pipe.abandon() }
 
-    /// The next piece as it is, for one segment of several.
+    /// The next piece.
     func take() -> Taken { pipe.take() }
-
-    /// The next piece in its framing.
-    func next() -> BodyEncoder.Step {
-        switch pipe.take() {
-        case .bytes(let bytes): encoder.encode(.bytes(bytes))
-        case .later: .wait
-        case .end: encoder.encode(.end(trailers: nil))
-        case .failed(let error): .fail(.bodySourceFailed(error))
-        }
-    }
 }
 
 /// Between the pool's thread that reads and the loop that sends: pieces up to a limit.

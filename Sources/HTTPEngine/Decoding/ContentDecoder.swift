@@ -23,8 +23,10 @@ public final class ContentDecoder {
     private var consumed: UInt64 = 0
     private var produced: UInt64 = 0
 
-    /// - Parameter encoding: a Content-Encoding field's value. Nil comes back for codings we do not undo,
-    ///   and for none at all: the content is then delivered as it is.
+    /// - Parameters:
+    ///   - encoding: a Content-Encoding field's value. Nil comes back for codings we do not undo,
+    ///     and for none at all: the content is then delivered as it is.
+    ///   - limits: on what comes out.
     public static func make(
         for encoding: String,
         limits: DecodingLimits

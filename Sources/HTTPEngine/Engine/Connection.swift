@@ -109,8 +109,9 @@ final class Connection: ReadinessHandler, TimerHandler {
     /// shows in the socket alone: the server's FIN, or an answer to no request, which would pass for the next one's.
     var isAlive: Bool { machine.isFresh(at: loop.sinceBoot, idleLimit: engine.idleLimit) && isQuiet }
 
-    /// Whether the socket holds nothing unread: no bytes, no end.
-    var isQuiet: Bool { link.unread == .quiet }
+    /// Whether the socket holds nothing unread: no bytes, no end. One look of the loop's tells it for all connections
+    /// that a burst of requests takes; where that look cannot tell, the socket is asked.
+    var isQuiet: Bool { !loop.mayHaveNews(link.token) || link.unread == .quiet }
 
     /// Whether the socket holds bytes that no request has asked for. Over TLS they may be the session's own.
     var holdsStrayBytes: Bool { link.secure == nil && link.unread == .strayBytes }

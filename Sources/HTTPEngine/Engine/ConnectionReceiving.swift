@@ -27,7 +27,7 @@ extension Connection {
             case .endOfStream:
                 return ended(exchange, nil)
             case .bytes(let count):
-                exchange.lastActivity = loop.now
+                exchange.noteActivity(at: loop.now)
                 let goesOn =
                     if let secure = link.secure {
                         receive(buffer, count, exchange, through: secure)
@@ -130,8 +130,7 @@ extension Connection {
         }
         if head.status == 417, engine.retryWithoutExpectation(exchange, instead: self) { return false }
         answeredEarly(exchange, status: head.status)
-        exchange.report.code = UInt16(clamping: head.status)
-        exchange.receiving = .content
+        exchange.beginContent(status: head.status)
         note(head)
         // Codings of content that does not exist (HEAD, 304) are not looked at.
         if let reading, !reading.parser.isBetweenMessages, let request = exchange.request, request.decodesContent,
@@ -139,7 +138,7 @@ extension Connection {
             let encoding = contentEncoding(head.fields)
         {
             do throws(ContentDecodingError) {
-                exchange.decoder = try engine.decoder(for: encoding, request.options.decodingLimits)
+                try exchange.decode(with: engine.decoder(for: encoding, request.options.decodingLimits))
             } catch {
                 engine.fail(exchange, .undecodable(error))
                 return false
@@ -210,9 +209,7 @@ extension Connection {
                 return false
             }
         }
-        exchange.expected -= 1
-        exchange.report.timings.responseEnd = loop.now
-        exchange.report.remaining = exchange.expected
+        exchange.endResponse(at: loop.now)
         let trailers = reading.parser.hasTrailers ? reading.parser.trailers : HTTPFields()
         guard exchange.expected > 0 else {
             if surplus > 0 { exchange.report.surplus = UInt32(clamping: surplus) }

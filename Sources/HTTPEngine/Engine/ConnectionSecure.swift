@@ -55,7 +55,7 @@ extension Connection {
         case .bytes(let count):
             let opened = buffer.withBytes(count) { secure.decrypt($0) }
             link.flushSecure()
-            if opened > 0 { engine.strayConnections += 1 }
+            if opened > 0 { engine.noteStray() }
             guard opened == 0, secure.ending == nil else { return false }
             secure.releaseBuffers()
             if secure.hasUnsent { link.updateInterest(reading: true, writing: false) }

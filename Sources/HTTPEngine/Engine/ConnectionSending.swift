@@ -21,7 +21,7 @@ extension Connection {
             return sendFromMemory(exchange, request, head)
         case .bytes where request.continueWait == 0 && exchange.throttle == nil:
             return sendFromMemory(exchange, request, head)
-        case .bytes, .stream, .file, .segments, .threaded:
+        case .bytes, .stream, .segments:
             break
         }
         link.append(head, isContent: false)
@@ -49,12 +49,8 @@ extension Connection {
             exchange.sending = .memory
         case .stream(let length, _):
             exchange.sending = .stream(BodyEncoder(length: length))
-        case .file(let file):
-            exchange.sending = .segments(SegmentReader(SegmentedBody(file), wake: {}))
         case .segments(let body):
             exchange.sending = .segments(SegmentReader(body, wake: waking(exchange)))
-        case .threaded(let body):
-            exchange.sending = .threaded(ThreadedBodySource(body, wake: waking(exchange)))
         }
     }
 
@@ -71,7 +67,7 @@ extension Connection {
         case .idle, .done, .stopped, .broken: return
         case .awaitingContinue: break
         // The rest of a pipeline is other requests.
-        case .memory, .stream, .segments, .threaded:
+        case .memory, .stream, .segments:
             guard status >= 300, exchange.request?.pipelineDepth == 1 else { return }
         }
         exchange.sending = .stopped
@@ -108,7 +104,7 @@ extension Connection {
             switch exchange.sending {
             case .idle, .done, .stopped, .broken:
                 return link.updateInterest(reading: exchange.isReading, writing: false)
-            case .awaitingContinue, .memory, .stream, .segments, .threaded:
+            case .awaitingContinue, .memory, .stream, .segments:
                 break
             }
             let allowance = exchange.throttle?.sendable(at: loop.now) ?? .max
@@ -149,8 +145,6 @@ extension Connection {
             let step = encoder.encode(part)
             exchange.sending = .stream(encoder)
             return take(step, exchange)
-        case .threaded(let source):
-            return take(source.next(), exchange)
         case .segments(let reader):
             do throws(EngineError) {
                 return try take(try reader.next(), of: reader, exchange)
@@ -261,7 +255,7 @@ extension Connection {
     private func moved(_ exchange: Exchange, _ bytes: Int, content: Int) -> Bool {
         exchange.report.bytesSent += UInt64(bytes)
         exchange.throttle?.sent(bytes)
-        exchange.lastActivity = loop.now
+        exchange.noteActivity(at: loop.now)
         noteSent(exchange, content: content)
         return isServing(exchange)
     }

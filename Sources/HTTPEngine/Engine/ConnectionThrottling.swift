@@ -27,7 +27,7 @@ extension Connection {
         let due = throttle.resume(at: loop.now)
         // The idle limit stands still while the rate stops the reading.
         if due.reading {
-            exchange.lastActivity = loop.now
+            exchange.noteActivity(at: loop.now)
             link.resumeReading(exchange.isReading)
         }
         if due.sending { loop.reschedule(link.token) }

@@ -27,29 +27,24 @@ internal import TLS
     /// Where content is decoded to.
     let decoded: UnsafeMutableBufferPointer<UInt8>
 
-    var hosts: [Destination: Host] = [:]
-    /// The host of the last request: most programs talk to one host many times.
-    var lastHost: Host?
+    var hosts = HostTable()
     var connections = SlotTable<Connection>()
-    var dials: [ObjectIdentifier: Dial] = [:]
-    var starved: [Host] = []
-    /// Dials that found no descriptor, the oldest first, and the timer of their next attempt.
-    var descriptorLine: [Dial] = []
-    var descriptorTimer: TimerID?
+    var dials = ObjectTable<Dial>()
+    var probes = ObjectTable<Probe>()
+    var starved = StarvedHosts()
+    var descriptorLine = DescriptorLine()
     /// The connection whose exchange has just ended, while the delegate is told so: an exchange that is started from
     /// there takes it.
     var warm: Connection?
     /// Exchanges that have been given back, but whose delegates have not been called yet.
-    var untold = 0
+    private var untold = 0
     var spareDecoders = DecoderShelf()
     var readings: ReadingShelf
     var localAddresses: LocalAddresses
     let authenticators = ProxyAuthenticators()
-    var connectionsOpened = 0
     /// Connections that were at rest, and closed because bytes came that no request had asked for.
-    public internal(set) var strayConnections = 0
+    public private(set) var strayConnections = 0
     var closingServers = ClosingServers()
-    var probes: [ObjectIdentifier: Probe] = [:]
     private var exchanges: [Exchange] = []
     private var freeExchanges: [UInt32] = []
     /// Failures found while ``start(_:delegate:)`` was still running, to be told once it has returned.
@@ -64,6 +59,8 @@ internal import TLS
     }
 
     /// - Parameters:
+    ///   - loop: where the engine lives, and where its delegates are called.
+    ///   - configuration: what holds for every request.
     ///   - resolver: shared by engines that should share look-ups; one of its own otherwise.
     ///   - blocking: threads for files and the like; its own otherwise. They start when there is work.
     public init(
@@ -89,17 +86,23 @@ internal import TLS
         maximumAge = configuration.maximumAge.wholeNanoseconds
         maximumAgeSpread = max(0, configuration.maximumAgeSpread.wholeNanoseconds)
         unsafe decoded = .allocate(capacity: ContentDecoder.bufferSize)
-        home.owner = self
+        unsafe home.owner = self
     }
 
-    deinit { unsafe decoded.deallocate() }
+    deinit {
+        unsafe home.owner = nil
+        unsafe decoded.deallocate()
+    }
 
     // MARK: Exchanges
 
     /// Starts an exchange; its outcome comes once, never before this call has returned.
     ///
-    /// - Parameter priority: of the exchanges that wait for a connection to the same host, those with more are served
-    ///   first.
+    /// - Parameters:
+    ///   - request: may be started any number of times, on any engine.
+    ///   - delegate: held until the exchange is over.
+    ///   - priority: of the exchanges that wait for a connection to the same host, those with more are served
+    ///     first.
     @discardableResult
     public func start(
         _ request: EngineRequest,
@@ -109,7 +112,6 @@ internal import TLS
         let exchange = freeExchanges.popLast().map { exchanges[Int($0)] } ?? growExchanges()
         exchange.begin(request, delegate, request.spans ?? home.spans, at: loop.now)
         guard case .open = life else {
-            exchange.phase = .starting
             failLater(exchange, .shutDown)
             return exchange.id
         }
@@ -143,7 +145,7 @@ internal import TLS
     /// stands still.
     public func pause(_ id: ExchangeID) {
         guard let exchange = exchange(id), !exchange.isPaused else { return }
-        exchange.isPaused = true
+        exchange.pause()
         if let connection = connection(of: exchange) {
             connection.link.updateInterest(reading: false, writing: connection.link.awaitsRoom)
         }
@@ -152,8 +154,7 @@ internal import TLS
     /// Continues a delivery that ``pause(_:)`` stopped, from the next turn of the loop on.
     public func resume(_ id: ExchangeID) {
         guard let exchange = exchange(id), exchange.isPaused else { return }
-        exchange.isPaused = false
-        exchange.lastActivity = loop.now
+        exchange.resume(at: loop.now)
         connection(of: exchange)?.link.resumeReading(exchange.isReading)
         exchange.watch(at: loop.now)
     }
@@ -162,7 +163,7 @@ internal import TLS
     /// goes on, unless the response is paused (``pause(_:)``), too.
     public func hold(requestOf id: ExchangeID, _ isHeld: Bool) {
         guard let exchange = exchange(id), exchange.isSendingHeld != isHeld else { return }
-        exchange.isSendingHeld = isHeld
+        exchange.hold(isHeld)
         guard let connection = connection(of: exchange) else { return }
         if isHeld {
             connection.link.updateInterest(reading: exchange.isReading, writing: false)
@@ -191,6 +192,14 @@ internal import TLS
     func giveBack(_ exchange: Exchange) {
         exchange.end()
         freeExchanges.append(exchange.slot)
+    }
+
+    /// Calls the delegate of an exchange that has been given back. The engine does not end before that has returned.
+    @inline(__always)
+    func tell(_ call: () -> Void) {
+        untold += 1
+        call()
+        untold -= 1
     }
 
     private func growExchanges() -> Exchange {
@@ -222,7 +231,7 @@ internal import TLS
     /// Connections and waiters at this moment, of all hosts.
     public var statistics: EngineStatistics {
         var result = EngineStatistics()
-        for host in hosts.values {
+        for host in hosts.all {
             result.dialling += host.pool.dialling
             result.busy += host.pool.busy
             result.idle += host.pool.idleCount
@@ -233,10 +242,10 @@ internal import TLS
 
     /// Whether an idle connection exists in any pool. Cheaper than ``statistics``, so it can be read before every
     /// request. Read from within an outcome, it counts the connection that has just come free.
-    public var hasFreeConnection: Bool {
-        if warm != nil || lastHost.map({ $0.pool.idleCount > 0 }) == true { return true }
-        return hosts.values.contains { $0.pool.idleCount > 0 }
-    }
+    public var hasFreeConnection: Bool { warm != nil || hosts.hasIdle }
+
+    /// Bytes have come on a connection at rest, and no request had asked for them.
+    func noteStray() { strayConnections += 1 }
 
     /// A reference that other threads may use.
     public var handle: EngineHandle { EngineHandle(self) }
@@ -255,7 +264,7 @@ internal import TLS
         }
         if limit > .zero { limits.append(loop.arm(at: loop.now.advanced(by: limit), ShutdownTimer(self))) }
         life = .draining(limits: limits, then: waiting)
-        for connection in connections.entries {
+        for connection in connections.all {
             closeIdle(connection, .shutDown)
         }
         if limit <= .zero { abortEverything() }
@@ -267,7 +276,7 @@ internal import TLS
             if case .free = exchange.phase { continue }
             fail(exchange, .shutDown)
         }
-        for dial in dials.values { abandon(dial) }
+        for dial in dials.all { abandon(dial) }
         abandonProbes()
         endIfDrained()
     }
@@ -283,11 +292,9 @@ internal import TLS
         life = .ended
         for timer in limits { loop.cancel(timer) }
         for exchange in exchanges { exchange.disarm() }
-        if let descriptorTimer { loop.cancel(descriptorTimer) }
-        descriptorTimer = nil
-        hosts = [:]
-        lastHost = nil
-        starved = []
+        descriptorLine.disarm(on: loop)
+        hosts = HostTable()
+        starved = StarvedHosts()
         for then in waiting { then() }
     }
 }

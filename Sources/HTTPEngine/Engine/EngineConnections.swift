@@ -4,15 +4,7 @@ internal import Reactor
 /// Which exchange gets which connection, and which connection makes room.
 extension Engine {
     func host(for destination: Destination) -> Host {
-        if let lastHost, lastHost.destination == destination { return lastHost }
-        if let host = hosts[destination] {
-            lastHost = host
-            return host
-        }
-        let host = makeHost(destination)
-        hosts[destination] = host
-        lastHost = host
-        return host
+        hosts.recent(destination) ?? hosts.find(destination) { makeHost(destination) }
     }
 
     func makeHost(_ destination: Destination) -> Host {
@@ -60,7 +52,7 @@ extension Engine {
     /// server's end.
     func noteNews(of connection: Connection) {
         if connection.holdsStrayBytes {
-            strayConnections += 1
+            noteStray()
         } else if !connection.isQuiet {
             noteClose(of: connection)
         }
@@ -72,7 +64,7 @@ extension Engine {
 
     func enqueue(_ exchange: Exchange, _ host: Host, _ priority: UInt8) {
         let (ticket, step) = host.pool.wait(exchange.id, priority: priority)
-        exchange.phase = .waiting(host, ticket, since: loop.now)
+        exchange.wait(for: host, ticket, since: loop.now)
         observe(.waiting(exchange.id, host.destination.origin))
         exchange.watch(at: loop.now)
         perform(step, host)
@@ -80,11 +72,7 @@ extension Engine {
 
     func assign(_ connection: Connection, to exchange: Exchange) {
         connection.lease(to: exchange)
-        exchange.phase = .running(connection.id)
-        exchange.lastActivity = loop.now
-        exchange.report.timings.leased = loop.now
-        exchange.report.connection = connection.record
-        exchange.report.reusedConnection = connection.isReused
+        exchange.run(on: connection.id, connection.record, isReused: connection.isReused, at: loop.now)
         observe(.leased(exchange.id, connection: connection.number, reused: connection.isReused))
         connection.send(exchange)
         if connection.isServing(exchange) { exchange.watch(at: loop.now) }
@@ -124,11 +112,9 @@ extension Engine {
     /// have left.
     func feedStarved() {
         feedDials()
-        while !starved.isEmpty, hasRoom {
-            let host = starved.removeFirst()
-            host.isStarved = false
+        while hasRoom, let host = starved.next() {
             perform(host.pool.dialIfNeeded(), host)
-            tidy(host)
+            hosts.tidy(host)
         }
     }
 
@@ -136,22 +122,14 @@ extension Engine {
     var hasRoom: Bool { connections.count + dials.count < max(1, configuration.connections) }
 
     func closeEldestIdle() -> Bool {
-        let eldest = hosts.values
+        let eldest = hosts.all
             .compactMap { host in host.pool.eldestIdle.flatMap { connections[$0] } }
             .min { $0.idleSince < $1.idleSince }
         guard let eldest else { return false }
         eldest.host.pool.closedIdle(eldest.id)
         forget(eldest)
         eldest.close(.room, abruptly: false)
-        tidy(eldest.host)
+        hosts.tidy(eldest.host)
         return true
-    }
-
-    /// Removes a host that has neither connections nor waiters, so that the table does not grow with the hosts of the
-    /// past.
-    func tidy(_ host: Host) {
-        guard host.pool.isEmpty, !host.isStarved else { return }
-        hosts[host.destination] = nil
-        if lastHost === host { lastHost = nil }
     }
 }

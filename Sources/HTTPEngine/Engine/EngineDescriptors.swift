@@ -33,38 +33,33 @@ extension Engine {
     /// A descriptor may have come free: the dial that waits longest tries again. A dial ends here if its waiters have
     /// been served by other connections.
     func feedDials() {
-        while !descriptorLine.isEmpty {
-            let dial = descriptorLine.removeFirst()
+        while let dial = descriptorLine.next() {
             guard dial.isSurplus else { return dial.connect() }
             abandon(dial)
         }
     }
 
-    /// Removes a dial from the line.
-    func leaveLine(_ dial: Dial) { descriptorLine.removeAll { $0 === dial } }
+    func leaveLine(_ dial: Dial) { descriptorLine.remove(dial) }
 
     private func line(up dial: Dial) {
         descriptorLine.append(dial)
-        if descriptorTimer == nil { armDescriptorTimer() }
+        watchLine()
     }
 
     /// Fails the dials that wait: no engine of the budget holds a descriptor that could come free.
     private func failDials() {
         guard connections.count == 0 else { return }
-        let waiting = descriptorLine
-        descriptorLine = []
-        for dial in waiting { dial.giveUpWaiting() }
+        for dial in descriptorLine.takeAll() { dial.giveUpWaiting() }
     }
 
-    private func armDescriptorTimer() {
-        let timer = DescriptorTimer(self)
-        descriptorTimer = loop.arm(at: loop.now.advanced(by: Engine.descriptorPause), timer)
+    private func watchLine() {
+        descriptorLine.watch(on: loop, after: Engine.descriptorPause, DescriptorTimer(self))
     }
 
     fileprivate func descriptorTimerFired() {
-        descriptorTimer = nil
+        descriptorLine.timerFired()
         feedDials()
-        if !descriptorLine.isEmpty { armDescriptorTimer() }
+        watchLine()
     }
 }
 

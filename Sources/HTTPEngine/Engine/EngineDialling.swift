@@ -6,15 +6,11 @@ extension Engine: DialOwner {
     func startDial(_ host: Host, _ purpose: Dial.Purpose) {
         if case .pool = purpose, !hasRoom, !closeEldestIdle() {
             host.pool.dialAbandoned()
-            if !host.isStarved {
-                host.isStarved = true
-                starved.append(host)
-            }
-            return
+            return starved.append(host)
         }
         observe(.dialling(host.destination.origin))
         let dial = Dial(dialling, owner: self, host: host, purpose: purpose)
-        dials[ObjectIdentifier(dial)] = dial
+        dials.insert(dial)
         dial.start(timeout: connectLimit(host, purpose))
     }
 
@@ -33,7 +29,7 @@ extension Engine: DialOwner {
     }
 
     func dialled(_ dial: Dial, _ transport: consuming Transport, _ token: Token, _ record: ConnectionRecord) {
-        dials[ObjectIdentifier(dial)] = nil
+        dials.remove(dial)
         if case .probe(let probe, let limit) = dial.purpose {
             if let info = record.security { observe(.secured(dial.host.destination.origin, info)) }
             return dialled(probe, limit, transport, token, record)
@@ -66,12 +62,11 @@ extension Engine: DialOwner {
         _ host: Host
     ) -> Connection {
         let id = connections.reserve()
-        connectionsOpened += 1
         let connection = Connection(
             consume transport,
             token: token,
             record: record,
-            number: connectionsOpened,
+            number: connections.opened,
             id: id,
             host: host,
             engine: self
@@ -79,12 +74,12 @@ extension Engine: DialOwner {
         connections.fill(id, with: connection)
         configuration.budget?.opened(by: self, open: connections.count)
         if let info = record.security { observe(.secured(host.destination.origin, info)) }
-        observe(.opened(connectionsOpened, host.destination.origin, record))
+        observe(.opened(connection.number, host.destination.origin, record))
         return connection
     }
 
     func dialFailed(_ dial: Dial, _ error: EngineError) {
-        dials[ObjectIdentifier(dial)] = nil
+        dials.remove(dial)
         let host = dial.host
         observe(.dialFailed(host.destination.origin, error))
         switch dial.purpose {
@@ -103,14 +98,14 @@ extension Engine: DialOwner {
             asker.ended(.failure(error))
             return endIfDrained()
         }
-        tidy(host)
+        hosts.tidy(host)
         endIfDrained()
     }
 
     func observed(_ event: EngineEvent) { observe(event) }
 
     func abandon(_ dial: Dial) {
-        dials[ObjectIdentifier(dial)] = nil
+        dials.remove(dial)
         leaveLine(dial)
         dial.cancel()
         switch dial.purpose {
@@ -119,7 +114,7 @@ extension Engine: DialOwner {
         case .probe(let probe, _): return probe.abandon()
         case .stream(let asker, _): return asker.ended(.failure(.shutDown))
         }
-        tidy(dial.host)
+        hosts.tidy(dial.host)
     }
 
     func connectorOptions(to target: Connector.Target, for host: Host) -> Connector.Options {

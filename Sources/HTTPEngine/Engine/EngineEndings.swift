@@ -30,15 +30,15 @@ extension Engine {
             warm = nil
             perform(left.host.pool.released(left.id), left.host)
         } else {
-            untold += 1
-            if reusable {
-                perform(connection.host.pool.released(connection.id), connection.host)
-            } else {
-                // A request not sent to its end must not look whole to the server.
-                retire(connection, .used, abruptly: farewell.unsent || configuration.closing == .rst)
+            tell {
+                if reusable {
+                    perform(connection.host.pool.released(connection.id), connection.host)
+                } else {
+                    // A request not sent to its end must not look whole to the server.
+                    retire(connection, .used, abruptly: farewell.unsent || configuration.closing == .rst)
+                }
+                farewell.deliver(.completed(trailers: trailers))
             }
-            farewell.deliver(.completed(trailers: trailers))
-            untold -= 1
         }
         endIfDrained()
     }
@@ -50,13 +50,13 @@ extension Engine {
         let farewell = exchange.takeFarewell()
         observe(.ended(exchange.id, nil))
         giveBack(exchange)
-        untold += 1
-        feedStarved()
-        perform(connection.host.pool.closedBusy(), connection.host)
-        tidy(connection.host)
-        farewell.delegate?.exchange(farewell.id, didUpgrade: upgraded)
-        farewell.deliver(.completed(trailers: nil))
-        untold -= 1
+        tell {
+            feedStarved()
+            perform(connection.host.pool.closedBusy(), connection.host)
+            hosts.tidy(connection.host)
+            farewell.delegate?.exchange(farewell.id, didUpgrade: upgraded)
+            farewell.deliver(.completed(trailers: nil))
+        }
         endIfDrained()
     }
 
@@ -95,7 +95,7 @@ extension Engine {
         case .waiting(let host, let ticket, _):
             if let ticket { host.pool.leave(ticket) }
             conclude(exchange, error)
-            tidy(host)
+            hosts.tidy(host)
         case .running(let id):
             guard let connection = connections[id] else { return conclude(exchange, error) }
             let facts = retryFacts(exchange, on: connection, error)
@@ -122,11 +122,11 @@ extension Engine {
             return
         case .waiting(let host, let ticket, _):
             if let ticket { host.pool.leave(ticket) }
-            tidy(host)
+            hosts.tidy(host)
         case .running(let id):
             if let connection = connections[id] { retire(connection, .failed(error), abruptly: true) }
         }
-        exchange.phase = .starting
+        exchange.detach()
     }
 
     private func conclude(_ exchange: Exchange, _ error: EngineError) {
@@ -168,7 +168,7 @@ extension Engine {
             return false
         }
         guard exchange.isRepeatable else { return false }
-        exchange.expectationFailed = true
+        exchange.dropExpectation()
         retry(exchange, instead: connection, .used)
         return true
     }
@@ -189,7 +189,7 @@ extension Engine {
         connection.host.pool.closedIdle(connection.id)
         forget(connection)
         connection.close(reason, abruptly: false)
-        tidy(connection.host)
+        hosts.tidy(connection.host)
         feedStarved()
         endIfDrained()
     }
@@ -199,6 +199,6 @@ extension Engine {
         connection.close(reason, abruptly: abruptly)
         feedStarved()
         perform(connection.host.pool.closedBusy(), connection.host)
-        tidy(connection.host)
+        hosts.tidy(connection.host)
     }
 }

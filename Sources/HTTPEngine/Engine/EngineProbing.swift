@@ -13,17 +13,17 @@ extension Engine {
     public func probe(_ request: EngineRequest, then: @escaping (Result<ConnectionRecord, EngineError>) -> Void) {
         let probe = Probe(on: loop) { [self] probe, outcome in
             then(outcome)
-            probes[ObjectIdentifier(probe)] = nil
+            probes.remove(probe)
             endIfDrained()
         }
-        probes[ObjectIdentifier(probe)] = probe
+        probes.insert(probe)
         probe.start {
             guard !isDraining else { return probe.failed(.shutDown) }
             let limit = (request.options.timeouts ?? configuration.timeouts).connect
             let host = makeHost(request.destination)
             observe(.dialling(request.origin))
             let dial = Dial(dialling, owner: self, host: host, purpose: .probe(probe, limit))
-            dials[ObjectIdentifier(dial)] = dial
+            dials.insert(dial)
             dial.start(timeout: limit)
         }
     }
@@ -46,6 +46,6 @@ extension Engine {
     }
 
     func abandonProbes() {
-        for probe in probes.values { probe.abandon() }
+        for probe in probes.all { probe.abandon() }
     }
 }

@@ -16,7 +16,7 @@ extension Engine {
             switch request.body {
             case .none: []
             case .bytes(let bytes): bytes
-            case .stream, .file, .segments, .threaded: nil
+            case .stream, .segments: nil
             }
         var all: [UInt8] = []
         let size = head.count / request.pipelineDepth
@@ -28,7 +28,7 @@ extension Engine {
                 target: request.absoluteTarget,
                 content: content
             )
-            exchange.proxyAttempt.sent = sent
+            exchange.noteCredentials(sent)
             do throws(HTTP1Error) {
                 all += try request.absolute(one, authorization: sent)
             } catch {
@@ -46,7 +46,7 @@ extension Engine {
         let attempt = exchange.proxyAttempt
         let isWhole = exchange.expected == request.pipelineDepth && exchange.isRepeatable && !isDraining
         if isWhole, authenticators.accept(refusal, of: proxy, refusing: attempt.sent, round: attempt.rounds) {
-            exchange.proxyAttempt.rounds += 1
+            exchange.noteProxyRefusal()
             retry(exchange, instead: connection, .used)
         } else {
             fail(exchange, .proxy(.authenticationRequired(refusal)))

@@ -7,6 +7,7 @@ extension Engine {
     /// pool, and waits for no place in one. HTTP proxies are asked for a tunnel.
     ///
     /// - Parameters:
+    ///   - origin: the host and the port; with `https` the connection begins with a TLS handshake.
     ///   - options: those that concern the connection count: endpoint, proxies, TLS, addresses, limit on connecting.
     ///   - then: called once on the loop, and never before this call has returned; not after ``StreamDial/cancel()``.
     @discardableResult
@@ -36,9 +37,12 @@ extension Engine {
     /// over, and the new one is given to `then` as by ``open(_:options:then:)``. Everything queued must have left.
     ///
     /// - Parameters:
+    ///   - connection: in use; it is the engine's from here on.
+    ///   - origin: the server that must show a certificate for its host.
     ///   - rest: what was read from the connection and not used. It goes to the handshake, which it mostly ends: a peer
     ///     says nothing between its consent and our first word.
     ///   - options: TLS and the limit on connecting count, which is here the limit on the handshake.
+    ///   - then: called once on the loop, and never before this call has returned.
     @discardableResult
     public func secure(
         _ connection: UpgradedConnection,
@@ -65,14 +69,14 @@ extension Engine {
             )
             let limit = (options.timeouts ?? configuration.timeouts).connect
             let dial = Dial(dialling, owner: self, host: makeHost(destination), purpose: .stream(asker, limit))
-            dials[ObjectIdentifier(dial)] = dial
+            dials.insert(dial)
             dial.secure(transport, link.token, connection.record, rest + unread, timeout: limit)
         }
         return asker
     }
 
     private func abandonDial(of asker: StreamDial) {
-        let its = dials.values.first { dial in
+        let its = dials.all.first { dial in
             if case .stream(let other, _) = dial.purpose { other === asker } else { false }
         }
         if let its { abandon(its) }

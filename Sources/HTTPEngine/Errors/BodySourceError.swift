@@ -1,6 +1,6 @@
 /// Why the source of a ``ThreadedBody`` gave no more: what it threw, or the pool's refusal.
 public struct BodySourceError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What the source threw, or a ``BlockingPool/Refusal``.
+    /// What the source threw, or a `BlockingPool.Refusal`.
     public let underlying: any Error
 
     /// Wraps what a source threw.

@@ -131,7 +131,7 @@ extension EngineError: CustomStringConvertible {
         case .connectionLost(let error): "connection lost\(EngineError.suffix(error))"
         case .sendFailed(let error): "sending failed: \(error)"
         case .system(let error): "system: \(error)"
-        case .cancelled: "cancelled"
+        case .cancelled: "the request was cancelled"
         case .shutDown: "the engine is shut down"
         }
     }

@@ -77,12 +77,4 @@ extension EngineError {
         default: self
         }
     }
-
-    /// Why there is no connection, be it to the origin or to a proxy.
-    var connectError: ConnectError? {
-        switch self {
-        case .connect(let error), .proxy(.unreachable(let error)): error
-        default: nil
-        }
-    }
 }

@@ -24,24 +24,24 @@ final class Exchange: TimerHandler {
     let slot: UInt32
     private(set) var generation: UInt32 = 0
 
-    var phase = Phase.free
-    var request: EngineRequest?
-    var delegate: (any ExchangeDelegate)?
+    private(set) var phase = Phase.free
+    private(set) var request: EngineRequest?
+    private(set) var delegate: (any ExchangeDelegate)?
     var report = ExchangeReport(start: .never)
     var sending = Sending.idle
-    var receiving = Receiving.head
-    var decoder: ContentDecoder?
+    private(set) var receiving = Receiving.head
+    private(set) var decoder: ContentDecoder?
     /// Responses still to come, the current one included.
-    var expected = 0
-    var isPaused = false
+    private(set) var expected = 0
+    private(set) var isPaused = false
     /// Set by ``Engine/hold(requestOf:_:)``: nothing of the request leaves.
-    var isSendingHeld = false
+    private(set) var isSendingHeld = false
     /// Nil where no rate has been asked for, which is nearly always.
-    var throttle: Throttle?
+    private(set) var throttle: Throttle?
     /// A 417 has come: the expectation is not sent again.
-    var expectationFailed = false
-    var proxyAttempt = ProxyAttempt()
-    var lastActivity = Instant.never
+    private(set) var expectationFailed = false
+    private(set) var proxyAttempt = ProxyAttempt()
+    private(set) var lastActivity = Instant.never
     /// The total limit's instant. The other limits are asked of the request each time: ten thousand exchanges
     /// hold no copies of them.
     private var deadline = Instant.never
@@ -57,7 +57,6 @@ final class Exchange: TimerHandler {
         case memory
         case stream(BodyEncoder)
         case segments(SegmentReader)
-        case threaded(ThreadedBodySource)
         case done
         /// The final answer came first; the rest is not sent.
         case stopped
@@ -77,7 +76,7 @@ final class Exchange: TimerHandler {
     var isMidUpload: Bool {
         switch sending {
         case .idle, .done: false
-        case .awaitingContinue, .memory, .stream, .segments, .threaded, .stopped, .broken: report.contentSent > 0
+        case .awaitingContinue, .memory, .stream, .segments, .stopped, .broken: report.contentSent > 0
         }
     }
 
@@ -114,6 +113,54 @@ final class Exchange: TimerHandler {
         Throttle(sending: options.sendingRate, receiving: options.receivingRate, at: now)
     }
 
+    func wait(for host: Host, _ ticket: ConnectionPool.Ticket?, since now: Instant) {
+        phase = .waiting(host, ticket, since: now)
+    }
+
+    func run(on connection: ConnectionID, _ record: ConnectionRecord, isReused: Bool, at now: Instant) {
+        phase = .running(connection)
+        lastActivity = now
+        report.timings.leased = now
+        report.connection = record
+        report.reusedConnection = isReused
+    }
+
+    /// It is neither in a queue nor on a connection any more: only its outcome is left to tell.
+    func detach() { phase = .starting }
+
+    func pause() { isPaused = true }
+
+    func resume(at now: Instant) {
+        isPaused = false
+        lastActivity = now
+    }
+
+    func hold(_ isHeld: Bool) { isSendingHeld = isHeld }
+
+    /// Bytes have moved, or may move again after a pause of ours.
+    func noteActivity(at now: Instant) { lastActivity = now }
+
+    func dropExpectation() { expectationFailed = true }
+
+    /// What the request bears for a proxy that passes it on.
+    func noteCredentials(_ sent: String?) { proxyAttempt.sent = sent }
+
+    func noteProxyRefusal() { proxyAttempt.rounds += 1 }
+
+    /// A final head has come.
+    func beginContent(status: Int) {
+        report.code = UInt16(clamping: status)
+        receiving = .content
+    }
+
+    func decode(with decoder: ContentDecoder?) { self.decoder = decoder }
+
+    func endResponse(at now: Instant) {
+        expected -= 1
+        report.timings.responseEnd = now
+        report.remaining = expected
+    }
+
     /// Back to the queue's front, for a fresh connection; the clock of the deadlines runs on.
     func restart(waitingFor host: Host, at now: Instant) {
         report.retried = true
@@ -122,7 +169,7 @@ final class Exchange: TimerHandler {
         report.bytesReceived = 0
         report.timings.forgetRequest()
         sending = .idle
-        phase = .waiting(host, nil, since: now)
+        wait(for: host, nil, since: now)
     }
 
     /// The next response of a pipeline; its time runs from the pipeline's sending, as the request left then.
@@ -138,6 +185,14 @@ final class Exchange: TimerHandler {
         report.contentDelivered = 0
         report.bytesSent = 0
         report.contentSent = 0
+    }
+
+    /// Moves what the outcome needs out of this exchange, which is about to be given back.
+    func takeFarewell() -> Farewell {
+        let unsent = if case .done = sending { false } else { true }
+        var last = ExchangeReport(start: .never)
+        swap(&last, &report)
+        return Farewell(id: id, delegate: delegate.take(), report: last, unsent: unsent)
     }
 
     /// Makes the id name nothing and gives the object back; what the outcome needs was copied out before.
@@ -178,7 +233,7 @@ final class Exchange: TimerHandler {
         timerInstant = .never
         // Left armed by an exchange that has ended: the engine may be gone by now.
         if case .free = phase { return }
-        home.owner?.timerFired(of: self)
+        unsafe home.owner?.timerFired(of: self)
     }
 
     func arm(_ instant: Instant) {

@@ -14,7 +14,7 @@ public protocol ExchangeDelegate: AnyObject {
     func exchange(_ id: ExchangeID, didReceive bytes: Span<UInt8>)
 
     /// The kernel took so many more bytes of the request's content. Content in memory may leave within
-    /// ``Engine/start(_:delegate:)``, before that has returned; a retry counts anew.
+    /// ``Engine/start(_:delegate:priority:)``, before that has returned; a retry counts anew.
     func exchange(_ id: ExchangeID, didSend count: Int)
 
     /// The next part of a streamed body, from `offset` on. Asked again with offset 0 only if the body was

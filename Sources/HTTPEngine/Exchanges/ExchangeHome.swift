@@ -11,8 +11,10 @@ final class ExchangeHome {
     let loop: EventLoop
     /// The configuration's limits, in the clock's unit.
     let spans: Timeouts.Spans
-    /// The engine: as long as an exchange is not free, a connection, a dial or a posted failure keeps it alive.
-    weak var owner: (any ExchangeOwner)?
+    /// The engine, which takes itself out of here when it goes: as long as an exchange is not free, a connection, a
+    /// dial or a posted failure keeps it alive. Not weak: every reference to a weakly held engine is counted in a table
+    /// apart.
+    unowned(unsafe) var owner: (any ExchangeOwner)?
 
     init(_ loop: EventLoop, _ spans: Timeouts.Spans) {
         self.loop = loop

@@ -23,7 +23,10 @@ public struct Origin: Hashable, Sendable {
     /// The port, the scheme's own where none was given.
     public let port: UInt16
 
-    /// - Parameter host: what ``URLHost`` takes. No user information, no port, no percent-encoding.
+    /// - Parameters:
+    ///   - scheme: `http` or `https`.
+    ///   - host: what ``URLHost`` takes. No user information, no port, no percent-encoding.
+    ///   - port: nil for the scheme's own.
     public init(scheme: Scheme = .http, host: String, port: UInt16? = nil) throws(EngineError) {
         do throws(URLHost.Problem) {
             self.init(scheme: scheme, host: try URLHost(host), port: port)
@@ -34,7 +37,10 @@ public struct Origin: Hashable, Sendable {
 
     /// An origin from its parts.
     ///
-    /// - Parameter port: nil for the scheme's own.
+    /// - Parameters:
+    ///   - scheme: `http` or `https`.
+    ///   - host: checked already.
+    ///   - port: nil for the scheme's own.
     public init(scheme: Scheme = .http, host: URLHost, port: UInt16? = nil) {
         self.scheme = scheme
         self.host = host.bare

@@ -8,13 +8,15 @@ internal import Reactor
 /// such a request is not sent on a connection of these servers that has just answered: it gets one of its own.
 struct ClosingServers {
     /// How soon after its answer a close counts, and for how long after its answer a connection is not trusted.
-    var haste = Duration.seconds(1)
+    private let haste: Duration
     /// For how long a server is remembered.
     private static let memory = Duration.seconds(60)
     /// More servers than these are not remembered: the table starts again.
     private static let limit = 1_024
 
     private var until: [Destination: Instant] = [:]
+
+    init(haste: Duration = .seconds(1)) { self.haste = haste }
 
     var isEmpty: Bool { until.isEmpty }
 

@@ -14,7 +14,7 @@ protocol BudgetMember: AnyObject {
 /// Busy connections are never closed for it. Past the limit each connection that would be parked is closed instead, and
 /// each one that is opened closes an idle one, of whichever engine has one. So idle connections are bounded for the
 /// process, however many engines there are. Where descriptors run out all the same, an engine asks the others for their
-/// idle connections (``makeRoom(within:)``). Any thread.
+/// idle connections (`makeRoom(within:)`). Any thread.
 public final class ConnectionBudget: Sendable {
     /// The budget of engines that name no other (``EngineConfiguration/budget``).
     public static let process = ConnectionBudget()

@@ -19,11 +19,14 @@ struct SlotTable<Entry: AnyObject> {
 
     private var slots: [Slot] = []
     private var free: [UInt32] = []
+    /// How many there have been: the number of the one reserved last.
+    private(set) var opened = 0
 
     var count: Int { slots.count - free.count }
 
     /// An id for an entry that needs to know it; ``fill(_:with:)`` must follow.
     mutating func reserve() -> SlotID {
+        opened += 1
         let slot = free.popLast() ?? grow()
         return SlotID(slot: slot, generation: slots[Int(slot)].generation)
     }
@@ -45,7 +48,7 @@ struct SlotTable<Entry: AnyObject> {
     }
 
     /// A copy, so that the entries may leave the table while it is walked.
-    var entries: [Entry] { slots.compactMap(\.entry) }
+    var all: [Entry] { slots.compactMap(\.entry) }
 
     private mutating func grow() -> UInt32 {
         slots.append(Slot())

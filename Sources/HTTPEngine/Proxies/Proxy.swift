@@ -36,7 +36,12 @@ public struct Proxy: Hashable, Sendable {
     /// Send `credentials` by Basic before being asked. SOCKS5 offers them in any case.
     public let isPreemptive: Bool
 
-    /// - Parameter port: nil for the kind's own.
+    /// - Parameters:
+    ///   - kind: how the proxy is spoken to.
+    ///   - host: of the proxy.
+    ///   - port: nil for the kind's own.
+    ///   - credentials: for the proxy alone; no origin sees them.
+    ///   - isPreemptive: answer by Basic before there was a challenge.
     public init(
         _ kind: Kind,
         host: URLHost,

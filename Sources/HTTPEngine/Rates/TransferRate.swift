@@ -5,7 +5,9 @@ public struct TransferRate: Hashable, Sendable {
     /// At least one. What has been saved up while nothing moved, and is there at the start.
     public let burst: Int
 
-    /// - Parameter burst: nil for a tenth of a second's worth.
+    /// - Parameters:
+    ///   - bytesPerSecond: at least one.
+    ///   - burst: nil for a tenth of a second's worth.
     public init(bytesPerSecond: Int, burst: Int? = nil) {
         self.bytesPerSecond = max(1, bytesPerSecond)
         self.burst = max(1, burst ?? bytesPerSecond / 10)

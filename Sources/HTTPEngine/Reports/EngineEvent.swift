@@ -1,6 +1,6 @@
 public import TLS
 
-/// One thing that happened, by the time ``EventLoop/now``. Nothing here is needed to use an engine: each exchange's own
+/// One thing that happened, by the time `EventLoop.now`. Nothing here is needed to use an engine: each exchange's own
 /// story is in its ``ExchangeReport``.
 public enum EngineEvent: Sendable {
     /// No idle connection was there: the exchange stands in the host's queue.
@@ -14,7 +14,7 @@ public enum EngineEvent: Sendable {
     case awaitingRoots(Origin)
     /// A certificate is being decided on by the configuration's ``TrustEvaluator``.
     case askingForTrust(Origin)
-    /// TLS with the origin is agreed on. ``TLSInfo/isResumed`` says whether a ticket was taken.
+    /// TLS with the origin is agreed on. `TLSInfo.isResumed` says whether a ticket was taken.
     case secured(Origin, TLSInfo)
     /// A connection is open.
     case opened(Int, Origin, ConnectionRecord)

@@ -2,7 +2,7 @@ public import Reactor
 
 /// When an exchange passed each point, on the loop's monotonic clock. Nil: it never came there.
 public struct ExchangeTimings: Hashable, Sendable {
-    /// ``Engine/start(_:delegate:)``.
+    /// ``Engine/start(_:delegate:priority:)``.
     public internal(set) var start: Instant
     /// The exchange got its connection: the wait in the pool, dial included, is over.
     @CompactInstant public internal(set) var leased: Instant?
@@ -43,7 +43,7 @@ public struct ExchangeReport: Sendable {
     /// The connection had carried an exchange before.
     public internal(set) var reusedConnection = false
     /// The request was sent a second time, on a fresh connection: the first had been closed meanwhile
-    /// (``RetryRule``), a 417 had refused the expectation (``Expectation``), or a proxy had asked for credentials.
+    /// (`RetryRule`), a 417 had refused the expectation (``Expectation``), or a proxy had asked for credentials.
     public internal(set) var retried = false
     /// Responses of a pipeline that had not come when this one ended; 0 for ordinary requests.
     public internal(set) var remaining = 0

@@ -13,12 +13,15 @@ public final class EngineRequest: Sendable {
         case bytes([UInt8])
         /// Asked for part by part (``ExchangeDelegate/exchange(_:needsBodyAt:)``). Without a length it goes chunked.
         case stream(length: UInt64?, replayable: Bool)
-        /// Read as it is sent, with `sendfile` where the connection is in the clear.
-        case file(FileBody)
-        /// Goes chunked if one of the segments does not know its length.
+        /// Memory, files and what threads read, in order. It goes chunked if one of the segments does not know its
+        /// length.
         case segments(SegmentedBody)
+
+        /// Read as it is sent, with `sendfile` where the connection is in the clear.
+        public static func file(_ file: FileBody) -> Body { .segments(SegmentedBody(file)) }
+
         /// Read on a thread. Without a length it goes chunked.
-        case threaded(ThreadedBody)
+        public static func threaded(_ body: ThreadedBody) -> Body { .segments(SegmentedBody(body)) }
 
         /// Bytes; nil where the length is not known, zero for no content.
         var length: UInt64? {
@@ -26,9 +29,7 @@ public final class EngineRequest: Sendable {
             case .none: 0
             case .bytes(let bytes): UInt64(bytes.count)
             case .stream(let length, _): length
-            case .file(let file): file.length
             case .segments(let body): body.length
-            case .threaded(let body): body.length
             }
         }
     }
@@ -115,10 +116,14 @@ public final class EngineRequest: Sendable {
     let contentBytes: Int
 
     /// - Parameters:
+    ///   - method: in the server's own case of letters.
+    ///   - origin: where it goes.
     ///   - target: origin-form, with its query and without a fragment; `*` for OPTIONS; host and port for CONNECT,
     ///     whose tunnel comes by ``ExchangeDelegate/exchange(_:didUpgrade:)``.
     ///   - fields: the caller's own. Host (unless by ``Options/host``), Content-Length, Transfer-Encoding, Expect,
     ///     Upgrade and Proxy-Authorization follow from the request and its proxy, and are refused.
+    ///   - body: the content.
+    ///   - options: what concerns this request alone.
     public init(
         method: String = "GET",
         origin: Origin,
@@ -198,7 +203,7 @@ public final class EngineRequest: Sendable {
         }
         switch body {
         case .none, .bytes: break
-        case .stream, .file, .segments, .threaded: throw .invalidRequest(.pipelineOfStreams)
+        case .stream, .segments: throw .invalidRequest(.pipelineOfStreams)
         }
         guard !expects else { throw .invalidRequest(.pipelineThatWaits) }
         let (size, overflow) = count.multipliedReportingOverflow(by: head.count + bytes.count)
@@ -239,10 +244,9 @@ public final class EngineRequest: Sendable {
 
     var isReplayable: Bool {
         switch body {
-        case .none, .bytes, .file: true
-        case .segments(let body): body.isReplayable
+        case .none, .bytes: true
         case .stream(_, let replayable): replayable
-        case .threaded(let body): body.isReplayable
+        case .segments(let body): body.isReplayable
         }
     }
 

@@ -23,7 +23,7 @@ public struct EngineConfiguration: Sendable {
     /// How a connection that is done with ends.
     public var closing = Closing.fin
     /// A request whose kept connection ends before any byte of its answer is sent once more where that does no harm
-    /// (``RetryRule``). Off, it fails: a load test tells what happened to each request it sent.
+    /// (`RetryRule`). Off, it fails: a load test tells what happened to each request it sent.
     public var resendsRequests = true
     /// The limits of exchanges whose requests name none.
     public var timeouts = Timeouts()
@@ -35,13 +35,13 @@ public struct EngineConfiguration: Sendable {
     /// system's choice.
     public var localAddresses: [SocketAddress] = []
 
-    /// How https servers are spoken to and believed; nil: ``TLSContext/standard``. Engines that share one share its
+    /// How https servers are spoken to and believed; nil: `TLSContext.standard`. Engines that share one share its
     /// tickets.
     public var tls: TLSContext?
     /// The proxies that origins are reached by. The environment's count only where a program reads them, by
     /// ``ProxyEnvironment``.
     public var proxies = ProxyConfiguration.direct
-    /// How https proxies are spoken to and believed, instead of ``TLSContext/standard``.
+    /// How https proxies are spoken to and believed, instead of `TLSContext.standard`.
     public var proxyTLS: TLSContext?
     /// Asked about servers if the context says so. Without one, the built-in verdict counts.
     public var trustEvaluator: (any TrustEvaluator)?

@@ -1,7 +1,7 @@
 public import TLS
 
-/// Decides about servers whose contexts are told to ask (``TLSConfiguration``): besides the built-in verification,
-/// whose verdict it is told, or against it.
+/// Decides whether a server is trusted, for TLS contexts that are configured to ask (`TLSConfiguration`). It is told
+/// the verdict of the built-in verification, and may decide otherwise.
 public protocol TrustEvaluator: AnyObject, Sendable {
     /// Called on the engine's loop, which must not be blocked. `answer` may be called later and from any thread; what
     /// comes after the first answer, or after ``EngineConfiguration/trustTimeout``, is ignored.

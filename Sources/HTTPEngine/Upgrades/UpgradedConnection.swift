@@ -124,8 +124,8 @@ public final class UpgradedConnection {
         if isOpen, !isHeld, !isServed { loop.reschedule(link.token) }
     }
 
-    /// Queued without limit, and sent in this turn or the next, unless held. Ignored after ``finishWriting()`` and the
-    /// end.
+    /// Queued without limit, and sent in this turn or the next, unless held. Ignored after
+    /// ``finishWriting(keepsReading:)`` and the end.
     public func write(_ bytes: [UInt8]) {
         guard isOpen, writing == .open, !bytes.isEmpty else { return }
         link.append(bytes, isContent: true)

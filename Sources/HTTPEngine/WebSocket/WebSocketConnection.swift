@@ -69,7 +69,8 @@ public final class WebSocketConnection {
 
     /// - Parameters:
     ///   - connection: not started yet.
-    ///   - agreement: what ``ClientHandshake/check(_:)`` made of the 101.
+    ///   - agreement: what `ClientHandshake.check(_:)` made of the 101.
+    ///   - options: the limits.
     ///   - delegate: held until the end.
     public init(
         _ connection: UpgradedConnection,
@@ -136,7 +137,9 @@ public final class WebSocketConnection {
 
     /// Queued without limit, and sent in this turn or the next, unless held.
     ///
-    /// - Parameter left: called once, with true when the kernel has taken all of it, with false when it never will.
+    /// - Parameters:
+    ///   - message: text or octets.
+    ///   - left: called once, with true when the kernel has taken all of it, with false when it never will.
     public func send(_ message: WebSocketMessage, then left: ((Bool) -> Void)? = nil) {
         guard isOpen, machine.send(message) else {
             left?(false)

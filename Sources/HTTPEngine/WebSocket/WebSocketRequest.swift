@@ -5,7 +5,9 @@ extension EngineRequest {
     /// The request of an opening handshake (RFC 6455 §4.1): once, since its key serves once.
     ///
     /// - Parameters:
+    ///   - handshake: with its key, its protocols and its extensions.
     ///   - origin: `http` for `ws`, `https` for `wss` (§3).
+    ///   - target: origin-form, with its query and without a fragment.
     ///   - fields: the caller's own; those of the handshake must not be among them.
     ///   - options: `upgrade` is set here.
     public convenience init(

@@ -11,7 +11,7 @@ public import HTTP1
 ///                                                      └── deliver
 /// ```
 /// It knows neither sockets, files nor clocks: its owner tells the time, and does what a ``Step`` says. One machine
-/// lives as long as one attempt to get an answer, through all its redirects and challenges.
+/// lives as long as one attempt to get an answer, through all its redirects and challenges. It is never copied.
 ///
 /// The order in which a head is judged:
 /// 1. Whether the credentials that went along were right. An answer that goes on to redirect has accepted them as well.
@@ -32,7 +32,7 @@ public import HTTP1
 /// 4. The request waits for connectivity: nothing has been sent, so waiting costs nothing but time.
 /// 5. All begins anew, where the owner tries again by itself.
 /// 6. It fails.
-public struct AnswerMachine: Sendable {
+public struct AnswerMachine: ~Copyable, Sendable {
     /// A stored response that may have a part in the answer. An object, so that a machine without one is small.
     private final class Stored: Sendable {
         let exchange: StoredExchange
@@ -67,7 +67,7 @@ public struct AnswerMachine: Sendable {
     private var hasAskedForStream = false
     private var tries = 0
 
-    /// - Parameter offer: what an earlier download has left.
+    /// The machine of a first attempt; the offer is what an earlier download has left.
     public init(_ rules: Rules, resuming offer: ResumeOffer? = nil) {
         self.rules = rules
         self.offer = offer
@@ -95,7 +95,9 @@ public struct AnswerMachine: Sendable {
     /// The request is about to go out.
     ///
     /// - Parameters:
+    ///   - method: as it would be sent.
     ///   - fields: the fields as they would be sent.
+    ///   - mode: how far the request may use the cache.
     ///   - found: what is stored for its method and URL; nil for nothing.
     ///   - now: seconds since 1970.
     public mutating func begin(
@@ -106,7 +108,8 @@ public struct AnswerMachine: Sendable {
         now: Int64
     ) -> Step {
         beginUncached()
-        switch CacheRule.decide(method: method, request: fields, mode: mode, stored: found, now: now) {
+        let vary = VaryRule(rules.secrets)
+        switch CacheRule.decide(method: method, request: fields, mode: mode, stored: found, now: now, vary: vary) {
         case .load(let mayServeStale):
             if let found, mayServeStale {
                 stored = Stored(exchange: found, isConditional: false, mayServeStale: true)
@@ -126,6 +129,8 @@ public struct AnswerMachine: Sendable {
     /// The head of a final response has come.
     ///
     /// - Parameters:
+    ///   - head: of the response.
+    ///   - request: what the response answers.
     ///   - now: when it came, in seconds since 1970; asked for where it matters, as `url` is.
     ///   - url: the request's. Most answers need none.
     ///   - memory: what servers have accepted before; it learns from this answer.
@@ -292,9 +297,7 @@ public struct AnswerMachine: Sendable {
 
     /// The user goes on with a request, after ``Step/proposeRedirect(_:)`` or by a redirect of the user's own.
     ///
-    /// - Parameters:
-    ///   - from: of the request that was redirected.
-    ///   - bringsContent: the user has put content into the request.
+    /// From the URL of the request that was redirected; with `bringsContent` if the user has put content into it.
     public mutating func follow(to url: WebURL?, from: WebURL?, bringsContent: Bool) -> Step {
         guard mayRedirect else { return .fail(.tooManyRedirects) }
         redirects += 1
@@ -313,9 +316,7 @@ public struct AnswerMachine: Sendable {
         return .deliver(.whole, .none)
     }
 
-    /// The user has answered ``Step/askForCredentials(_:failures:)``.
-    ///
-    /// - Parameter url: of the request that was challenged.
+    /// The user has answered ``Step/askForCredentials(_:failures:)``, for the request of that URL.
     public mutating func reply(_ reply: ChallengeReply, to question: ChallengeQuestion, url: WebURL) -> Step {
         switch reply {
         case .none: challenges.questions = []

@@ -1,7 +1,10 @@
 extension AnswerMachine {
+    /// What the user has given goes along with the next request. Cheaper than ``challenges``.
+    public var hasAuthorizer: Bool { challenges.hasAuthorizer }
+
     /// What the owner wants of each request.
     public struct Rules: Sendable {
-        /// The fields that another origin is not sent.
+        /// The fields that another origin is not sent, and that a stored response's user is known by.
         public var secrets: SecretFields
         /// A request that finds no way to its server waits for one.
         public var waitsForConnectivity: Bool

@@ -8,6 +8,8 @@ public struct ChallengeProgress: Sendable {
         }
         set { answer = newValue.map { .authorizer($0) } ?? .none }
     }
+    /// Whether there is an ``authorizer``, which need not be copied to be asked for.
+    public var hasAuthorizer: Bool { if case .authorizer = answer { true } else { false } }
     /// Kept apart: most requests are never challenged, and an authorizer is large.
     private indirect enum Answer {
         case none
@@ -28,7 +30,7 @@ public struct ChallengeProgress: Sendable {
     /// What went along was refused. What was sent unasked may be an old answer; only what this request was given
     /// counts.
     mutating func refuse(_ space: ProtectionSpace) {
-        if authorizer != nil { countFailure(space) }
+        if hasAuthorizer { countFailure(space) }
         authorizer = nil
     }
 

@@ -1,5 +1,3 @@
-public import HTTP1
-
 /// What is to be done next about a request: the answer of ``AnswerMachine`` to each event. Its owner does it, and tells
 /// the machine what comes of it. Cases that are rare and large are kept apart: the step of a usual answer is small.
 public enum Step: Sendable {

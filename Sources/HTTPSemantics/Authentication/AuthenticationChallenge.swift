@@ -14,6 +14,7 @@ public struct AuthenticationChallenge: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - scheme: lower case.
+    ///   - token68: what stands in the place of parameters, as for Negotiate (RFC 9110 §11.2).
     ///   - parameters: values by names in lower case, without quotes.
     public init(scheme: String, token68: String? = nil, parameters: [String: String] = [:]) {
         self.scheme = scheme

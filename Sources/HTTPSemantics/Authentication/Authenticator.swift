@@ -33,7 +33,10 @@ public struct Authenticator: Sendable {
     private let credentials: Credentials?
     private var scheme: Scheme
 
-    /// - Parameter isPreemptive: answer by Basic before there was a challenge.
+    /// - Parameters:
+    ///   - side: the server, or a proxy.
+    ///   - credentials: nil answers nothing.
+    ///   - isPreemptive: answer by Basic before there was a challenge.
     public init(_ side: Side, _ credentials: Credentials?, isPreemptive: Bool = false) {
         self.side = side
         self.credentials = credentials
@@ -63,6 +66,7 @@ public struct Authenticator: Sendable {
     /// Takes up the challenges of a 401 or 407. False: sending the request again would change nothing.
     ///
     /// - Parameters:
+    ///   - challenges: of the refusal, in the order in which they stood.
     ///   - sent: the value that the refused request bore, if it bore one.
     ///   - round: refusals of the same request before this one. A nonce may have grown old unseen, so the first refusal
     ///     is answered in any case; the second only if it says itself that the nonce was `stale`; no third.

@@ -19,7 +19,10 @@ public struct Authorizer: Sendable {
 
     /// Nil if no name and password answers the question.
     ///
-    /// - Parameter url: of the request that was asked; unused for proxies.
+    /// - Parameters:
+    ///   - question: what was asked.
+    ///   - credentials: the answer to it.
+    ///   - url: of the request that was asked; unused for proxies.
     public init?(_ question: ChallengeQuestion, _ credentials: Credentials, url: WebURL) {
         side = question.side
         space = question.space
@@ -39,6 +42,7 @@ public struct Authorizer: Sendable {
     /// request takes its own.
     ///
     /// - Parameters:
+    ///   - method: exactly as sent.
     ///   - target: the request-target exactly as sent.
     ///   - content: what the request carries; nil if it is not in memory.
     public mutating func value(method: String, target: String, content: [UInt8]?) throws(AuthenticationError) -> String
@@ -70,8 +74,9 @@ public struct Authorizer: Sendable {
     }
 }
 
-/// What of an ``Authorizer`` went along with a request.
-public struct SentAuthorization: Sendable {
+/// What of an ``Authorizer`` went along with a request. An object: few requests have one, and what holds it is small
+/// without.
+public final class SentAuthorization: Sendable {
     /// The Authorization field's.
     public let value: String
     /// For what it is good.

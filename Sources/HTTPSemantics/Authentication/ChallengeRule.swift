@@ -54,7 +54,11 @@ public enum ChallengeRule {
 
     /// The same for the challenges of a proxy.
     ///
-    /// - Parameter isSecure: whether requests for https are meant, which go through the proxy in a tunnel.
+    /// - Parameters:
+    ///   - challenges: of the 407, in the order in which they stood.
+    ///   - host: of the proxy.
+    ///   - port: of the proxy.
+    ///   - isSecure: whether requests for https are meant, which go through the proxy in a tunnel.
     public static func questions(
         ofProxy challenges: [AuthenticationChallenge],
         host: String,

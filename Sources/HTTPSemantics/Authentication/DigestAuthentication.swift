@@ -25,6 +25,7 @@ public struct DigestAuthentication: Sendable {
     /// The value of an Authorization or Proxy-Authorization field for one request.
     ///
     /// - Parameters:
+    ///   - method: exactly as sent.
     ///   - target: the request-target exactly as sent.
     ///   - content: what the request carries; nil if it is not in memory.
     public mutating func authorization(

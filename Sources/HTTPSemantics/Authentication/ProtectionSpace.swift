@@ -13,7 +13,13 @@ public struct ProtectionSpace: Hashable, Sendable {
     /// How the challenge wants to be answered.
     public let scheme: AuthenticationScheme
 
-    /// - Parameter host: in any case of letters (RFC 3986 §3.2.2).
+    /// - Parameters:
+    ///   - host: in any case of letters (RFC 3986 §3.2.2).
+    ///   - port: of the server, or of the proxy.
+    ///   - side: which of the two it is.
+    ///   - isSecure: whether requests for https are meant.
+    ///   - realm: nil where the challenge names none.
+    ///   - scheme: of the authentication.
     public init(
         host: String,
         port: Int,

@@ -13,6 +13,7 @@ public struct CacheFreshness: Hashable, Sendable {
     public var staleness: Int64 { max(0, age - lifetime) }
 
     /// - Parameters:
+    ///   - exchange: the stored response, with the times of its request and of its coming.
     ///   - control: of the response.
     ///   - now: seconds since 1970.
     public init(_ exchange: StoredExchange, _ control: CacheControl, now: Int64) {

@@ -5,7 +5,9 @@ public struct CacheKey: Hashable, Sendable {
     /// In its normal form, without a fragment.
     public let url: String
 
-    /// - Parameter url: absolute; brought into its normal form here.
+    /// - Parameters:
+    ///   - method: exactly as sent.
+    ///   - url: absolute; brought into its normal form here.
     public init(method: String, url: String) {
         self.method = method
         self.url = Self.normalized(url)

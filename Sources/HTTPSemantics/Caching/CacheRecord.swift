@@ -11,7 +11,9 @@ public struct CacheRecord: Hashable, Sendable {
 
     /// - Parameters:
     ///   - varying: what the response depends on.
+    ///   - isForAnyone: whether the response may serve another user.
     ///   - requested: seconds since 1970, as `received`.
+    ///   - received: when its head had come.
     public init(varying: [VaryingField], isForAnyone: Bool = false, requested: Int64, received: Int64) {
         self.varying = varying
         self.isForAnyone = isForAnyone
@@ -25,13 +27,14 @@ public struct VaryingField: Hashable, Sendable {
     /// Lower case.
     public let name: String
     /// Normalised for comparison; nil if the request had none.
-    public let value: String?
+    public internal(set) var value: String?
     /// It identifies the user: the value is a digest.
     public var isSecret = false
 
     /// - Parameters:
     ///   - name: lower case.
     ///   - value: as ``VaryRule`` compares it; nil if the request had no such field.
+    ///   - isSecret: whether the value is a digest of what the request bore.
     public init(name: String, value: String?, isSecret: Bool = false) {
         self.name = name
         self.value = value

@@ -31,18 +31,22 @@ public enum CacheRule {
     /// What the cache says to a request.
     ///
     /// - Parameters:
+    ///   - method: as it would be sent.
     ///   - request: the fields as they would be sent.
+    ///   - mode: how far the request may use the cache.
     ///   - stored: for the request's method and URL; nil without any.
     ///   - now: seconds since 1970.
+    ///   - vary: says which requests the stored response answers.
     public static func decide(
         method: String,
         request: HTTPFields,
         mode: CacheMode,
         stored: StoredExchange?,
-        now: Int64
+        now: Int64,
+        vary: VaryRule = .usual
     ) -> CacheDecision {
         let isServable = method == "GET" && !CacheValidation.isConditional(request)
-        let match = isServable ? stored.flatMap { VaryRule.matches($0.record, request) ? $0 : nil } : nil
+        let match = isServable ? stored.flatMap { vary.matches($0.record, request) ? $0 : nil } : nil
         switch mode {
         case .bypass, .reload:
             return .load(mayServeStale: false)

@@ -11,7 +11,9 @@ public enum CacheStorage: Hashable, Sendable {
     case everywhere
 
     /// - Parameters:
+    ///   - method: exactly as sent.
     ///   - request: as it was sent.
+    ///   - status: of the response.
     ///   - response: of a response that came complete.
     public static func permitted(method: String, request: HTTPFields, status: Int, response: HTTPFields) -> CacheStorage
     {

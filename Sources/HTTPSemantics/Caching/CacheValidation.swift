@@ -29,7 +29,11 @@ public enum CacheValidation {
     /// §4.3.4: what is stored once a 304 has come. Nil if the 304 speaks of another response than the stored one, which
     /// is then no use any more; the request goes out again without conditions.
     ///
-    /// - Parameter notModified: the fields of the 304.
+    /// - Parameters:
+    ///   - stored: what was asked about.
+    ///   - notModified: the fields of the 304.
+    ///   - requested: when it was asked about, in seconds since 1970.
+    ///   - received: when the 304 had come.
     public static func freshened(
         _ stored: StoredExchange,
         by notModified: HTTPFields,
@@ -54,7 +58,12 @@ public enum CacheValidation {
         case remove
     }
 
-    /// - Parameter head: the fields of a 200.
+    /// - Parameters:
+    ///   - head: the fields of a 200.
+    ///   - status: of the response to HEAD.
+    ///   - stored: what is stored for the same URL.
+    ///   - requested: when HEAD was sent, in seconds since 1970.
+    ///   - received: when the response had come.
     public static func effect(
         ofHead head: HTTPFields,
         status: Int,

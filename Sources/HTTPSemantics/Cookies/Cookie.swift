@@ -1,5 +1,5 @@
 /// A cookie as it is kept and sent, by the rules of RFC 6265bis ("Cookies: HTTP State Management Mechanism",
-/// draft-ietf-httpbis-rfc6265bis-22). ``HTTPCookie`` is a shell over it.
+/// draft-ietf-httpbis-rfc6265bis-22). `HTTPCookie` is a shell over it.
 public struct Cookie: Sendable, Hashable, Codable {
     /// Which requests carry the cookie (RFC 6265bis §5.6.7): all of them, or those that its own site causes.
     public enum SameSite: String, Sendable, Codable {
@@ -62,7 +62,10 @@ public struct Cookie: Sendable, Hashable, Codable {
     /// that.
     ///
     /// - Parameters:
+    ///   - name: empty for a cookie without one.
+    ///   - value: as the server wrote it, quotes included.
     ///   - domain: lower case, without a leading dot.
+    ///   - isHostOnly: whether the cookie is for `domain` alone and for no host below it.
     ///   - path: begins with a slash.
     ///   - expires: in seconds since 1970; nil for a cookie of this process alone.
     public init(name: String, value: String, domain: String, isHostOnly: Bool, path: String, expires: Double? = nil) {

@@ -3,6 +3,7 @@ public enum CookieAdmission {
     /// The cookie to keep, changed where the rules say so; nil if it is refused.
     ///
     /// - Parameters:
+    ///   - cookie: as its line reads.
     ///   - scope: of the request that the cookie came in answer to.
     ///   - isSameSite: whether that request was caused by its own site (RFC 6265bis §5.2).
     ///   - suffixes: the domains that no host below them may set cookies for.

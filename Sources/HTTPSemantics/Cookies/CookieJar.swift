@@ -11,7 +11,9 @@ public struct CookieJar: Sendable {
         public var lastAccess: Double
 
         /// - Parameters:
+        ///   - cookie: as it was admitted.
         ///   - creation: seconds since 1970, as `lastAccess`.
+        ///   - lastAccess: when a request carried it last, in seconds since 1970.
         public init(cookie: Cookie, creation: Double, lastAccess: Double) {
             self.cookie = cookie
             self.creation = creation

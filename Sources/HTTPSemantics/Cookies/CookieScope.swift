@@ -15,7 +15,9 @@ public struct CookieScope: Sendable, Equatable {
     /// - Parameters:
     ///   - host: lower case, without brackets.
     ///   - isAddress: whether the host is an IP address.
+    ///   - port: of the request.
     ///   - target: path and query, percent-encoded. What does not begin with a slash counts as "/".
+    ///   - isSecure: whether it is for `https` or `wss`.
     public init(host: String, isAddress: Bool, port: UInt16, target: String, isSecure: Bool) {
         self.host = host
         self.isAddress = isAddress

@@ -1,9 +1,12 @@
-/// Several Set-Cookie fields that were joined with commas, as a dictionary of fields has to join them. The commas in
-/// dates are no such ends: behind one that is, there stands a token and an equals sign.
+/// Several Set-Cookie fields that were joined with commas or with line feeds, as a dictionary of fields has to join
+/// them. The commas in dates are no such ends: behind one that is, there stands a token and an equals sign.
 public enum FoldedSetCookie {
     /// The lines that were joined, in their order; those that are blank are left out.
     public static func split(_ text: String) -> [String] {
-        let octets = Array(text.utf8)
+        text.utf8.split { $0 == 0x0A || $0 == 0x0D }.flatMap { splitAtCommas(Array($0)) }
+    }
+
+    private static func splitAtCommas(_ octets: [UInt8]) -> [String] {
         var lines: [String] = []
         var start = 0
         var position = 0

@@ -43,7 +43,7 @@ public enum PublicSuffixList {
             count: Int(uncurl_public_suffixes_length())
         )
         // Both are places where a line begins, or the end of the text.
-        var (low, high) = (0, unsafe text.count)
+        var (low, high) = (0, text.count)
         while low < high {
             var start = low + (high - low) / 2
             while unsafe start > low && text[start - 1] != newline { start -= 1 }

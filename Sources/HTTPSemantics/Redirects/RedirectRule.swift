@@ -12,6 +12,8 @@ public enum RedirectRule {
     /// Nil: the response is the answer, as with any that is no redirect, and with one that leads nowhere.
     ///
     /// - Parameters:
+    ///   - status: of the response.
+    ///   - fields: of the response; Location counts.
     ///   - method: that of the request which got the response, as sent.
     ///   - url: the same request's.
     ///   - secrets: what another origin is not sent.

@@ -6,6 +6,7 @@ public enum RedirectTarget {
     /// to be asked by http or https. The response is then what it is.
     ///
     /// - Parameters:
+    ///   - fields: of the response; Location counts.
     ///   - url: of the request that was answered so.
     ///   - read: takes the target's text as the caller's own URL type does; nil for what that type refuses.
     public static func resolve(

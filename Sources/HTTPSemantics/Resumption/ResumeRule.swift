@@ -14,6 +14,12 @@ public enum ResumeRule {
     }
 
     /// - Parameters:
+    ///   - status: of the response.
+    ///   - contentRange: its field; nil without one.
+    ///   - entityTag: its field; nil without one.
+    ///   - lastModified: its field; nil without one.
+    ///   - contentLength: of this response's content; -1 where it is not known.
+    ///   - validator: the strong validator that was asked for.
     ///   - received: what is on disk.
     ///   - expected: the length of the whole as it was known; -1 if it was not.
     public static func decide(
@@ -52,6 +58,8 @@ public enum ResumeRule {
     /// minute older than the answer: within the same second, content may have changed twice (RFC 9110 §8.8.2.2).
     ///
     /// - Parameters:
+    ///   - entityTag: the response's field; nil without one.
+    ///   - lastModified: the response's field; nil without one.
     ///   - date: when the answer was made, by its own word, in seconds since 1970.
     ///   - now: seconds since 1970, for dates with years of two digits.
     public static func validator(entityTag: String?, lastModified: String?, date: Int64?, now: Int64) -> String? {

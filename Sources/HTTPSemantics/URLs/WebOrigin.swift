@@ -11,6 +11,7 @@ public struct WebOrigin: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - scheme: in any case of letters.
+    ///   - host: in any case of letters.
     ///   - port: nil for the scheme's own.
     public init?(scheme: String, host: String, port: Int?) {
         let scheme = scheme.lowercased()

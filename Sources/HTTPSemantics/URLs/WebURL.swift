@@ -8,7 +8,9 @@ public struct WebURL: Hashable, Sendable {
     /// Nil where the scheme is not one of the Web's, or no host is named.
     public let origin: WebOrigin?
 
-    /// - Parameter origin: of that URL, by a parser of the caller's.
+    /// - Parameters:
+    ///   - text: absolute.
+    ///   - origin: of that URL, by a parser of the caller's.
     public init(_ text: String, origin: WebOrigin?) {
         self.text = text
         self.origin = origin

@@ -14,6 +14,13 @@ package struct HandshakeLog: Sendable, Equatable {
     /// As many as OpenSSL knows cipher suites at most.
     private(set) var agreements: [Agreement: UInt64] = [:]
 
+    init() {}
+
+    /// What another process has counted.
+    init(full: UInt64, resumed: UInt64, agreements: [Agreement: UInt64]) {
+        (self.full, self.resumed, self.agreements) = (full, resumed, agreements)
+    }
+
     package var count: UInt64 { full &+ resumed }
 
     /// nil without any handshake.

@@ -3,17 +3,23 @@ internal import Synchronization
 /// What a worker counted between two moments, handed over as it stands.
 package struct IntervalPart: Sendable {
     package let worker: Int
-    let isWarmUp: Bool
-    /// The first interval that it has counts of, and the first that it has none of: a worker that was held up hands over several at once.
+    package let isWarmUp: Bool
+    /// The first interval that it has counts of, and the first that it has none of: a worker that was held up hands
+    /// over several at once.
     package let first: UInt64
     package let next: UInt64
     /// Nanoseconds after the start of the measured part.
     package let end: UInt64
     package let metrics: Metrics
+
+    package init(worker: Int, isWarmUp: Bool, first: UInt64, next: UInt64, end: UInt64, metrics: Metrics) {
+        (self.worker, self.isWarmUp) = (worker, isWarmUp)
+        (self.first, self.next, self.end, self.metrics) = (first, next, end, metrics)
+    }
 }
 
-/// Where workers hand over what they counted, an interval at a time, and take empty metrics to go on with: an exchange of
-/// pointers, so that nothing is added up and nothing allocated on their threads.
+/// Where workers hand over what they counted, an interval at a time, and take empty metrics to go on with: an exchange
+/// of pointers, so that nothing is added up and nothing allocated on their threads.
 ///
 /// The lock guards `state`.
 package final class IntervalBoard: Sendable {
@@ -49,7 +55,7 @@ package final class IntervalBoard: Sendable {
         }
     }
 
-    func put(_ part: IntervalPart) { state.withLock { $0.parts.append(part) } }
+    package func put(_ part: IntervalPart) { state.withLock { $0.parts.append(part) } }
 
     /// All parts so far, the oldest of a worker first; leaves as many empty recorders behind.
     package func fetch() -> [IntervalPart] {

@@ -11,7 +11,8 @@ package struct Interval: Sendable {
     package func perSecond(_ count: UInt64) -> Double { length == 0 ? 0 : Double(count) / (Double(length) / 1e9) }
 }
 
-/// Puts the parts that workers hand over together, on the main thread: intervals as they become complete, and the sums of all.
+/// Puts the parts that workers hand over together, on the main thread: intervals as they become complete, and the sums
+/// of all.
 package struct IntervalCollector {
     private let board: IntervalBoard
     /// What each worker has handed over, as if it had counted on.

@@ -1,5 +1,5 @@
-/// A run's course in bounded memory: when the intervals become too many, two become one of twice the length. Their histograms are merged,
-/// never their percentiles.
+/// A run's course in bounded memory: when the intervals become too many, two become one of twice the length. Their
+/// histograms are merged, never their percentiles.
 package struct IntervalSeries: Sendable {
     package struct Point: Sendable {
         /// Nanoseconds after the start of the measured part.

@@ -10,8 +10,9 @@ package struct Metrics: Sendable {
     package var failed: UInt64 = 0
     /// Requests without an outcome yet; once the run has stopped, those that were under way then.
     package var inFlight: UInt64 = 0
-    /// Requests that were sent again: what a server's announced close left without an answer on a pipeline; with ``RunPlan/retries``, what
-    /// met the end of a kept connection; what a proxy wanted credentials for. Each is in ``sent`` once.
+    /// Requests that were sent again: what a server's announced close left without an answer on a pipeline; with
+    /// ``RunPlan/retries``, what met the end of a kept connection; what a proxy wanted credentials for. Each is in
+    /// ``sent`` once.
     package var sentAgain: UInt64 = 0
 
     /// Responses by status code, 0 to 999.
@@ -23,8 +24,8 @@ package struct Metrics: Sendable {
     package var wireBytesOut: UInt64 = 0
     package var bodyBytesOut: UInt64 = 0
 
-    /// Over the whole run, warm-up included: most connections are made there. Where connections are all there is, of the
-    /// measured part.
+    /// Over the whole run, warm-up included: most connections are made there. Where connections are all there is, of
+    /// the measured part.
     package var connectionsOpened: UInt64 = 0
     package var connectionsFailed: UInt64 = 0
     /// Where connections are all there is: those being opened or closed when the run stopped.
@@ -51,6 +52,8 @@ package struct Metrics: Sendable {
 
     /// Redirections that were followed; each response on the way is in ``completed``.
     package var redirects: UInt64 = 0
+    /// Answers to requests that followed another of their visit: none of them came due by itself.
+    package var followUps: UInt64 = 0
     /// Answered after the measured part, while the run drained: counted everywhere, and in no rate.
     package var drained: UInt64 = 0
     /// The part of ``drained`` that was a success.
@@ -58,6 +61,9 @@ package struct Metrics: Sendable {
 
     /// By the name of the request; the names are ``RunPlan/requestNames``.
     package var names: [NamedMetrics] = []
+
+    /// What only a run of streams has.
+    package var stream: StreamMetrics?
 
     /// What only a run with a schedule has.
     package var schedule: ScheduleMetrics?
@@ -83,11 +89,11 @@ package struct Metrics: Sendable {
     /// Whatever went wrong: failed requests, failed connects, and responses other than 2xx and 3xx.
     package var errors: UInt64 { failed &+ connectionsFailed &+ httpErrors }
 
-    /// Of the requests that came due in the measured part, the share of those answered in it, whatever their status: the rate that was achieved, by
-    /// the one that was wanted. nil without a schedule.
+    /// Of the requests that came due in the measured part, the share of those answered in it, whatever their status:
+    /// the rate that was achieved, by the one that was wanted. nil without a schedule.
     package var rateRatio: Double? {
         guard let due = schedule?.due, due > 0 else { return nil }
-        return (Double(completed) - Double(drained) - Double(redirects)) / Double(due)
+        return (Double(completed) - Double(drained) - Double(redirects) - Double(followUps)) / Double(due)
     }
 
     /// The times that a run of this kind is about: from the instant a request was due, where it had one.
@@ -126,6 +132,7 @@ package struct Metrics: Sendable {
         rates.merge(other.rates)
         failures.merge(other.failures)
         redirects &+= other.redirects
+        followUps &+= other.followUps
         drained &+= other.drained
         drainedSuccesses &+= other.drainedSuccesses
         if names.isEmpty {
@@ -135,13 +142,19 @@ package struct Metrics: Sendable {
                 names[index].merge(theirs)
             }
         }
+        if let theirs = other.stream {
+            var sum = stream ?? StreamMetrics()
+            sum.merge(theirs)
+            stream = sum
+        }
         if let theirs = other.schedule { schedule = schedule.map { $0.merged(with: theirs) } ?? theirs }
     }
 
-    /// What of a warm-up's counts belongs to the measured part: its connections, with what kept others from coming about, and the requests
-    /// under way, carried over as sent. Where connections are what is measured, nothing.
+    /// What of a warm-up's counts belongs to the measured part: its connections, with what kept others from coming
+    /// about, and the requests under way, carried over as sent. Where connections are what is measured, nothing.
     func afterWarmUp(_ work: LoadKind) -> Metrics {
-        var fresh = MetricsShape(isScheduled: schedule != nil, names: names.count).make()
+        var fresh = MetricsShape(isScheduled: schedule != nil, isStream: stream != nil, names: names.count)
+            .make()
         switch work {
         case .handshakes: return fresh
         case .requests: break

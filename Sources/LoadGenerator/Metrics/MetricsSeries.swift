@@ -18,6 +18,13 @@ extension Metrics {
             schedule.map {
                 [Series(tag: "wait", histogram: $0.wait), Series(tag: "lag", histogram: $0.lag)]
             } ?? []
+        let streamed =
+            stream.map {
+                [
+                    Series(tag: "event", histogram: schedule == nil ? $0.first : $0.correctedFirst),
+                    Series(tag: "gap", histogram: $0.gaps),
+                ]
+            } ?? []
         return corrected + [
             Series(tag: "raw", isMain: work == .requests, histogram: success),
             Series(tag: "http-error", histogram: httpError),
@@ -25,6 +32,6 @@ extension Metrics {
             Series(tag: "ttfb", histogram: firstByte),
             Series(tag: "connect", histogram: connect),
             Series(tag: "tls", isMain: work == .handshakes, histogram: tls),
-        ] + scheduled
+        ] + streamed + scheduled
     }
 }

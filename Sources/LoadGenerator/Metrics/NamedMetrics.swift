@@ -28,12 +28,15 @@ package struct NamedMetrics: Sendable {
 package struct MetricsShape: Hashable, Sendable {
     /// They count by a schedule.
     package var isScheduled = false
+    /// They count events.
+    package var isStream = false
     /// How many names are told apart.
     package var names = 0
 
     package func make() -> Metrics {
         var metrics = Metrics()
         if isScheduled { metrics.schedule = ScheduleMetrics() }
+        if isStream { metrics.stream = StreamMetrics() }
         metrics.names = (0..<names).map { _ in NamedMetrics() }
         return metrics
     }

@@ -44,7 +44,8 @@ final class RequestLog {
     }
 }
 
-/// Where the workers' records wait to be written. A worker never waits: what finds no room is counted and lost, and the report says so.
+/// Where the workers' records wait to be written. A worker never waits: what finds no room is counted and lost, and the
+/// report says so.
 ///
 /// The lock guards `state`.
 package final class RequestLogBoard: Sendable {

@@ -11,13 +11,14 @@ package struct ScheduleMetrics: Sendable {
     /// Of these, those that found every connection busy, or none open yet, and had to wait.
     package var delayed: UInt64 = 0
 
-    /// From the instant a request was due to the last byte of its response: what a user would have waited, however the time was
-    /// lost. Successes; and with the time they had waited so far, which is too little, requests that ran into the timeout, were in flight
-    /// at the end or unsent. Without those the slowest would be left out.
+    /// From the instant a request was due to the last byte of its response: what a user would have waited, however the
+    /// time was lost. Successes; and with the time they had waited so far, which is too little, requests that ran into
+    /// the timeout, were in flight at the end or unsent. Without those the slowest would be left out.
     package var corrected = LatencyHistogram()
     /// The same without ``lag``: what the figures would have been had volley been on time.
     package var unlagged = LatencyHistogram()
-    /// From the instant a request was due to the instant volley took notice: its own lateness, whatever the connections did.
+    /// From the instant a request was due to the instant volley took notice: its own lateness, whatever the connections
+    /// did.
     package var lag = LatencyHistogram()
     /// From the instant a request was due to its first byte's being sent: lag, the wait for a connection, a connect.
     package var wait = LatencyHistogram()

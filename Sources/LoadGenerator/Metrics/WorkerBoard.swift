@@ -46,6 +46,17 @@ package final class WorkerBoard: Sendable {
         if isLast { allDone() }
     }
 
+    /// A worker that will bring nothing home; what it has is as it was.
+    package func lost(_ index: Int) {
+        guard results.withLock({ $0[index] == nil }) else { return }
+        let never = Instant(nanoseconds: 0)
+        let nothing = CoreTime(used: 0, queued: 0)
+        finished(
+            index,
+            WorkerResult(metrics: Metrics(), connections: 0, start: never, end: never, core: nothing)
+        )
+    }
+
     /// All results, in the order of the threads; nil as long as one is missing.
     package var finished: [WorkerResult]? {
         results.withLock { results in

@@ -125,6 +125,30 @@ import TLS
     /// The engine sent a request again, on a fresh connection.
     func repeated() { unsafe metrics.pointee.sentAgain &+= 1 }
 
+    // MARK: Streams
+
+    func events(_ count: UInt64) { unsafe metrics.pointee.stream?.events &+= count }
+
+    /// Between two events of a stream.
+    func gap(_ gap: UInt64, stall: UInt64) {
+        unsafe metrics.pointee.stream?.gaps.record(gap)
+        if gap > stall { unsafe metrics.pointee.stream?.stalls &+= 1 }
+    }
+
+    /// A stream has had its first event.
+    ///
+    /// - Parameter corrected: since its request was due; nil for one that was not.
+    func firstEvent(_ latency: UInt64, corrected: UInt64?) {
+        unsafe metrics.pointee.stream?.first.record(latency)
+        if let corrected { unsafe metrics.pointee.stream?.correctedFirst.record(corrected) }
+    }
+
+    /// A stream has had none.
+    func silent(corrected: UInt64?) {
+        unsafe metrics.pointee.stream?.silent &+= 1
+        if let corrected { unsafe metrics.pointee.stream?.correctedFirst.record(corrected) }
+    }
+
     // MARK: By name
 
     /// A request of that name was answered.
@@ -173,6 +197,8 @@ import TLS
         unsafe metrics.pointee.schedule?.corrected.record(age, count: count)
         unsafe metrics.pointee.schedule?.unlagged.record(age, count: count)
     }
+
+    func followedUp() { unsafe metrics.pointee.followUps &+= 1 }
 
     func redirected() { unsafe metrics.pointee.redirects &+= 1 }
 

@@ -1,4 +1,5 @@
-/// Limits of a connection's life and of a request's parts, each beside the whole's (``LoadOptions/timeout``). Times in nanoseconds; nil: none.
+/// Limits of a connection's life and of a request's parts, each beside the whole's (``LoadOptions/timeout``). Times in
+/// nanoseconds; nil: none.
 package struct ConnectionLimits: Hashable, Sendable {
     /// For a connect, with its proxy and TLS.
     package var connect: UInt64?
@@ -6,7 +7,8 @@ package struct ConnectionLimits: Hashable, Sendable {
     package var firstByte: UInt64?
     /// Without a byte moving either way.
     package var idle: UInt64?
-    /// How old a connection may become before it is ended, and replaced by another: each between the two, so that not all end at once.
+    /// How old a connection may become before it is ended, and replaced by another: each between the two, so that not
+    /// all end at once.
     package var age: ClosedRange<UInt64>?
     /// How fast requests are sent and answers read on a connection, in bytes a second.
     package var sending: Int?

@@ -32,6 +32,8 @@ package struct LoadOptions: Sendable {
     package var sources: [SocketAddress]
     package var unixSocket: UnixName?
     package var connectTo: [ConnectToRule]
+    /// Names are looked up in this family alone; nil: in both.
+    package var family: IPAddress.Family?
     package var showsDistribution: Bool
     /// The part of a run that several processes make together; ``connections`` and ``requests`` are this part's.
     package var shard: Shard
@@ -64,6 +66,10 @@ package struct LoadOptions: Sendable {
     package var order: RequestOrder
     /// What virtual users do besides.
     package var users: UserOptions
+    /// What is counted in answers that are streams; nil: they are none.
+    package var stream: StreamOptions?
+    /// What their visits consist of, where `inputs` are the requests of its steps; nil: each request is by itself.
+    package var scenarios: Scenarios?
 
     /// A month: instants are signed 64-bit nanoseconds, and any sum of a few of these fits.
     package static let longest: UInt64 = 31 * 24 * 3_600_000_000_000

@@ -59,11 +59,14 @@ package struct RunPlan: Sendable {
     package let seed: UInt64
     /// For requests to other places than the run's own.
     package let connectTo: [ConnectToRule]
+    package let family: IPAddress.Family?
     package let inputs: [RequestDraft]
     /// What requests are told apart by in the figures.
     package let requestNames: RequestNames
     package let order: RequestOrder
     package let users: UserOptions
+    package let scenarios: Scenarios?
+    package let stream: StreamOptions?
     /// The part of a run of several processes that this one is; its connections and requests are shared out already.
     package let shard: Shard
     package let thresholds: [Threshold]
@@ -116,9 +119,10 @@ package struct RunPlan: Sendable {
         (spin, maxLag, seed) = (options.spin, options.maxLag, options.seed)
         (shard, isSwarm) = (options.shard, options.isSwarm)
         (thresholds, search) = (options.thresholds, options.search)
-        connectTo = options.connectTo
+        (connectTo, family) = (options.connectTo, options.family)
         (inputs, order, users) = (options.inputs.drafts, options.order, options.users)
-        requestNames = RequestNames(inputs)
+        (scenarios, stream) = (options.scenarios, options.stream)
+        requestNames = users.isScripted ? RequestNames(given: users.names) : RequestNames(inputs)
         names = options.names
         showsDistribution = options.showsDistribution
         notes = preflight.notes + options.inputs.notes
@@ -129,7 +133,8 @@ package struct RunPlan: Sendable {
     /// A swarm runs until it is told to stop; its schedules are as long as instants are sure to reach.
     package static let swarmDuration: UInt64 = 31 * 86_400 * 1_000_000_000
 
-    /// Names that this machine looks up: of whom it connects to, and the target's if the proxy is to be told its address.
+    /// Names that this machine looks up: of whom it connects to, and the target's if the proxy is to be told its
+    /// address.
     package var hostNames: [String] {
         let target: URLHost? = if case .tcp(let host, _) = destination { host } else { nil }
         let hosts =
@@ -143,10 +148,12 @@ package struct RunPlan: Sendable {
 
     /// Requests are sent by virtual users, one a connection: what has more to decide than to send the same again.
     var usesVirtualUsers: Bool {
-        work == .requests && (profile != nil || think != nil || !inputs.isEmpty || !users.isPlain)
+        work == .requests && (profile != nil || think != nil || !inputs.isEmpty || !users.isPlain || stream != nil)
     }
 
-    package var metricsShape: MetricsShape { MetricsShape(isScheduled: profile != nil, names: requestNames.all.count) }
+    package var metricsShape: MetricsShape {
+        MetricsShape(isScheduled: profile != nil, isStream: stream != nil, names: requestNames.all.count)
+    }
 
     /// A thread's part of so many connections of all threads and parts.
     package func part(ofCrowd count: UInt64, _ share: Share) -> Int {

@@ -53,6 +53,8 @@ package struct RequestInput: Sendable {
     package var drafts: [RequestDraft] = []
     /// What was left out, for the report.
     package var notes: [String] = []
+    /// Whom paths are for, where the file says so.
+    package var url: String?
 
     /// A request is a kilobyte of memory; longer files want to be cut, or sharded.
     package static let limit = 1_000_000

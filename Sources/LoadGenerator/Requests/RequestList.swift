@@ -1,6 +1,7 @@
 /// In which order a run takes the requests of its inputs.
 package enum RequestOrder: String, Hashable, Sendable {
-    /// As they stand, each as often in a row as its weight says, all threads together; and again from the first after the last.
+    /// As they stand, each as often in a row as its weight says, all threads together; and again from the first after
+    /// the last.
     case inOrder = "in-order"
     /// By chance, each as often as its weight says.
     case random

@@ -1,4 +1,5 @@
-/// What requests are called in the figures by name: those that their file names, or else each by its method and path, as it is written there.
+/// What requests are called in the figures by name: those that their file names, or else each by its method and path,
+/// as it is written there.
 package struct RequestNames: Sendable {
     /// In the order of their first appearance; empty where there is nothing to tell apart.
     package let all: [String]
@@ -9,7 +10,8 @@ package struct RequestNames: Sendable {
     /// What is beyond the limit.
     package static let others = "(others)"
 
-    /// Where the names were given, those beyond the limit share one. Where they are paths, that many are no names: a log is full of numbers.
+    /// Where the names were given, those beyond the limit share one. Where they are paths, that many are no names: a
+    /// log is full of numbers.
     package init(_ drafts: [RequestDraft]) {
         let areGiven = drafts.contains { $0.name != nil }
         var all: [String] = []
@@ -26,6 +28,12 @@ package struct RequestNames: Sendable {
             if all.count < Self.limit { all.append(draft.usualName) }
         }
         (self.all, self.places) = all.count > 1 ? (all, places) : ([], [:])
+    }
+
+    /// Those that a program says its requests will have; of one, too.
+    package init(given names: [String]) {
+        all = Array(names.prefix(Self.limit))
+        places = Dictionary(all.enumerated().map { ($1, $0) }) { first, _ in first }
     }
 
     /// nil: not told apart.

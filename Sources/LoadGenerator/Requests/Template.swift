@@ -49,6 +49,8 @@ struct TemplateContext {
     /// The request's number among those of all threads and parts, each there once.
     var number: UInt64 = 0
     var user = 0
+    /// The user's, by their numbers.
+    var variables: [[UInt8]] = []
 
     init(thread: Int, shard: Shard = .whole, random: RandomStream) {
         (self.thread, self.shard, self.random) = (thread, shard, random)
@@ -58,7 +60,7 @@ struct TemplateContext {
         switch value {
         case .counter(let from): Array(String(from &+ number).utf8)
         case .random(let low, let high): Array(String(UInt64.random(in: low...high, using: &random)).utf8)
-        case .hex(let count): characters("0123456789abcdef", count)
+        case .hex(let count): hex(count)
         case .text(let count): characters("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", count)
         case .uuid: uuid()
         case .line(let file): Array(file.lines[Int(shard.place(of: number, in: UInt64(file.lines.count)))].utf8)
@@ -66,8 +68,13 @@ struct TemplateContext {
         case .thread: Array(String(thread).utf8)
         case .user: Array(String(user).utf8)
         case .time: Array(String(uncurl_clock_ns(CLOCK_REALTIME) / 1_000_000).utf8)
+        case .traceparent: Array("00-".utf8) + hex(32) + Array("-".utf8) + hex(16) + Array("-01".utf8)
+        case .variable(let number): variables.indices.contains(number) ? variables[number] : []
+        case .escaped(let value, let escape): escape.apply(to: bytes(of: value))
         }
     }
+
+    private mutating func hex(_ count: Int) -> [UInt8] { characters("0123456789abcdef", count) }
 
     private mutating func characters(_ alphabet: String, _ count: Int) -> [UInt8] {
         let letters = Array(alphabet.utf8)
@@ -76,10 +83,20 @@ struct TemplateContext {
 
     /// RFC 9562 §5.4: version 4.
     private mutating func uuid() -> [UInt8] {
-        var digits = characters("0123456789abcdef", 32)
+        var digits = hex(32)
         digits[12] = UInt8(ascii: "4")
         digits[16] = Array("89ab".utf8)[Int(random.next() & 3)]
         for place in [20, 16, 12, 8] { digits.insert(UInt8(ascii: "-"), at: place) }
         return digits
+    }
+}
+
+extension TemplateValue.Escape {
+    package func apply(to bytes: [UInt8]) -> [UInt8] {
+        switch self {
+        case .json: Array(JSONTree.string(String(decoding: bytes, as: UTF8.self)).line().utf8.dropFirst().dropLast())
+        case .form:
+            bytes.reduce(into: []) { out, byte in Template.encode(byte, &out) }
+        }
     }
 }

@@ -1,7 +1,9 @@
-/// Finds `{{…}}` in a run's texts, and puts something in their place that is good in a URL, a field and a body. So a text is checked
-/// like any other, and taken apart again afterwards.
+/// Finds `{{…}}` in a run's texts, and puts something in their place that is good in a URL, a field and a body. So a
+/// text is checked like any other, and taken apart again afterwards.
 package struct TemplateSlots: Hashable, Sendable {
     package private(set) var values: [TemplateValue] = []
+    /// What places may name besides, and which of a user's values each is.
+    package var variables: [String: Int] = [:]
     /// A file is read once, however often it is named.
     private var known: [String: Int] = [:]
 
@@ -15,11 +17,18 @@ package struct TemplateSlots: Hashable, Sendable {
 
     package init() {}
 
-    package mutating func protect(_ text: String) throws(TemplateProblem) -> String {
-        String(decoding: try protect(Array(text.utf8)), as: UTF8.self)
+    /// - Parameter escape: what the text is part of.
+    package mutating func protect(
+        _ text: String,
+        in escape: TemplateValue.Escape? = nil
+    ) throws(TemplateProblem) -> String {
+        String(decoding: try protect(Array(text.utf8), in: escape), as: UTF8.self)
     }
 
-    package mutating func protect(_ bytes: [UInt8]) throws(TemplateProblem) -> [UInt8] {
+    package mutating func protect(
+        _ bytes: [UInt8],
+        in escape: TemplateValue.Escape? = nil
+    ) throws(TemplateProblem) -> [UInt8] {
         var out: [UInt8] = []
         var position = 0
         guard bytes[...].firstIndex(of: Self.mark) == nil else {
@@ -30,17 +39,21 @@ package struct TemplateSlots: Hashable, Sendable {
             out += bytes[position..<open]
             let name = String(decoding: bytes[(open + 2)..<close], as: UTF8.self).trimmed
             out += Self.mark
-            out += String(try index(of: name)).utf8
+            out += String(try index(of: name, escape)).utf8
             out.append(Self.end)
             position = close + 2
         }
         return position == 0 ? bytes : out + bytes[position...]
     }
 
-    private mutating func index(of name: String) throws(TemplateProblem) -> Int {
-        if let index = known[name] { return index }
-        values.append(try TemplateValue(name))
-        known[name] = values.count - 1
+    private mutating func index(of name: String, _ escape: TemplateValue.Escape?) throws(TemplateProblem) -> Int {
+        let variable = variables[name]
+        // A variable may have another value under the same name, in another scenario.
+        let key = (escape?.rawValue ?? "") + ":" + (variable.map { "\($0)" } ?? "{\(name)")
+        if let index = known[key] { return index }
+        let value: TemplateValue = if let variable { .variable(variable) } else { try TemplateValue(name) }
+        values.append(escape.map { .escaped(value, $0) } ?? value)
+        known[key] = values.count - 1
         return values.count - 1
     }
 

@@ -15,12 +15,27 @@ package enum TemplateValue: Hashable, Sendable {
     case user
     /// Milliseconds since 1970.
     case time
+    /// A new trace's context, as the field of that name has it (W3C Trace Context).
+    case traceparent
+    /// A value of the virtual user's, by its number among a scenario's variables.
+    case variable(Int)
+    /// Another, within a string of that kind.
+    indirect case escaped(TemplateValue, Escape)
+
+    /// Strings that have signs of their own.
+    package enum Escape: String, Hashable, Sendable {
+        /// A string of JSON (RFC 8259 §7).
+        case json
+        /// A name or value of a form (application/x-www-form-urlencoded).
+        case form
+    }
 
     /// It depends on how many requests were sent before.
     var isNumbered: Bool {
         switch self {
         case .counter, .line: true
-        case .random, .hex, .text, .uuid, .randomLine, .thread, .user, .time: false
+        case .random, .hex, .text, .uuid, .randomLine, .thread, .user, .time, .traceparent, .variable: false
+        case .escaped(let value, _): value.isNumbered
         }
     }
 
@@ -28,7 +43,8 @@ package enum TemplateValue: Hashable, Sendable {
     package static let longest: UInt64 = 65_536
 
     package static let names =
-        "counter, counter:FROM, random:LOW-HIGH, hex:N, text:N, uuid, line:FILE, random-line:FILE, thread, user, time"
+        "counter, counter:FROM, random:LOW-HIGH, hex:N, text:N, uuid, line:FILE, random-line:FILE, thread, user, time, "
+        + "traceparent"
 
     package init(_ text: String) throws(TemplateProblem) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map { $0.trimmed }
@@ -50,6 +66,7 @@ package enum TemplateValue: Hashable, Sendable {
         case ("thread", nil): self = .thread
         case ("user", nil): self = .user
         case ("time", nil): self = .time
+        case ("traceparent", nil): self = .traceparent
         default: throw .unknown(text)
         }
     }

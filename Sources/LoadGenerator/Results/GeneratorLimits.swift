@@ -47,8 +47,9 @@ package enum GeneratorLimits {
         return notes
     }
 
-    /// The thread that had the least time to spare: work of its own, and waiting for a core that others had. What it was late for by that shows
-    /// in latencies, but in no lag: answers lie unread, and connections count as busy meanwhile.
+    /// The thread that had the least time to spare: work of its own, and waiting for a core that others had. What it
+    /// was late for by that shows in latencies, but in no lag: answers lie unread, and connections count as busy
+    /// meanwhile.
     private static func busiest(_ result: RunResult) -> String? {
         guard result.measured > 0 else { return nil }
         let share = { (time: UInt64) in Double(time) / Double(result.measured) }

@@ -24,6 +24,10 @@ package struct RunResult: Sendable {
     package private(set) var runs: [RunFigures] = []
     package var notes: [String]
     package var interrupted: Bool
+    /// Parts whose figures are missing, in words: the run has failed.
+    package var lost: [String] = []
+    /// What conditions found while the run went on.
+    package var watched: [Threshold: Double] = [:]
 
     /// Puts the threads' results together. The measured time is theirs in common, from the first start to the last
     /// end.
@@ -40,7 +44,9 @@ package struct RunResult: Sendable {
         metrics = workers.reduce(into: Metrics()) { $0.merge($1.metrics) }
         measured = Self.measured(workers)
         notes = plan.notes
-        if metrics.done(plan.work) == 0, metrics.failed == 0, metrics.connectionsFailed == 0, !interrupted {
+        if metrics.done(plan.work) == 0, metrics.stream?.events ?? 0 == 0, metrics.failed == 0,
+            metrics.connectionsFailed == 0, !interrupted
+        {
             // Without this a silent server leaves a report of zeros and no word why.
             let what =
                 metrics.connectionsOpened == 0 ? plan.isSecure ? "connect or TLS handshake" : "connect" : "request"
@@ -75,7 +81,7 @@ package struct RunResult: Sendable {
     }
 
     package var verdict: Verdict {
-        Verdict(
+        let verdict = Verdict(
             metrics,
             of: plan.work,
             interrupted: interrupted,
@@ -83,10 +89,13 @@ package struct RunResult: Sendable {
             thresholds: thresholds,
             search: plan.search
         )
+        return lost.isEmpty ? verdict : .worse(verdict, .failures)
     }
 
     /// What became of `--fail-if`, and of a search's goal.
-    package var thresholds: ThresholdOutcome { ThresholdOutcome(plan.thresholds, figures, plan.search) }
+    package var thresholds: ThresholdOutcome {
+        ThresholdOutcome(plan.thresholds, figures, watched: watched, plan.search)
+    }
 
     /// Where conditions find this run's figures.
     package var figures: ThresholdFigures {

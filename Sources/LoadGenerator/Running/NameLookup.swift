@@ -2,22 +2,31 @@ import HTTPEngine
 package import Reactor
 internal import Synchronization
 
-/// The names of target and proxy, looked up once before a run: an unknown one is a mistake in the command line, and a look-up
-/// a connection would measure the name server.
+/// The names of target and proxy, looked up once before a run: an unknown one is a mistake in the command line, and a
+/// look-up a connection would measure the name server.
 package enum NameLookup {
-    /// A resolver that knows the addresses of `names` by heart.
+    /// A resolver that knows the addresses of the plan's hosts by heart.
     package static func resolver(
-        for names: [String],
+        for plan: RunPlan,
         on loop: EventLoop,
         _ signals: inout SignalWait
     ) throws(LoadTestError) -> Resolver {
         var options = Resolver.Options()
-        for name in names {
-            options.overrides[name.hasSuffix(".") ? String(name.dropLast()) : name] = try addresses(
-                of: name,
-                on: loop,
-                &signals
-            )
+        if let family = plan.family {
+            // Hosts that requests of a list name are looked up while the run goes on.
+            let usual = options.lookup
+            options.lookup = { host, asked throws(ResolveError) in
+                guard asked == family else { throw .noAddress }
+                return try usual(host, asked)
+            }
+            options.hostsFile = nil
+        }
+        for name in plan.hostNames {
+            let known = try addresses(of: name, on: loop, &signals).filter { $0.family == plan.family ?? $0.family }
+            guard !known.isEmpty else {
+                throw .unknownHost(name, reason: "it has no \(plan.family == .v4 ? "IPv4" : "IPv6") address")
+            }
+            options.overrides[name.hasSuffix(".") ? String(name.dropLast()) : name] = known
         }
         return Resolver(options: options)
     }

@@ -1,7 +1,8 @@
 import Reactor
 
-/// Goes through one thread's arrivals by a schedule, from the first on. Threads take turns: the j-th request of thread k out of n is the schedule's
-/// number j · n + k. By chance (Poisson), each thread has arrivals of its own at an n-th of the rate, which together are again by chance.
+/// Goes through one thread's arrivals by a schedule, from the first on. Threads take turns: the j-th request of thread
+/// k out of n is the schedule's number j · n + k. By chance (Poisson), each thread has arrivals of its own at an n-th
+/// of the rate, which together are again by chance.
 struct ArrivalCursor: Sendable {
     private let profile: LoadProfile
     private let origin: Instant
@@ -48,7 +49,8 @@ struct ArrivalCursor: Sendable {
         advanceByChance()
     }
 
-    /// The arrivals from the present one to `end`, in a thousand parts of about as many where they are many: when each part's middle is due.
+    /// The arrivals from the present one to `end`, in a thousand parts of about as many where they are many: when each
+    /// part's middle is due.
     mutating func parts(until end: UInt64, _ body: (_ due: Instant, _ count: UInt64) -> Void) {
         let length = end - index < ArrivalSchedule.crowd ? 1 : (end - index) / 1_000
         while index < end {

@@ -16,8 +16,9 @@ struct ArrivalSchedule: Sendable {
     /// When the last look was due.
     private var lastLook: Instant
 
-    /// Requests that are due so soon after one another leave together, each timed from its own instant all the same: a sleep and a wake-up
-    /// are paid once for them, and at 50,000/s a quarter of the CPU went into setting timers. Up to 10,000/s every one leaves alone.
+    /// Requests that are due so soon after one another leave together, each timed from its own instant all the same: a
+    /// sleep and a wake-up are paid once for them, and at 50,000/s a quarter of the CPU went into setting timers. Up to
+    /// 10,000/s every one leaves alone.
     static let grain: Int64 = 100_000
 
     /// - Parameters:
@@ -60,8 +61,8 @@ struct ArrivalSchedule: Sendable {
     /// When to look for requests that are due.
     var nextLook: Instant { next == .never ? .never : max(next, lastLook.advanced(byNanoseconds: grain)) }
 
-    /// Whether the time for that has come by `now`.
-    mutating func isTimeToLook(_ now: Instant) -> Bool {
+    /// Notes a look, if the time for one has come by `now`. False: it has not.
+    mutating func look(_ now: Instant) -> Bool {
         let time = nextLook
         guard time <= now, time != .never else { return false }
         // Not `now`: who is late once looks no later the next time.
@@ -92,10 +93,12 @@ struct ArrivalSchedule: Sendable {
     /// The schedule's number of the request that was taken last.
     var lastTaken: UInt64 { taking.lastNumber }
 
-    /// So many at once are a crowd: a rate that no machine keeps up with makes more of them come due while they are looked at singly.
+    /// So many at once are a crowd: a rate that no machine keeps up with makes more of them come due while they are
+    /// looked at singly.
     static let crowd: UInt64 = 10_000
 
-    /// Notices all whose instant has come by `now`, a crowd in a thousand parts of about as many: when each part's middle was due.
+    /// Notices every arrival that is due by `now`. A crowd is noticed in a thousand parts of about the same size, each
+    /// at the instant at which its middle was due.
     mutating func noticeCrowd(by now: Instant, _ body: (_ due: Instant, _ count: UInt64) -> Void) {
         let mine = noticing.count(by: now)
         guard mine > noticed else { return }

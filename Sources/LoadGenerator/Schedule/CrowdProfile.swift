@@ -1,4 +1,5 @@
-/// How many connections are kept busy in a closed loop, as time goes on: stages in a row, each with one number or with one that grows or falls evenly.
+/// How many connections are kept busy in a closed loop, as time goes on: stages in a row, each with one number or with
+/// one that grows or falls evenly.
 package struct CrowdProfile: Hashable, Sendable {
     package struct Stage: Hashable, Sendable {
         /// Nanoseconds.

@@ -1,8 +1,9 @@
-/// When each request of an open-loop run is due: stages, each at a constant rate or with one that grows or falls evenly.
+/// When each request of an open-loop run is due: stages, each at a constant rate or with one that grows or falls
+/// evenly.
 ///
-/// Request i, from 0 on, is due at the first whole nanosecond at which the rate's integral reaches i: nothing is accumulated, so
-/// nothing drifts, and the stages join without a gap or a double. The integral is kept in parts of a request: rate
-/// units times nanoseconds, in 128 bits.
+/// Request i, from 0 on, is due at the first whole nanosecond at which the rate's integral reaches i: nothing is
+/// accumulated, so nothing drifts, and the stages join without a gap or a double. The integral is kept in parts of a
+/// request: rate units times nanoseconds, in 128 bits.
 package struct LoadProfile: Hashable, Sendable {
     package struct Stage: Hashable, Sendable {
         /// Nanoseconds.

@@ -1,7 +1,8 @@
 import Reactor
 
-/// When requests that wait were noticed: which look at the schedule found each. Looks are kept as long as a request of theirs may wait; if they become
-/// too many, several count as one, and their requests as noticed with the first of them.
+/// When requests that wait were noticed: which look at the schedule found each. Looks are kept as long as a request of
+/// theirs may wait; if they become too many, several count as one, and their requests as noticed with the first of
+/// them.
 struct Looks: Sendable {
     private struct Look: Sendable {
         /// The first request that it found.

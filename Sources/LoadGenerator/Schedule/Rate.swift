@@ -25,10 +25,24 @@ package struct Rate: Hashable, Sendable, Comparable, CustomStringConvertible {
     }
 
     /// Why a text is no rate.
-    package enum Problem: Error, Hashable, Sendable {
-        case notARate, zero
+    package enum Problem: Error, Hashable, Sendable, CustomStringConvertible {
+        /// No number, an unknown unit, or finer than ``units``.
+        case notARate
+        /// The rate is 0.
+        case zero
         /// Above ``highest``.
         case tooHigh
+
+        /// What is wrong with the text that `given` names, and what would be right.
+        package func words(on given: String) -> String {
+            switch self {
+            case .notARate: "\(given) is no rate: use requests a second such as 1000, 2.5k or 0.2, or 90/m or 100/h"
+            case .zero: "\(given) must be more than 0"
+            case .tooHigh: "\(given) is too high: at most 1G/s"
+            }
+        }
+
+        package var description: String { words(on: "the rate") }
     }
 
     /// `1000`, `2.5k`, `1e3`, `0.2/s`, `90/m`, `100/h`.

@@ -2,9 +2,9 @@ internal import CLinux
 
 /// What a thread has had of the processor, and how long it had to wait for it; of the calling thread, in nanoseconds.
 package struct CoreTime: Sendable {
-    let used: UInt64
+    package let used: UInt64
     /// There was something to do, and others had the core; 0 where the kernel does not tell.
-    let queued: UInt64
+    package let queued: UInt64
 
     static func now() -> CoreTime {
         // The scheduler's own count (proc_pid_schedstat): time run, time runnable, slices.

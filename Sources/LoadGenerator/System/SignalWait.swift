@@ -3,8 +3,8 @@ internal import Glibc
 
 /// The main thread's sleep: until a worker wakes it, the user interrupts, or time is up.
 ///
-/// The first SIGINT, SIGTERM or SIGHUP is taken in turn with the wake-ups, so no handler ever runs in the middle of anything; the second ends
-/// the program at once. The loops' threads block all signals.
+/// The first SIGINT, SIGTERM or SIGHUP is taken in turn with the wake-ups, so no handler ever runs in the middle of
+/// anything; the second ends the program at once. The loops' threads block all signals.
 package struct SignalWait {
     package enum Event { case woken, interrupted, timeOut }
 
@@ -32,7 +32,8 @@ package struct SignalWait {
         switch unsafe sigtimedwait(&signals, nil, &limit) {
         case SIGINT, SIGTERM, SIGHUP:
             wasInterrupted = true
-            // A shell has its background jobs ignore SIGINT; the wait took the first all the same, so the next counts too.
+            // A shell has its background jobs ignore SIGINT; the wait took the first all the same, so the next counts
+            // too.
             for number in Self.interrupts { _ = signal(number, SIG_DFL) }
             Self.unblock()
             return .interrupted
@@ -41,7 +42,8 @@ package struct SignalWait {
         }
     }
 
-    /// The run is over, and its reports are written: a first signal does not keep them from that, one more ends the program.
+    /// The run is over, and its reports are written: a first signal does not keep them from that, one more ends the
+    /// program.
     package mutating func finish() {
         guard !wasInterrupted else { return }
         wasInterrupted = true

@@ -23,6 +23,16 @@ package struct SystemLimits: Hashable, Sendable {
         trackedConnections: nil
     )
 
+    /// Of a process that opens no connection of its own.
+    package static let none = SystemLimits(
+        softDescriptors: 1 << 40,
+        hardDescriptors: 1 << 40,
+        ports: 1 << 40,
+        acceptQueue: UInt64(UInt32.max),
+        timeWaitReuse: 1,
+        trackedConnections: nil
+    )
+
     package static func read() -> SystemLimits {
         var limits = usual
         var soft: UInt64 = 0

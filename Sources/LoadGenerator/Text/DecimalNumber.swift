@@ -11,7 +11,8 @@ package struct DecimalNumber: Hashable, Sendable {
         case tooLarge
     }
 
-    /// The number that `text` begins with, and what follows it; nil if it begins with none, or with one of more digits than 64 bits hold.
+    /// The number that `text` begins with, and what follows it; nil if it begins with none, or with one of more digits
+    /// than 64 bits hold.
     package static func first(of text: Substring) -> (DecimalNumber, rest: Substring)? {
         let whole = text.prefix(while: isDigit)
         guard !whole.isEmpty else { return nil }

@@ -2,8 +2,7 @@
 public enum LoadSetting: String, Hashable, Sendable {
     /// Properties of ``LoadTest``.
     case url, method, headers, body, connections, threads, duration, requests, rate, stages, think, warmup, timeout,
-        drain
-    case authorities, isInsecure
+        drain, authorities, isInsecure
     /// What only volley sets.
     case connectRate, sourceAddresses, connectionClose, connectTo, pipeline, template
 }

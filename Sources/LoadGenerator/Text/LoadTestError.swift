@@ -6,6 +6,7 @@ public import HTTPEngine
 public enum LoadTestError: Error, Hashable, Sendable {
     /// What is wrong with a header field.
     public enum HeaderProblem: Hashable, Sendable {
+        /// There is no colon behind a name.
         case noColon
         /// The name is empty, or no token (RFC 9110 §5.1).
         case name
@@ -38,6 +39,8 @@ public enum LoadTestError: Error, Hashable, Sendable {
     case endless
     /// A rate, stages and a pause exclude each other.
     case conflictingPace
+    /// A script and a visit exclude each other.
+    case conflictingScripts
     /// The setting's time is to be more than 0 and at most 744 hours.
     case time(LoadSetting)
     /// The number of requests a second is to be more than 0 and at most 1e9.
@@ -70,6 +73,7 @@ public enum LoadTestError: Error, Hashable, Sendable {
 }
 
 extension LoadTestError: CustomStringConvertible {
+    /// One line: what is wrong, and what would be right, in the words of ``LoadTest``'s properties.
     public var description: String { text(.properties) }
 
     /// One line: what is wrong, and what would be right.
@@ -77,7 +81,7 @@ extension LoadTestError: CustomStringConvertible {
         switch self {
         case .url(let text, let problem): problem.words(on: text, names)
         case .notReadyForTLS(let url):
-            "\(quoted(url)) wants TLS, and nothing before it did: give an https URL on the command line"
+            "\(quoted(url)) is https and the test's own URL is not: give the test an https URL too"
         case .method(let method):
             "\(names[.method]) \(quoted(method)) is not a method: use a token such as GET or POST"
         case .connectMethod:
@@ -90,6 +94,7 @@ extension LoadTestError: CustomStringConvertible {
             "\(connections) connections on \(threads) threads: each thread needs at least one, and there are limits"
         case .endless: "neither \(names[.duration]) nor \(names[.requests]) is set: the run would never end"
         case .conflictingPace: "\(names[.rate]), \(names[.stages]) and \(names[.think]) exclude each other: set one"
+        case .conflictingScripts: "script and visit exclude each other: set one"
         case .time(let setting): "\(names[setting]) is to be more than 0 and at most 744 hours"
         case .rate(let number): "\(number) is no rate: use more than 0 and at most 1e9 requests a second"
         case .nothingDue:

@@ -60,3 +60,6 @@ package enum Units {
         return fixed(value, decimals)
     }
 }
+
+/// `1 request`, `2 requests`.
+package func several(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }

@@ -6,7 +6,8 @@ package struct SearchTarget: Hashable, Sendable {
 
     package init(_ goal: SearchGoal) { self.goal = goal }
 
-    /// A run that keeps the goal is good, whatever volley was late for: its lateness is in the latency that was held to the goal.
+    /// A run that keeps the goal is good, whatever volley was late for: its lateness is in the latency that was held to
+    /// the goal.
     package func verdict(of metrics: Metrics, generatorLimited: Bool) -> Verdict {
         guard goal.holds(metrics) else { return generatorLimited ? .generatorLimited : .threshold }
         return isLimitedAbove ? .generatorLimited : .good

@@ -21,16 +21,43 @@ package struct Threshold: Hashable, Sendable {
     package let text: String
     package let metric: ThresholdMetric
     package let comparison: Comparison
-    /// In the metric's own unit: nanoseconds, a share of 1, a count. With ``isRelative`` a change, as a share of the old value.
+    /// In the metric's own unit: nanoseconds, a share of 1, a count. With ``isRelative`` a change, as a share of the
+    /// old value.
     package let limit: Double
     package let isRelative: Bool
+    /// It is about every stretch of the run that is so long, in nanoseconds; nil: about the run as a whole.
+    package let window: UInt64?
 
-    package init(_ text: String, _ metric: ThresholdMetric, _ comparison: Comparison, limit: Double, isRelative: Bool) {
+    package init(
+        _ text: String,
+        _ metric: ThresholdMetric,
+        _ comparison: Comparison,
+        limit: Double,
+        isRelative: Bool,
+        window: UInt64? = nil
+    ) {
         (self.text, self.metric, self.comparison) = (text, metric, comparison)
-        (self.limit, self.isRelative) = (limit, isRelative)
+        (self.limit, self.isRelative, self.window) = (limit, isRelative, window)
     }
 
-    /// The errors of which it says how many are too many. What asks for a number at least, such as `failed<5`, allows none.
+    /// Whether more time may only make the figure larger, so that a run that has too little of it has still time.
+    var isReachedInTime: Bool {
+        switch comparison {
+        case .above, .atLeast: false
+        case .below, .atMost: metric.kind == .count
+        }
+    }
+
+    /// Of two figures the one that is nearer to failing, or has failed by more.
+    func worse(_ left: Double, _ right: Double) -> Double {
+        switch comparison {
+        case .above, .atLeast: max(left, right)
+        case .below, .atMost: min(left, right)
+        }
+    }
+
+    /// The errors of which it says how many are too many. What asks for a number at least, such as `failed<5`, allows
+    /// none.
     var tolerated: ToleratedErrors {
         switch comparison {
         case .above, .atLeast: metric.counted
@@ -41,10 +68,10 @@ package struct Threshold: Hashable, Sendable {
     /// Whether `figures` fail by it; nil where they do not have the figure.
     func fails(_ figures: ThresholdFigures) -> Bool? { figures.value(metric).map { comparison.holds($0, limit) } }
 
-    /// `p99 is 61.2 ms`.
-    package func finding(_ figures: ThresholdFigures) -> String {
-        guard let value = figures.value(metric) else { return "\(metric.name) was not measured" }
-        return "\(metric.name) is \(metric.kind.text(value))"
+    /// `p99 is 61.2 ms`, `p99 is 61.2 ms in the worst 30 s`.
+    package func finding(_ value: Double?) -> String {
+        let words = window.map { (of: "over \(Units.time($0))", worst: " in the worst \(Units.time($0))") }
+        guard let value else { return "\(metric.name) was not measured" + (words.map { " \($0.of)" } ?? "") }
+        return "\(metric.name) is \(metric.kind.text(value))" + (words?.worst ?? "")
     }
-
 }

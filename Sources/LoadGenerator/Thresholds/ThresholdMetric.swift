@@ -33,12 +33,16 @@ package struct ThresholdMetric: Hashable, Sendable {
         /// One class of failures.
         case failures(FailureClass)
         case completed, failed, httpErrors, sentAgain, unsent
+        /// Of streams.
+        case events, eventRate, stalls
 
         /// It is counted of each name.
         var isOfNames: Bool {
             switch self {
             case .time(series: nil, _), .errors, .completed, .failed, .httpErrors: true
-            case .time, .successRate, .completedRate, .rateRatio, .failures, .sentAgain, .unsent: false
+            case .time, .successRate, .completedRate, .rateRatio, .failures, .sentAgain, .unsent, .events, .eventRate,
+                .stalls:
+                false
             }
         }
     }
@@ -48,10 +52,10 @@ package struct ThresholdMetric: Hashable, Sendable {
     /// Of the requests of this name alone.
     package let requestName: String?
 
-    package static let series = ["raw", "corrected", "ttfb", "connect", "tls", "lag", "wait"]
+    package static let series = ["raw", "corrected", "ttfb", "connect", "tls", "lag", "wait", "event", "gap"]
     package static let names =
         "p50, p99.9 and the like, mean, max, min or stdev, each also as raw_p99 (\(series.joined(separator: ", "))); errors, rps, "
-        + "completed_rps, rate_ratio, completed, failed, http_errors, sent_again, unsent, or a class of failures such as timeout or "
+        + "completed_rps, rate_ratio, completed, failed, http_errors, sent_again, unsent, of streams events, events_rps and stalls, or a class of failures such as timeout or "
         + "closed_before_answer; of the requests of one name p99{NAME}, errors{NAME} and the like"
 
     /// `p99`, `errors`; `p99{checkout}` of the requests of one name. nil for a name that is none.
@@ -77,8 +81,11 @@ package struct ThresholdMetric: Hashable, Sendable {
         case "http_errors": return .httpErrors
         case "sent_again": return .sentAgain
         case "unsent": return .unsent
+        case "events": return .events
+        case "events_rps": return .eventRate
+        case "stalls": return .stalls
         default:
-            if let kind = FailureClass(rawValue: name.replacing("_", with: "-")) { return .failures(kind) }
+            if let kind = FailureClass(rawValue: name.replacingEach("_", by: "-")) { return .failures(kind) }
             let parts = name.split(separator: "_", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             let series = parts.count == 2 ? parts[0] : nil
             guard series.map({ Self.series.contains($0) }) ?? true,
@@ -109,8 +116,7 @@ package struct ThresholdMetric: Hashable, Sendable {
         case .time(series: nil, .percentile(let percentile)), .time(series: "corrected"?, .percentile(let percentile)):
             percentile
         case .time, .errors, .successRate, .completedRate, .rateRatio, .failures, .completed, .failed, .httpErrors,
-            .sentAgain,
-            .unsent:
+            .sentAgain, .unsent, .events, .eventRate, .stalls:
             nil
         }
     }
@@ -119,8 +125,8 @@ package struct ThresholdMetric: Hashable, Sendable {
         switch figure {
         case .time: .time
         case .errors, .rateRatio: .share
-        case .successRate, .completedRate: .perSecond
-        case .completed, .failed, .failures, .httpErrors, .sentAgain, .unsent: .count
+        case .successRate, .completedRate, .eventRate: .perSecond
+        case .completed, .failed, .failures, .httpErrors, .sentAgain, .unsent, .events, .stalls: .count
         }
     }
 
@@ -133,7 +139,8 @@ package struct ThresholdMetric: Hashable, Sendable {
         case .failures(let kind): ToleratedErrors(kinds: [kind])
         case .httpErrors: ToleratedErrors(httpErrors: true)
         case .unsent: ToleratedErrors(unsent: true)
-        case .time, .sentAgain, .successRate, .completedRate, .rateRatio, .completed: ToleratedErrors()
+        case .time, .sentAgain, .successRate, .completedRate, .rateRatio, .completed, .events, .eventRate, .stalls:
+            ToleratedErrors()
         }
     }
 }
@@ -174,6 +181,9 @@ package struct ThresholdFigures: Sendable {
         case .httpErrors: return Double(metrics.httpErrors)
         case .sentAgain: return Double(metrics.sentAgain)
         case .unsent: return Double(metrics.schedule?.unsent ?? 0)
+        case .events: return metrics.stream.map { Double($0.events) }
+        case .eventRate: return metrics.stream.map { perSecond($0.events) }
+        case .stalls: return metrics.stream.map { Double($0.stalls) }
         }
     }
 
@@ -186,7 +196,8 @@ package struct ThresholdFigures: Sendable {
         case .completed: return Double(metrics.completed)
         case .failed: return Double(metrics.failed)
         case .httpErrors: return Double(metrics.httpErrors)
-        case .successRate, .completedRate, .rateRatio, .failures, .sentAgain, .unsent: return nil
+        case .successRate, .completedRate, .rateRatio, .failures, .sentAgain, .unsent, .events, .eventRate, .stalls:
+            return nil
         }
     }
 

@@ -17,19 +17,31 @@ package struct ThresholdOutcome: Hashable, Sendable {
     /// What the conditions that were kept say is no more than is allowed.
     let tolerated: ToleratedErrors
 
-    package init(_ thresholds: [Threshold] = [], _ figures: ThresholdFigures, _ search: SearchTarget? = nil) {
-        self.thresholds = thresholds.map { threshold in
-            Finding(
-                condition: threshold.text,
-                figure: threshold.finding(figures),
-                isKept: threshold.fails(figures) == false,
-                countsErrors: !threshold.metric.counted.isEmpty
+    /// - Parameter watched: figures that were found while the run went on; they go before those of its end.
+    package init(
+        _ thresholds: [Threshold] = [],
+        _ figures: ThresholdFigures,
+        watched: [Threshold: Double] = [:],
+        _ search: SearchTarget? = nil
+    ) {
+        var findings: [Finding] = []
+        var tolerated = ToleratedErrors()
+        for threshold in thresholds {
+            let value = watched[threshold] ?? (threshold.window == nil ? figures.value(threshold.metric) : nil)
+            let isKept = value.map { !threshold.comparison.holds($0, threshold.limit) } ?? false
+            findings.append(
+                Finding(
+                    condition: threshold.text,
+                    figure: threshold.finding(value),
+                    isKept: isKept,
+                    countsErrors: !threshold.metric.counted.isEmpty
+                )
             )
+            // A stretch without too many errors says nothing of the others'.
+            if isKept, threshold.window == nil { tolerated.formUnion(threshold.tolerated) }
         }
+        (self.thresholds, self.tolerated) = (findings, tolerated)
         goal = search.map { $0.goal.finding(figures) }
-        tolerated = thresholds.filter { $0.fails(figures) == false }.reduce(into: ToleratedErrors()) {
-            $0.formUnion($1.tolerated)
-        }
     }
 
     /// Those that were not kept first.

@@ -18,7 +18,8 @@ package enum Verdict: Int32, Sendable {
 
     /// The verdict over a finished run. What became of requests comes first: it is so whether volley kept up or not.
     ///
-    /// - Parameter search: the goal of a trial of `--search-max`, which has its own word on errors and on what volley was late for.
+    /// - Parameter search: the goal of a trial of `--search-max`, which has its own word on errors and on what volley
+    ///   was late for.
     package init(
         _ metrics: Metrics,
         of work: LoadKind,
@@ -35,7 +36,7 @@ package enum Verdict: Int32, Sendable {
             == true
         {
             self = .threshold
-        } else if metrics.done(work) == 0 || !metrics.isBalanced
+        } else if metrics.done(work) == 0 && metrics.stream?.events ?? 0 == 0 || !metrics.isBalanced
             || metrics.failed &+ metrics.connectionsFailed &+ metrics.connectionsStray > 0
                 && !tolerated.covers(metrics.failures)
             || metrics.schedule?.unsent ?? 0 > 0 && !tolerated.unsent
@@ -60,6 +61,12 @@ package enum Verdict: Int32, Sendable {
         let rank = { (status: UInt64) in
             Verdict(rawValue: Int32(clamping: status)).flatMap { order.firstIndex(of: $0) } ?? order.count
         }
+        return rank(left) <= rank(right) ? left : right
+    }
+
+    /// The one that says more against the whole.
+    static func worse(_ left: Verdict, _ right: Verdict) -> Verdict {
+        let rank = { (verdict: Verdict) in order.firstIndex(of: verdict) ?? order.count }
         return rank(left) <= rank(right) ? left : right
     }
 

@@ -1,13 +1,28 @@
+import HTTPEngine
 import HTTPSemantics
 
-/// One virtual user's cookies, in memory alone, by the rules of `HTTPSemantics` (RFC 6265bis). Each request of a user is the user's own
-/// wish, so that all of them are same-site. No list of public suffixes is asked: a server under test sets cookies for itself.
+/// One virtual user's cookies, in memory alone, by the rules of `HTTPSemantics` (RFC 6265bis). Each request of a user
+/// is the user's own wish, so that all of them are same-site. No list of public suffixes is asked: a server under test
+/// sets cookies for itself.
 struct UserCookies: Sendable {
     private var jar = CookieJar()
     /// Stands for a cookie's age, which orders what is sent: several lines of a response have one time.
     private var ordinal = 0.0
 
     private static let suffixes = PublicSuffixes { _ in false }
+
+    /// A user's at the start of a run to that host.
+    ///
+    /// - Parameter now: seconds since 1970.
+    init(_ given: [GivenCookie] = [], host: String = "", now: Double = 0) {
+        for cookie in given where cookie.expires.map({ $0 > now }) ?? true {
+            // What is given is as if it had come over https: a Secure cookie is kept, and sent over https alone.
+            let name = cookie.host ?? host
+            let isNamed = if case .name? = try? URLHost(name) { true } else { false }
+            let scope = CookieScope(host: name, isAddress: !isNamed, port: 443, target: "/", isSecure: true)
+            store(cookie.line, from: scope, now: now)
+        }
+    }
 
     /// Keeps what a `Set-Cookie` line says, as far as the server may say it.
     ///

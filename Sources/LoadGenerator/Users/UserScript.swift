@@ -1,10 +1,14 @@
-/// A virtual user's own mind: given the response to its last request, or nil at the beginning, it says what to do next. Called on the
-/// user's thread, always the same one, in the middle of the load: it must not block.
+import TextCoding
+
+/// Decides what a virtual user does next. It is given the response to the user's last request, or nil at the beginning
+/// of a visit.
+///
+/// It is called on the user's thread, always the same one, while the load runs: it must not block.
 public typealias UserScript = (LoadResponse?) -> LoadStep
 
 /// What a ``UserScript`` decides.
 public enum LoadStep: Sendable {
-    /// To be sent, at once or after a pause.
+    /// The next request, to be sent at once or after a pause.
     case request(LoadRequest, after: Duration = .zero)
     /// The visit is over. Without a rate the next begins at once; with one, when it is due.
     case done
@@ -12,24 +16,31 @@ public enum LoadStep: Sendable {
 
 /// A request of a script.
 public struct LoadRequest: Hashable, Sendable {
+    /// The method, such as `GET`: a token of RFC 9110 §5.6.2.
     public var method: String
     /// A path for the test's own host, or a whole URL.
     public var url: String
-    /// Beside those that the test gives every request, and before these where the names are the same.
+    /// Fields beside those that the test gives to every request. A field here replaces the test's of the same name.
     public var headers: [(name: String, value: String)] {
         get { fields.map { ($0.name, $0.value) } }
         set { fields = newValue.map { RequestDescription.Field(name: $0.name, value: $0.value) } }
     }
+    /// The content; nil for none.
     public var body: [UInt8]?
+    /// What the figures call it: one of ``LoadTest/names``, or nil.
+    public var name: String?
     private var fields: [RequestDescription.Field]
 
+    /// A request. A URL, method or field that cannot be sent is counted as a failed connection, and the visit pauses
+    /// for 10 ms.
     public init(
         _ method: String = "GET",
         _ url: String,
         headers: [(name: String, value: String)] = [],
-        body: [UInt8]? = nil
+        body: [UInt8]? = nil,
+        name: String? = nil
     ) {
-        (self.method, self.url, self.body) = (method, url, body)
+        (self.method, self.url, self.body, self.name) = (method, url, body, name)
         fields = headers.map { RequestDescription.Field(name: $0.name, value: $0.value) }
     }
 
@@ -39,27 +50,38 @@ public struct LoadRequest: Hashable, Sendable {
             url: url,
             headers: fields.map { "\($0.name): \($0.value)" },
             body: body,
-            place: InputPlace(file: "", line: 0)
+            place: InputPlace(file: "", line: 0),
+            name: name
         )
     }
 }
 
-/// What came of a script's request.
+/// The response to a script's request, or why there is none.
 public struct LoadResponse: Sendable {
-    /// 0 if none came.
+    /// The status code; 0 if no response came.
     public internal(set) var status = 0
+    /// The response's fields in their order.
     public internal(set) var headers: [(name: String, value: String)] = []
     /// The content as it was sent, up to ``bodyLimit``.
     public internal(set) var body: [UInt8] = []
-    /// From the first byte sent to the last byte received.
+    /// The time from the first byte sent to the last byte received.
     public internal(set) var latency = Duration.zero
     /// Why there is no response; nil if there is one.
     public internal(set) var error: String?
 
-    /// A script reads tokens and links; whole downloads would be held once a user.
+    /// How much of a response's content is kept for a script: 1 MiB. A script reads tokens and links; a whole download
+    /// would be held once for each user.
     public static let bodyLimit = 1 << 20
 
-    /// The first field of that name, upper or lower case.
+    /// The value at a place in the content, which is JSON (RFC 6901): `/items/0/id`. A text as it is, another value as
+    /// JSON writes it; nil if there is none.
+    public func json(_ pointer: String) -> String? {
+        guard let pointer = JSONPointer(pointer), let document = try? JSONReader.read(body) else { return nil }
+        let value = pointer.value(in: document)
+        return value?.string ?? value?.line()
+    }
+
+    /// The value of the first field of that name, in upper or lower case; nil if there is none.
     public func header(_ name: String) -> String? {
         let name = name.lowercased()
         return headers.first { $0.name.lowercased() == name }?.value

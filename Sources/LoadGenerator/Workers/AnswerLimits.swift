@@ -1,7 +1,8 @@
 import HTTPEngine
 import Reactor
 
-/// What an answer is held to once it is there. The engine's timers tick every 8.4 ms, so that one may come in time for them and be late.
+/// What an answer is held to once it is there. The engine's timers tick every 8.4 ms, so that one may come in time for
+/// them and be late.
 struct AnswerLimits: Sendable {
     private let total: UInt64
     private let firstByte: UInt64

@@ -4,7 +4,8 @@ import Reactor
 
 /// Makes requests out of what inputs, redirections and scripts say, with all that the run says of every request.
 struct RequestFactory: Sendable {
-    /// Whom a path without a host is for. The embedded server has no name; the Host field and the endpoint say what there is to say.
+    /// Whom a path without a host is for. The embedded server has no name; the Host field and the endpoint say what
+    /// there is to say.
     let origin: Origin
     private let host: String
     private let endpoint: Endpoint
@@ -116,8 +117,8 @@ struct RequestFactory: Sendable {
         }
     }
 
-    /// What follows a redirection (RFC 9110 §15.4); nil where it leads nowhere that can be asked. What the run says of every request is among
-    /// the fields already, and what may not go along stays behind.
+    /// What follows a redirection (RFC 9110 §15.4); nil where it leads nowhere that can be asked. What the run says of
+    /// every request is among the fields already, and what may not go along stays behind.
     func following(_ request: PlannedRequest, by redirect: Redirect) -> PlannedRequest? {
         let description = request.description
         var draft = RequestDraft(

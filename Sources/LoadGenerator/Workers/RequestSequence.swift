@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// The one order that all threads of a run keep: each takes the next number when it sends. One atomic addition a request, where somebody asks for
-/// numbers; a run that sends the same request again and again asks for none.
+/// The one order that all threads of a run keep: each takes the next number when it sends. It costs
+/// one atomic addition a request where requests have numbers; a run that sends one request again and again has none.
 final class RequestSequence: Sendable {
     private let next = Atomic<UInt64>(0)
 

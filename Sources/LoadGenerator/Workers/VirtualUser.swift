@@ -26,11 +26,30 @@ final class VirtualUser: ExchangeDelegate {
     var cookies: UserCookies?
     /// Decides what comes next; nil: whatever the run sends next.
     var script: UserScript?
+    /// Its way through a scenario; nil: none is under way.
+    var visit: ScenarioVisit?
+    /// The scenario's step that is under way.
+    var step: ScenarioStep?
+    /// What its visit has taken from files and answers.
+    var variables: [[UInt8]] = []
+    /// The last answer was a success.
+    var wentWell = false
+    /// Its visits in async form.
+    var visits: UserVisits?
     /// Only the first request of a visit was due at an instant.
     var isFirstOfVisit = true
     var findings = ResponseFindings()
+    /// Of a stream that is under way: its events so far, and when the first and the last of them came.
+    var events: EventCounter?
+    var firstEvent: Instant?
+    var lastEvent: Instant?
 
     init(_ driver: VirtualUserDriver, number: Int) { (self.driver, self.number) = (driver, number) }
+
+    /// An answer's fields are of use to what decides.
+    var readsFields: Bool { script != nil || visits != nil || step?.readsFields == true }
+    /// Its content is.
+    var readsContent: Bool { script != nil || visits != nil || step?.readsContent == true }
 
     func exchange(_ id: ExchangeID, didReceive head: ResponseHead) {
         if driver.inspects, head.status >= 200 { driver.inspect(head, of: self) }

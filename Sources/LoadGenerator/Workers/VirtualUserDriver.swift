@@ -9,10 +9,10 @@ import Reactor
 ///      ▲                                                └───────▶ asleep ──▶ (with a pause)
 ///      └── a connection is to be made: ``ConnectPacer`` says when
 /// ```
-/// By a schedule, a request that is due takes a user at rest: an idle connection, or a new one as long as there are fewer
-/// than the plan allows. With none free it stays in ``ArrivalSchedule``, which is two counters, and its latency runs.
-/// Lives on the worker's loop. The loop's alarm is its own. Worker, driver and users hold each other until the run has ended: an unowned
-/// reference is an atomic operation at each touch, and a request touches some twenty.
+/// By a schedule, a request that is due takes a user at rest: an idle connection, or a new one as long as there are
+/// fewer than the plan allows. With none free it stays in ``ArrivalSchedule``, which is two counters, and its latency
+/// runs. Lives on the worker's loop. The loop's alarm is its own. Worker, driver and users hold each other until the
+/// run has ended: an unowned reference is an atomic operation at each touch, and a request touches some twenty.
 final class VirtualUserDriver: AlarmHandler {
     let worker: Worker
     let plan: RunPlan
@@ -31,7 +31,10 @@ final class VirtualUserDriver: AlarmHandler {
     private let isNumbered: Bool
     /// Virtual users that sleep with a request in mind.
     private var promised = 0
+    /// Of all users, where they are in async form.
+    private var allVisits: [UserVisits] = []
     let inspects: Bool
+    private let scenarios: Scenarios?
 
     init(_ worker: Worker, _ share: RunPlan.Share) {
         (self.worker, self.share, plan) = (worker, share, worker.plan)
@@ -41,13 +44,19 @@ final class VirtualUserDriver: AlarmHandler {
             shard: plan.shard,
             random: RandomStream(seed: ~plan.seed, stream: share.index)
         )
-        isNumbered = worker.requests.list?.isNumbered == true || plan.users.slots.isNumbered
-        inspects = plan.users.inspects
+        scenarios = plan.scenarios
+        let isListNumbered = scenarios?.isNumbered ?? worker.requests.list?.isNumbered ?? false
+        isNumbered = isListNumbered || plan.users.slots.isNumbered
+        inspects = plan.users.inspects || scenarios?.inspects == true || plan.stream != nil
         let first = plan.shares[..<share.index].reduce(0) { $0 + $1.connections }
         let users = (0..<share.connections).map { VirtualUser(self, number: first + $0) }
-        if plan.users.keepsCookies { for user in users { user.cookies = UserCookies() } }
+        if plan.users.keepsCookies {
+            let cookies = UserCookies(plan.users.cookies, host: plan.origin?.host ?? "", now: Self.wallClock())
+            for user in users { user.cookies = cookies }
+        }
         if let script = plan.users.script { for user in users { user.script = script(user.number) } }
         resting = users.reversed()
+        if let visit = plan.users.visit { allVisits = users.map { follow($0, visit) } }
     }
 
     // MARK: The run
@@ -91,6 +100,8 @@ final class VirtualUserDriver: AlarmHandler {
 
     /// The worker has stopped: what was due and is not sent will not be.
     func end() {
+        for visits in allVisits { visits.stop() }
+        allVisits = []
         dropBacklog()
         stopSchedule()
         resting = []
@@ -148,7 +159,7 @@ final class VirtualUserDriver: AlarmHandler {
     private func serve() {
         let now = worker.loop.now
         let before = arrivals?.noticed ?? 0
-        if arrivals?.isTimeToLook(now) == true { notice(by: now) }
+        if arrivals?.look(now) == true { notice(by: now) }
         sendDue()
         // None if that was the end of the run.
         let (noticed, backlog) = (arrivals?.noticed ?? before, arrivals?.backlog ?? 0)
@@ -158,6 +169,7 @@ final class VirtualUserDriver: AlarmHandler {
     }
 
     private func wake(_ user: VirtualUser) {
+        if user.visits?.isResting == true { return user.visits?.go(on: LoadResponse()) ?? () }
         if user.request != nil { promised -= 1 }
         // By a schedule, who has slept without a request in mind waits for the next that is due.
         if user.request == nil, plan.profile != nil { resting.append(user) } else { startNext(user) }
@@ -179,7 +191,7 @@ final class VirtualUserDriver: AlarmHandler {
     private func sendDue() {
         mayConnect = .never
         guard arrivals != nil else { return }
-        while hasBacklog, !resting.isEmpty, hasConnection() {
+        while hasBacklog, !resting.isEmpty, claimConnection() {
             guard let (due, noticed) = arrivals?.take(), let user = resting.popLast() else { return }
             (user.due, user.lag) = (due, worker.nanoseconds(from: due, to: noticed))
             begin(user)
@@ -187,8 +199,8 @@ final class VirtualUserDriver: AlarmHandler {
         finishIfDone()
     }
 
-    /// A connection is idle, or one may be opened now.
-    private func hasConnection() -> Bool {
+    /// True: a connection is idle, or one may be opened now and counts as begun.
+    private func claimConnection() -> Bool {
         if worker.engine.hasFreeConnection { return true }
         let now = worker.sinceBegin(worker.loop.now)
         if let later = worker.pacer.wait(at: now, dialling: worker.engine.statistics.dialling) {
@@ -206,7 +218,7 @@ final class VirtualUserDriver: AlarmHandler {
     }
 
     /// A run by count ends with its last outcome.
-    private func finishIfDone() {
+    func finishIfDone() {
         guard arrivals?.isOver == true, isIdle else { return }
         if worker.isDraining || share.requests.map({ arrivals?.taken ?? 0 >= $0 }) == true { worker.stop() }
     }
@@ -245,6 +257,14 @@ final class VirtualUserDriver: AlarmHandler {
         user.isFirstOfVisit = true
         user.hops = 0
         if user.script != nil { return ask(user, nil) }
+        if let visits = user.visits {
+            promise(true)
+            return visits.begin()
+        }
+        if let scenarios {
+            (user.visit, user.variables) = scenarios.begin(user.sequence, plan.shard, &random)
+            return goOn(user)
+        }
         guard let list = worker.requests.list else { return }
         let planned = list.requests[list.index(user.sequence, plan.shard, &random)]
         (user.request, user.name) = (planned, planned.name)
@@ -258,13 +278,18 @@ final class VirtualUserDriver: AlarmHandler {
         return plan.shard.number(worker.sequence.take())
     }
 
+    /// What was due in time is still sent while the run drains; what follows it in its visit is not.
+    func mayStart(_ user: VirtualUser) -> Bool {
+        worker.budget != 0 || plan.profile != nil && user.isFirstOfVisit
+    }
+
     /// A run by count has one less to send; by a schedule ``ArrivalSchedule`` counts.
-    private func spend() {
+    func spend() {
         if plan.profile == nil { worker.budget? -= 1 }
     }
 
     /// Sends the user's request.
-    private func start(_ user: VirtualUser) {
+    func start(_ user: VirtualUser) {
         guard let planned = user.request else { return }
         user.findings = ResponseFindings()
         user.needsConnection = false
@@ -279,42 +304,36 @@ final class VirtualUserDriver: AlarmHandler {
             cookies = user.cookies?.field(for: planned.cookieScope, now: VirtualUserDriver.wallClock())
         }
         if cookies == nil, let fixed = planned.fixed { return fixed }
-        (context.user, context.number) = (user.number, user.sequence)
+        (context.user, context.number, context.variables) = (user.number, user.sequence, user.variables)
         let more = cookies.map { [(name: "Cookie", value: $0)] } ?? []
-        // Values are made to be sendable, and cookies are checked when they are set; the bare request stands in for the impossible.
+        // Values are made to be sendable, and cookies are checked when they are set; the bare request stands in for the
+        // impossible.
         return (try? planned.filled(&context, adding: more)) ?? planned.fixed ?? worker.requests.single
     }
 
-    /// Asks a user's script what comes next.
-    private func ask(_ user: VirtualUser, _ response: LoadResponse?) {
-        switch user.script?(response) ?? .done {
-        case .done:
-            // A visit without a single request would begin again for ever.
-            if response == nil { return sleep(user, 1_000_000) }
-            free(user)
-        case .request(let request, let pause):
-            guard worker.budget != 0 else { return free(user) }
-            do throws(LoadTestError) {
-                user.request = try worker.requests.factory.request(request.draft)
-            } catch {
-                let failure = Failure(.write, .other, detail: "unusable request")
-                worker.metrics.connectionFailed(
-                    failure,
-                    at: worker.sinceBegin(worker.loop.now),
-                    example: error.description
-                )
-                return sleep(user, ConnectPacer.holdOff)
-            }
-            spend()
-            if pause > .zero {
-                promised += 1
-                return sleep(user, UInt64(clamping: pause.wholeNanoseconds))
-            }
-            start(user)
+    /// A visit goes on with the next request of its scenario, or is over.
+    private func goOn(_ user: VirtualUser) {
+        let next = user.visit?.next(&random)
+        guard let number = next?.step, mayStart(user), let planned = worker.requests.list?.requests[number] else {
+            user.visit = nil
+            guard let pause = next?.pause, pause > 0, worker.budget != 0 else { return free(user) }
+            return sleep(user, pause)
         }
+        (user.request, user.name, user.step) = (planned, planned.name, scenarios?.steps[number])
+        spend()
+        start(user, after: next?.pause ?? 0)
     }
 
-    private func sleep(_ user: VirtualUser, _ nanoseconds: UInt64) {
+    /// A user's next request is to come with another turn of the loop, or has come.
+    func promise(_ isMade: Bool) { promised += isMade ? 1 : -1 }
+
+    func start(_ user: VirtualUser, after pause: UInt64) {
+        guard pause > 0 else { return start(user) }
+        promised += 1
+        sleep(user, pause)
+    }
+
+    func sleep(_ user: VirtualUser, _ nanoseconds: UInt64) {
         asleep.push(user, at: worker.loop.now.advanced(byNanoseconds: Int64(clamping: nanoseconds)))
         setAlarm()
     }
@@ -339,11 +358,19 @@ final class VirtualUserDriver: AlarmHandler {
         user.hops = 0
         user.isFirstOfVisit = false
         if user.script != nil, !worker.isDraining { return ask(user, user.findings.response) }
+        if let visits = user.visits {
+            promise(true)
+            return visits.go(on: user.findings.response)
+        }
+        if let step = user.step, user.visit != nil, !worker.isDraining, user.wentWell || step.goesOn {
+            return goOn(user)
+        }
+        user.visit = nil
         free(user)
     }
 
     /// A user's turn is over.
-    private func free(_ user: VirtualUser) {
+    func free(_ user: VirtualUser) {
         user.request = nil
         if worker.isDraining {
             resting.append(user)

@@ -19,6 +19,7 @@ extension VirtualUserDriver {
         let latency = worker.nanoseconds(from: sent, to: end)
         let firstByte = worker.nanoseconds(from: sent, to: timings.responseStart ?? end)
         noteWait(user, report)
+        noteStream(user, sent: sent, until: end, isCut: false)
         var next: PlannedRequest?
         let refused = worker.limits.failure(report, until: end)
         var verdict = refused.map { .unwanted($0) } ?? judge(user, status)
@@ -32,6 +33,9 @@ extension VirtualUserDriver {
             user.hops += 1
             worker.metrics.redirected()
             verdict = .success
+        } else if case .success = verdict, let problem = user.step?.read(user.findings.response, into: &user.variables)
+        {
+            verdict = .unwanted(Failure(.check, .unexpected, detail: problem))
         }
         var isSuccess = false
         switch verdict {
@@ -40,10 +44,17 @@ extension VirtualUserDriver {
             worker.metrics.completed(status: status, latency: latency, firstByte: firstByte, isSuccess: isSuccess)
             if let name = user.name {
                 worker.metrics.completed(name: name, isSuccess: isSuccess)
-                if isSuccess, plan.profile == nil { worker.metrics.took(latency, name: name) }
+                // By a schedule, what follows the first request of a visit was never due: it has a raw time alone.
+                if isSuccess, plan.profile == nil || !user.isFirstOfVisit {
+                    worker.metrics.took(latency, name: name)
+                }
             }
             worker.logAnswer(report, user, sent: sent, latency: latency, firstByte: firstByte)
-            if worker.isDraining { worker.metrics.drained(isSuccess: isSuccess) }
+            if worker.isDraining {
+                worker.metrics.drained(isSuccess: isSuccess)
+            } else if !user.isFirstOfVisit {
+                worker.metrics.followedUp()
+            }
         case .unwanted(let failure):
             let isLate = failure.kind == .timeout
             let latency = isLate ? worker.nanoseconds(from: timings.start, to: end) : latency
@@ -56,6 +67,7 @@ extension VirtualUserDriver {
             if refused != nil { user.findings.response.error = words }
         }
         if isSuccess, next == nil { noteCorrected(user, until: end) }
+        user.wentWell = isSuccess
         user.needsConnection = plan.reuse != .keepAlive
         user.findings.response.status = status
         user.findings.response.latency = .nanoseconds(Int64(clamping: latency))
@@ -69,8 +81,11 @@ extension VirtualUserDriver {
         case unwanted(Failure)
     }
 
+    /// What the answer to what is under way must be.
+    private func checks(of user: VirtualUser) -> ResponseChecks { user.step?.checks ?? plan.users.checks }
+
     private func judge(_ user: VirtualUser, _ status: Int) -> Judgement {
-        let checks = plan.users.checks
+        let checks = checks(of: user)
         if checks.isEmpty { return Metrics.isSuccess(status: status) ? .success : .httpError }
         if !checks.accepts(status: status) {
             // Without a word about statuses, an error stays what it is in every run.
@@ -102,18 +117,19 @@ extension VirtualUserDriver {
                 url: request.url
             )
         }
-        for wanted in plan.users.checks.headers where user.findings.problem == nil {
+        for wanted in checks(of: user).headers where user.findings.problem == nil {
             let values = fields.values(of: wanted.name)
             let isThere = wanted.value.map { values.contains($0) } ?? !values.isEmpty
             if !isThere { user.findings.problem = "header \(oneLine(wanted.name))" }
         }
-        guard user.script != nil else { return }
+        guard user.readsFields else { return }
         fields.forEach { user.findings.response.headers.append((name: $0, value: $1)) }
     }
 
     func inspect(_ bytes: Span<UInt8>, of user: VirtualUser) {
-        plan.users.checks.body?.advance(&user.findings.matched, over: bytes)
-        guard user.script != nil else { return }
+        if let stream = plan.stream { note(bytes, of: user, stream) }
+        checks(of: user).body?.advance(&user.findings.matched, over: bytes)
+        guard user.readsContent else { return }
         let room = LoadResponse.bodyLimit - user.findings.response.body.count
         for index in 0..<min(room, bytes.count) { user.findings.response.body.append(bytes[index]) }
     }
@@ -127,6 +143,7 @@ extension VirtualUserDriver {
         user.findings.response = LoadResponse()
         user.findings.response.error = "\(error)"
         user.needsConnection = true
+        user.wentWell = false
         let failure = Failure(error, report)
         let now = worker.loop.now
         let time = worker.sinceBegin(now)
@@ -147,6 +164,7 @@ extension VirtualUserDriver {
         noteWait(user, report)
         // The limit runs from the start, and what ran into it took no less.
         let isWhole = report.retried || failure.kind == .timeout
+        noteStream(user, sent: sent, until: now, isCut: false)
         let latency = worker.nanoseconds(from: isWhole ? report.timings.start : sent, to: now)
         worker.metrics.failed(failure, latency: latency, at: time, example: "\(label(request)): \(error)")
         worker.logFailure(failure, report, user, sent: sent, latency: latency)
@@ -163,6 +181,7 @@ extension VirtualUserDriver {
         worker.noteBytes(report)
         worker.metrics.sent()
         noteWait(user, report)
+        if let sent = report.timings.requestStart { noteStream(user, sent: sent, until: now, isCut: true) }
         noteCorrected(user, until: now)
     }
 

@@ -3,8 +3,9 @@ import Reactor
 
 /// One thread's part of a run: an engine on its own loop, kept busy on each of its connections.
 ///
-/// Closed loop: the outcome of a request, or a connection's end, starts the next one, from inside the engine's call. Lives on the loop;
-/// all times are the loop's. How outcomes are counted stands in `WorkerOutcomes.swift` and `WorkerHandshakes.swift`.
+/// Closed loop: the outcome of a request, or a connection's end, starts the next one, from inside the engine's call.
+/// Lives on the loop; all times are the loop's. How outcomes are counted stands in `WorkerOutcomes.swift` and
+/// `WorkerHandshakes.swift`.
 ///
 /// ```
 ///   ready ──start──▶ warmingUp ──▶ measuring ──stop──▶ stopped ──engine drained──▶ (reported)
@@ -41,7 +42,8 @@ final class Worker: TimerHandler {
     var wanted = Int.max
     /// Exchanges without their last outcome, or connections being opened or closed.
     var running = 0
-    /// Exchanges of one request where the plan pipelines several: what is left of a budget that no whole pipeline fits in.
+    /// Exchanges of one request where the plan pipelines several: what is left of a budget that no whole pipeline fits
+    /// in.
     var singles: Set<ExchangeID> = []
     let limits: AnswerLimits
     /// Connections that had strayed before the measured part.

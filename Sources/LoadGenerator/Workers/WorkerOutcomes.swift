@@ -107,8 +107,8 @@ extension Worker: ExchangeDelegate {
         }
     }
 
-    /// The rest of a pipeline that the server closed between two answers goes out again (RFC 9112 §9.3.2) if the last answer had said so,
-    /// or the user wants it.
+    /// The rest of a pipeline that the server closed between two answers goes out again (RFC 9112 §9.3.2) if the last
+    /// answer had said so, or the user wants it.
     private func isSentAgain(_ error: EngineError, _ report: ExchangeReport) -> Bool {
         guard case .closedBeforeResponse(nil) = error, report.remaining > 0 else { return false }
         return report.closeAnnounced || plan.retries

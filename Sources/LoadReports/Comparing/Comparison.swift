@@ -1,10 +1,11 @@
 package import LoadGenerator
+import TextCoding
 
 /// What changed between two runs: figures side by side, and for each whether chance explains the difference.
 ///
-/// The samples are the runs' intervals, not their requests: requests of one moment share their fate, and counted singly would make any
-/// difference significant. Errors that one of the runs has none of are counted singly: there is nothing that its moments could have had in
-/// common.
+/// The samples are the runs' intervals, not their requests: requests of one moment share their fate, and counted singly
+/// would make any difference significant. Errors that one of the runs has none of are counted singly: there is nothing
+/// that its moments could have had in common.
 package struct Comparison: Sendable {
     enum Finding: Hashable, Sendable {
         case same, better, worse
@@ -153,8 +154,8 @@ package struct Comparison: Sendable {
         rows.append(row)
     }
 
-    /// Holm's correction: the smallest probability is multiplied by the number of tests, the next by one less, and none may be below
-    /// one before it. Six tests at 5 % each would find something in every fourth pair of equal runs.
+    /// Holm's correction: the smallest probability is multiplied by the number of tests, the next by one less, and none
+    /// may be below one before it. Six tests at 5 % each would find something in every fourth pair of equal runs.
     private mutating func correct(_ tolerance: Double) {
         for index in rows.indices where rows[index].isEmpty { rows[index].finding = .same }
         let order = rows.indices.filter { rows[$0].probability != nil }

@@ -1,4 +1,5 @@
 import LoadGenerator
+import TextCoding
 
 /// What failed in two runs, kind by kind.
 struct FailureComparison: Sendable {

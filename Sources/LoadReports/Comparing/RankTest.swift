@@ -1,13 +1,15 @@
 internal import Glibc
 import LoadGenerator
 
-/// The rank test of Mann, Whitney and Wilcoxon: whether one of two samples tends to larger values, whatever their distribution.
+/// The rank test of Mann, Whitney and Wilcoxon: whether one of two samples tends to larger values, whatever their
+/// distribution.
 enum RankTest {
-    /// The probability of ranks as uneven as these, or more so, where both samples are of one distribution; two-sided, by the normal
-    /// approximation with corrections for ties, continuity and memory. nil for samples of fewer than five, of which nothing can be said.
+    /// The probability of ranks as uneven as these, or more so, where both samples are of one distribution; two-sided,
+    /// by the normal approximation with corrections for ties, continuity and memory. nil for samples of fewer than
+    /// five, of which nothing can be said.
     ///
-    /// Samples are in the order of time. What neighbours have in common, because a machine's moods last longer than an interval, they do
-    /// not say twice: the ranks' deviation is that of as many fewer samples.
+    /// Samples are in the order of time. What neighbours have in common, because a machine's moods last longer than an
+    /// interval, they do not say twice: the ranks' deviation is that of as many fewer samples.
     static func probability(_ first: [Double], _ second: [Double]) -> Double? {
         let (n, m) = (Double(first.count), Double(second.count))
         guard first.count >= 5, second.count >= 5 else { return nil }

@@ -3,8 +3,8 @@ import LoadGenerator
 
 /// Whether two shares differ by more than chance, where each of all was one of the part or not by itself.
 enum ShareTest {
-    /// The probability of shares as far apart as these, or farther, where both are of one; two-sided, by the normal approximation with its
-    /// correction for continuity. nil where one of the two is a part of nothing.
+    /// The probability of shares as far apart as these, or farther, where both are of one; two-sided, by the normal
+    /// approximation with its correction for continuity. nil where one of the two is a part of nothing.
     static func probability(_ first: SavedReport.Count, _ second: SavedReport.Count) -> Double? {
         guard first.all > 0, second.all > 0 else { return nil }
         let (n, m) = (Double(first.all), Double(second.all))

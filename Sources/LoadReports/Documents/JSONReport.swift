@@ -1,7 +1,9 @@
+import HTTP1
 import HTTPEngine
 package import LoadGenerator
 import Reactor
 import TLS
+package import TextCoding
 
 /// The report for programs; ``ReportSchema`` says what is in it. Times are nanoseconds.
 package enum JSONReport {
@@ -11,7 +13,7 @@ package enum JSONReport {
         let metrics = result.metrics
         return .object([
             ("schema", .integer(SavedReport.schema)),
-            ("volley", .string(VolleyVersion.text)),
+            ("volley", .string(PackageVersion.text)),
             ("run", run(result)),
             ("requests", requests(metrics)),
             ("rate", rate(result)),
@@ -22,12 +24,13 @@ package enum JSONReport {
             (
                 "latency",
                 .object([
-                    ("raw", histogram(metrics.success)), ("http_error", histogram(metrics.httpError)),
-                    ("failed", histogram(metrics.failure)), ("first_byte", histogram(metrics.firstByte)),
-                    ("connect", histogram(metrics.connect)), ("tls", histogram(metrics.tls)),
+                    ("raw", metrics.success.json), ("http_error", metrics.httpError.json),
+                    ("failed", metrics.failure.json), ("first_byte", metrics.firstByte.json),
+                    ("connect", metrics.connect.json), ("tls", metrics.tls.json),
                 ])
             ),
             ("schedule", SchedulePart.json(result)),
+            ("stream", StreamPart.json(result)),
             ("names", NamedReport.json(result)),
             ("errors", .array(metrics.failures.sorted.map(failure))),
             ("threads", .array(result.threads.map { thread($0, result) })),
@@ -50,6 +53,7 @@ package enum JSONReport {
             ("schedule", plan.profile.map { .string($0.description) } ?? .null),
             ("arrivals", plan.profile == nil ? .null : .string(plan.arrivals.rawValue)),
             ("crowd", plan.crowd.map { .string($0.description) } ?? .null),
+            ("scenarios", scenarios(plan)),
             ("think", plan.think.map { .string($0.description) } ?? .null),
             ("drain_ns", .integer(plan.drain)),
             ("max_lag_ns", .optional(plan.profile == nil ? nil : plan.maxLag)),
@@ -78,6 +82,11 @@ package enum JSONReport {
         ])
     }
 
+    private static func scenarios(_ plan: RunPlan) -> JSONTree {
+        guard let scenarios = plan.scenarios else { return .null }
+        return .array(scenarios.all.map { .string($0.name) })
+    }
+
     private static func requests(_ metrics: Metrics) -> JSONTree {
         .object([
             ("sent", .integer(metrics.sent)),
@@ -89,6 +98,7 @@ package enum JSONReport {
             ("http_errors", .integer(metrics.httpErrors)),
             ("sent_again", .integer(metrics.sentAgain)),
             ("redirects", .integer(metrics.redirects)),
+            ("follow_ups", .integer(metrics.followUps)),
             ("drained", .integer(metrics.drained)),
             ("drained_succeeded", .integer(metrics.drainedSuccesses)),
         ])
@@ -169,21 +179,6 @@ package enum JSONReport {
         ])
     }
 
-    static func histogram(_ values: LatencyHistogram) -> JSONTree {
-        guard let summary = values.summary() else { return nil }
-        return .object([
-            ("count", .integer(summary.count)),
-            ("over_range", .integer(summary.clamped)),
-            ("min", .integer(summary.minimum)),
-            ("mean", .number(summary.mean)),
-            ("stdev", .number(summary.deviation)),
-            ("max", .integer(summary.maximum)),
-            ("percentiles", .object(summary.percentiles.map { ($0.name, .integer($0.value)) })),
-            ("sum", .integer(values.sum)),
-            ("hdr", .string(HistogramCodec.text(values))),
-        ])
-    }
-
     private static func interval(_ point: IntervalSeries.Point) -> JSONTree {
         .object([
             ("start_ns", .integer(point.start)),
@@ -195,7 +190,7 @@ package enum JSONReport {
             ("connects_failed", .integer(point.connectionsFailed)),
             ("sent_again", .integer(point.sentAgain)),
             ("bytes_in", .integer(point.bytesIn)),
-            ("latency", histogram(point.times)),
+            ("latency", point.times.json),
         ])
     }
 

@@ -1,4 +1,5 @@
 import LoadGenerator
+import TextCoding
 
 /// The figures by name, in each report.
 enum NamedReport {
@@ -16,7 +17,7 @@ enum NamedReport {
                     ("succeeded", .integer(metrics.succeeded)),
                     ("http_errors", .integer(metrics.httpErrors)),
                     ("failed", .integer(metrics.failed)),
-                    ("latency", JSONReport.histogram(metrics.latency)),
+                    ("latency", metrics.latency.json),
                 ])
             }
         )
@@ -29,6 +30,6 @@ enum NamedReport {
 
     /// For comma-separated values (RFC 4180 §2).
     static func cell(_ name: String) -> String {
-        name.contains { $0 == "," || $0 == "\"" || $0.isNewline } ? "\"\(name.replacing("\"", with: "\"\""))\"" : name
+        name.contains { $0 == "," || $0 == "\"" || $0.isNewline } ? "\"\(name.replacingEach("\"", by: "\"\""))\"" : name
     }
 }

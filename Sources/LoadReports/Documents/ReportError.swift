@@ -1,4 +1,5 @@
 package import LoadGenerator
+package import TextCoding
 
 /// Why something that was saved of a run cannot be used. Paths are as they were given.
 package enum ReportError: Error, Hashable, Sendable, CustomStringConvertible {

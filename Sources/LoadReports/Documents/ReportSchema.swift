@@ -23,6 +23,7 @@ package enum ReportSchema {
             "tls",
             "latency",
             "schedule",
+            "stream",
             "names",
             "errors",
             "threads",
@@ -47,6 +48,7 @@ package enum ReportSchema {
                 "schedule",
                 "arrivals",
                 "crowd",
+                "scenarios",
                 "think",
                 "drain_ns",
                 "max_lag_ns",
@@ -81,6 +83,11 @@ package enum ReportSchema {
                 "schedule": {"description": "Open loop: the rates, in words.", "type": ["string", "null"]},
                 "arrivals": {"description": "Open loop: by their rate, or by chance.", "enum": ["even", "poisson", null]},
                 "crowd": {"description": "Closed loop: how many connections when, in words.", "type": ["string", "null"]},
+                "scenarios": {
+                  "description": "What users' visits are, by name; null where each request is by itself.",
+                  "type": ["array", "null"],
+                  "items": {"type": "string"}
+                },
                 "think": {"description": "Closed loop: the rest after an answer, in words.", "type": ["string", "null"]},
                 "drain_ns": {"type": "integer", "minimum": 0},
                 "max_lag_ns": {
@@ -152,6 +159,7 @@ package enum ReportSchema {
                 "http_errors",
                 "sent_again",
                 "redirects",
+                "follow_ups",
                 "drained",
                 "drained_succeeded"
               ],
@@ -169,6 +177,7 @@ package enum ReportSchema {
                   "minimum": 0
                 },
                 "redirects": {"description": "Followed; each is a request too.", "type": "integer", "minimum": 0},
+                "follow_ups": {"description": "Answers to requests of a visit behind its first.", "type": "integer", "minimum": 0},
                 "drained": {
                   "description": "Completed after the measured part; in no rate.",
                   "type": "integer",
@@ -275,6 +284,23 @@ package enum ReportSchema {
               }
             },
             "schedule": {"$ref": "#/$defs/schedule"},
+            "stream": {
+              "description": "Of answers that are streams: their events. Null for others.",
+              "type": ["object", "null"],
+              "additionalProperties": false,
+              "required": ["kind", "events", "events_per_second", "stalls", "stall_ns", "silent", "first_event", "first_event_corrected", "gap"],
+              "properties": {
+                "kind": {"enum": ["sse", "ndjson", "bytes"]},
+                "events": {"type": "integer", "minimum": 0},
+                "events_per_second": {"type": "number", "minimum": 0},
+                "stalls": {"description": "Gaps of more than stall_ns.", "type": "integer", "minimum": 0},
+                "stall_ns": {"type": "integer", "minimum": 0},
+                "silent": {"description": "Streams without an event.", "type": "integer", "minimum": 0},
+                "first_event": {"description": "From the first byte sent.", "$ref": "#/$defs/histogram"},
+                "first_event_corrected": {"description": "From when the request was due.", "$ref": "#/$defs/histogram"},
+                "gap": {"description": "Between two events of a stream.", "$ref": "#/$defs/histogram"}
+              }
+            },
             "names": {"$ref": "#/$defs/names"},
             "errors": {
               "type": "array",

@@ -1,4 +1,5 @@
 import LoadGenerator
+import TextCoding
 
 extension RunFigures {
     var json: JSONTree {

@@ -1,4 +1,5 @@
 package import LoadGenerator
+package import TextCoding
 
 /// What a saved report says of errors, and of its own worth.
 extension SavedReport {
@@ -69,7 +70,8 @@ extension SavedReport {
         case .completed: return count("completed")
         case .failed: return count("failed")
         case .httpErrors: return count("http_errors")
-        case .successRate, .completedRate, .rateRatio, .failures, .sentAgain, .unsent: return nil
+        case .successRate, .completedRate, .rateRatio, .failures, .sentAgain, .unsent, .events, .eventRate, .stalls:
+            return nil
         }
     }
 
@@ -94,7 +96,8 @@ extension SavedReport {
 
     /// Settings of a run that two runs should have in common to be compared.
     private static let settings = [
-        "url", "method", "body_bytes", "schedule", "arrivals", "crowd", "think", "connections", "pipeline", "reuse",
+        "url", "method", "body_bytes", "schedule", "arrivals", "crowd", "scenarios", "think", "connections", "pipeline",
+        "reuse",
         "retry", "proxy",
         "timeout_ns", "requests_per_connection", "warmup_ns",
     ]
@@ -113,7 +116,7 @@ extension SavedReport {
                 }
             }
             guard values[0] != values[1] else { return nil }
-            let title = name.replacing("_ns", with: "").replacing("_", with: " ")
+            let title = name.replacingEach("_ns", by: "").replacingEach("_", by: " ")
             return "the runs are not alike: \(title) \(values[0]) before, \(values[1]) after"
         }
     }

@@ -1,4 +1,5 @@
 package import LoadGenerator
+package import TextCoding
 
 /// A JSON report that an earlier run, or another process, wrote.
 package struct SavedReport: Sendable {

@@ -1,4 +1,5 @@
 import LoadGenerator
+import TextCoding
 
 /// What the report for programs says of a run with a schedule.
 enum SchedulePart {
@@ -25,10 +26,10 @@ enum SchedulePart {
             ("refused", .integer(schedule.refused)),
             ("unsent", .integer(schedule.unsent)),
             ("delayed", .integer(schedule.delayed)),
-            ("corrected", JSONReport.histogram(schedule.corrected)),
-            ("without_lag", JSONReport.histogram(schedule.unlagged)),
-            ("lag", JSONReport.histogram(schedule.lag)),
-            ("wait", JSONReport.histogram(schedule.wait)),
+            ("corrected", schedule.corrected.json),
+            ("without_lag", schedule.unlagged.json),
+            ("lag", schedule.lag.json),
+            ("wait", schedule.wait.json),
             ("generator_limits", .array(result.generatorLimits.map { .string($0) })),
         ])
     }

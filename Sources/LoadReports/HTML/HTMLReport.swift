@@ -1,4 +1,5 @@
 package import LoadGenerator
+package import TextCoding
 
 /// One page that needs nothing else: tables that are there without a script, and plots that an inline one draws.
 package enum HTMLReport {
@@ -124,6 +125,8 @@ package enum HTMLReport {
         ("latency", "http_error", "HTTP error"),
         ("latency", "failed", "failed"), ("latency", "first_byte", "first byte"), ("latency", "connect", "connect"),
         ("latency", "tls", "TLS"), ("schedule", "wait", "wait"), ("schedule", "lag", "send lag"),
+        ("stream", "first_event_corrected", "due to first event"), ("stream", "first_event", "first event"),
+        ("stream", "gap", "gap"),
     ]
 
     private static func latencies(_ report: SavedReport) throws(ReportError) -> String {
@@ -194,7 +197,7 @@ package enum HTMLReport {
     private static func settings(_ document: JSONTree) -> [(String, String)] {
         guard case .object(let members)? = document["run"] else { return [] }
         return members.compactMap { name, value in
-            let title = name.replacing("_ns", with: "").replacing("_unix_ms", with: "").replacing("_", with: " ")
+            let title = name.replacingEach("_ns", by: "").replacingEach("_unix_ms", by: "").replacingEach("_", by: " ")
             switch value {
             case .string(let text): return (title, text)
             case .bool(let flag): return (title, flag ? "yes" : "no")
@@ -283,11 +286,11 @@ package enum HTMLReport {
         }
         let unit = report.isHandshakes ? "connections" : "requests"
         let value = JSONTree.object([("curves", .array(curves)), ("course", .array(course)), ("unit", .string(unit))])
-        return value.compact.replacing("<", with: "\\u003c")
+        return value.line().replacingEach("<", by: "\\u003c")
     }
 
     private static func escaped(_ text: String) -> String {
-        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
-            .replacing("\"", with: "&quot;")
+        text.replacingEach("&", by: "&amp;").replacingEach("<", by: "&lt;").replacingEach(">", by: "&gt;")
+            .replacingEach("\"", by: "&quot;")
     }
 }

@@ -1,4 +1,5 @@
 internal import Glibc
+import HTTP1
 package import LoadGenerator
 
 /// HdrHistogram's interval log, version 1.3: a line an interval and tag.
@@ -22,7 +23,7 @@ package enum HistogramLog {
     package static func head(startedAt: UInt64) -> String {
         let seconds = "\(startedAt / 1_000).\(threeDigits(startedAt % 1_000))"
         return """
-            #[Logged with volley \(VolleyVersion.text), nanoseconds]
+            #[Logged with volley \(PackageVersion.text), nanoseconds]
             #[Histogram log format version 1.3]
             #[StartTime: \(seconds) (seconds since epoch), \(UnixDate.text(milliseconds: startedAt))]
             #[BaseTime: \(seconds) (seconds since epoch)]

@@ -12,8 +12,8 @@ enum UnixDate {
 
     private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
-    /// The Gregorian date so many days after 1970-01-01. Years begin in March here, so that the leap day is the last, and come in
-    /// cycles of 400, which are 146,097 days.
+    /// The Gregorian date so many days after 1970-01-01. Years begin in March here, so that the leap day is the last,
+    /// and come in cycles of 400, which are 146,097 days.
     private static func civil(days: Int) -> (year: Int, month: Int, day: Int) {
         let shifted = days + 719_468
         let cycle = shifted / 146_097

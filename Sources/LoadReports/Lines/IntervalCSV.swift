@@ -6,7 +6,8 @@ package enum IntervalCSV {
         "start_s,length_s,completed,successes,http_errors,failed,connects_failed,sent_again,per_second,bytes_in,bytes_out,"
         + "connections_opened,p50_ms,p90_ms,p99_ms,p99_9_ms,max_ms,mean_ms,name\n"
 
-    /// A line for all requests, and one for each name that is told apart: what is counted of it alone has a place there, the rest is empty.
+    /// A line for all requests, and one for each name that is told apart: what is counted of it alone has a place
+    /// there, the rest is empty.
     package static func lines(_ interval: Interval, of plan: RunPlan) -> String {
         let names = zip(plan.requestNames.all, interval.metrics.names).map { line(interval, name: $0, $1) }
         return line(interval, of: plan.work) + names.joined()

@@ -1,6 +1,8 @@
 import LoadGenerator
+import TextCoding
 
-/// Makes one report of those of a run's parts: counts are added, histograms merged counter for counter, percentiles computed again.
+/// Makes one report of those of a run's parts: counts are added, histograms merged counter for counter, percentiles
+/// computed again.
 package enum ReportMerge {
     package static func merge(_ reports: [SavedReport]) throws(ReportError) -> SavedReport {
         guard let first = reports.first else { throw .nothingToMerge }
@@ -58,8 +60,8 @@ package enum ReportMerge {
         "max_lag_ns",
         "connect_timeout_ns", "first_byte_timeout_ns", "idle_timeout_ns", "requests_per_connection",
         "connection_age_ns", "sending_bytes_per_second", "receiving_bytes_per_second",
-        "pipeline", "name",
-        "body_bytes", "stages", "errno", "percentiles",
+        "pipeline", "name", "scenarios",
+        "body_bytes", "stages", "kind", "stall_ns", "errno", "percentiles",
     ]
 
     private static func whole(_ mine: UInt64, _ theirs: UInt64, _ name: String) -> UInt64 {
@@ -81,7 +83,7 @@ package enum ReportMerge {
         guard sum.count <= HistogramCodec.countLimit else {
             throw .tooManyValues(path, isLog: false)
         }
-        return JSONReport.histogram(sum)
+        return sum.json
     }
 
     /// Rows of a kind are merged by what identifies them, intervals by their place; of the rest all are kept.
@@ -119,8 +121,8 @@ package enum ReportMerge {
         return rows
     }
 
-    /// From the first part's start to the last one's end, in nanoseconds. Starts are known to the millisecond, and parts that began within one began
-    /// together.
+    /// From the first part's start to the last one's end, in nanoseconds. Starts are known to the millisecond, and
+    /// parts that began within one began together.
     private static func span(_ reports: [SavedReport]) -> UInt64 {
         let parts = reports.map { report -> (start: UInt64, length: UInt64) in
             let run = { (name: String) in report.document["run"]?[name]?.integer ?? 0 }
@@ -130,7 +132,8 @@ package enum ReportMerge {
         return parts.map { $0.start - first < 2_000_000 ? $0.length : $0.start - first &+ $0.length }.max() ?? 0
     }
 
-    /// What is not the sum of the parts': rates and shares of the whole, by its length. Rates of parts that took unequally long do not add up.
+    /// What is not the sum of the parts': rates and shares of the whole, by its length. Rates of parts that took
+    /// unequally long do not add up.
     private static func recomputed(_ document: JSONTree, span: UInt64) -> JSONTree {
         var document = document
         if let run = document["run"] { document = document.with("run", run.with("measured_ns", .integer(span))) }
@@ -152,12 +155,16 @@ package enum ReportMerge {
             document = document.with("rate", rate)
         }
         if span > 0, let schedule = document["schedule"], let due = schedule["due"]?.number {
-            let redirects = requests("redirects") ?? 0
-            let ratio = due > 0 ? answered.map { JSONTree.number(($0 - redirects) / due) } : nil
+            let others = (requests("redirects") ?? 0) + (requests("follow_ups") ?? 0)
+            let ratio = due > 0 ? answered.map { JSONTree.number(($0 - others) / due) } : nil
             document = document.with(
                 "schedule",
                 schedule.with("wanted_per_second", .number(due * 1e9 / Double(span))).with("rate_ratio", ratio ?? .null)
             )
+        }
+        if span > 0, let stream = document["stream"], let events = stream["events"]?.number {
+            let rate = JSONTree.number(events * 1e9 / Double(span))
+            document = document.with("stream", stream.with("events_per_second", rate))
         }
         if let tls = document["tls"], let all = tls["handshakes"]?.number, all > 0, let resumed = tls["resumed"]?.number
         {
@@ -168,7 +175,8 @@ package enum ReportMerge {
 }
 
 extension SavedReport {
-    /// The document, with its name before each reason why volley was the limit: of the whole it is to be seen whose it was.
+    /// The document, with the report's name before each reason why volley was the limit: the merged report shows which
+    /// part had which reason.
     fileprivate var withOwnLimits: JSONTree {
         guard isLimited, let schedule = document["schedule"] else { return document }
         let named = generatorLimits.map { JSONTree.string("\(oneLine(path)): \($0)") }

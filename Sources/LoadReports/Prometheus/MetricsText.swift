@@ -5,7 +5,7 @@ enum MetricsText {
     static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
     /// Upper bounds of the histogram's buckets, in nanoseconds: 1, 2.5, 5 from 100 µs to 10 s.
-    private static let bounds: [UInt64] = [
+    static let bounds: [UInt64] = [
         100_000, 250_000, 500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000, 25_000_000, 50_000_000, 100_000_000,
         250_000_000, 500_000_000, 1_000_000_000, 2_500_000_000, 5_000_000_000, 10_000_000_000,
     ]
@@ -76,6 +76,18 @@ enum MetricsText {
             )
         case .handshakes:
             histogram("volley_handshake_duration_seconds", "Time of TLS handshakes.", metrics.headline(work), to: &text)
+        }
+        if let stream = metrics.stream {
+            metric("volley_events_total", "counter", "Events of streams.", [("", stream.events)], to: &text)
+            metric(
+                "volley_stalls_total",
+                "counter",
+                "Gaps between events that were stalls.",
+                [("", stream.stalls)],
+                to: &text
+            )
+            histogram("volley_first_event_seconds", "Time to a stream's first event.", stream.first, to: &text)
+            histogram("volley_event_gap_seconds", "Time between two events of a stream.", stream.gaps, to: &text)
         }
         named(Array(zip(names, metrics.names)), to: &text)
         metric("volley_run_info", "gauge", "What is being tested.", [(label("url", url), 1)], to: &text)

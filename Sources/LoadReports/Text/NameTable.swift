@@ -1,4 +1,5 @@
 import LoadGenerator
+import TextCoding
 
 /// The figures by name, for people.
 enum NameTable {

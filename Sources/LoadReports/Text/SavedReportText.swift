@@ -1,4 +1,6 @@
+import HTTP1
 import LoadGenerator
+import TextCoding
 
 /// A merged report for people: what its document says.
 package enum SavedReportText {
@@ -8,7 +10,7 @@ package enum SavedReportText {
         let parts = run?["merged_from"]?.integer ?? 1
         let count = { (section: String, name: String) in document[section]?[name]?.integer ?? 0 }
         var lines = [
-            "volley \(VolleyVersion.text): \(grouped(parts)) reports of \(oneLine(run?["url"]?.string ?? "", limit: 400))",
+            "volley \(PackageVersion.text): \(grouped(parts)) reports of \(oneLine(run?["url"]?.string ?? "", limit: 400))",
             "  \(count("run", "connections")) connections on \(count("run", "threads")) threads",
         ]
         if run?["interrupted"]?.bool == true { lines.append("  interrupted: the figures cover what there was") }
@@ -53,7 +55,8 @@ package enum SavedReportText {
     private static func latencies(_ report: SavedReport) throws(ReportError) -> [String] {
         var rows: [String] = []
         for (section, name, title) in [
-            ("schedule", "corrected", "corrected"), ("latency", "raw", "raw"),
+            ("stream", "first_event_corrected", "due–event"), ("stream", "first_event", "first event"),
+            ("stream", "gap", "gap"), ("schedule", "corrected", "corrected"), ("latency", "raw", "raw"),
             ("latency", "http_error", "HTTP error"),
             ("latency", "failed", "failed"), ("latency", "first_byte", "first byte"), ("latency", "connect", "connect"),
             ("latency", "tls", "TLS"),

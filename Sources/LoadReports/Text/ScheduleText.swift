@@ -16,7 +16,7 @@ enum ScheduleText {
     static func counts(_ schedule: ScheduleMetrics, _ result: RunResult) -> [String] {
         var text = "\(grouped(schedule.due)) due"
         // A visit of a script's may come to nothing, or to several requests.
-        if result.plan.users.script == nil {
+        if !result.plan.users.isScripted {
             text +=
                 " = \(grouped(schedule.sent)) sent + \(grouped(schedule.refused)) refused + \(grouped(schedule.unsent)) unsent"
             if !schedule.isBalanced { text += "  (THESE DO NOT ADD UP: a bug in volley)" }

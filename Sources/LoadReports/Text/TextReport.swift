@@ -1,5 +1,7 @@
+import HTTP1
 package import LoadGenerator
 import Reactor
+import TextCoding
 
 /// The report for people.
 package enum TextReport {
@@ -29,6 +31,11 @@ package enum TextReport {
         let plan = result.plan
         let (what, each) =
             switch plan.work {
+            case .requests where plan.scenarios != nil:
+                (
+                    "visits (\(plan.scenarios?.all.map(\.name).joined(separator: ", ") ?? "")) of "
+                        + "\(several(plan.inputs.count, "request")) to", "a connection each request"
+                )
             case .requests where !plan.inputs.isEmpty:
                 (
                     "\(several(plan.inputs.count, "request")) from inputs, \(plan.order.rawValue),",
@@ -47,7 +54,7 @@ package enum TextReport {
             case .rst: "\(each), closed by RST"
             }
         var lines = [
-            "volley \(VolleyVersion.text): \(what) \(plan.url)",
+            "volley \(PackageVersion.text): \(what) \(plan.url)",
             "  \(plan.profile == nil ? "" : "at most ")\(several(plan.connections, "connection")) on \(several(plan.threads, "thread")), \(reuse), "
                 + "timeout \(Units.time(plan.timeout))"
                 + (plan.limits.description.isEmpty ? "" : " (\(plan.limits.description))"),
@@ -74,6 +81,7 @@ package enum TextReport {
             lines.append(row("", "\(fixed(result.perSecond(metrics.httpErrors), 2)) HTTP errors/s"))
         }
         if let schedule = metrics.schedule { lines += ScheduleText.counts(schedule, result) }
+        if let stream = metrics.stream { lines += StreamText.counts(stream, result) }
         if metrics.drained > 0 {
             lines.append(row("", "\(grouped(metrics.drained)) more were answered while the run drained: in no rate"))
         }
@@ -102,6 +110,9 @@ package enum TextReport {
     private static func latencies(_ result: RunResult) -> [String] {
         let metrics = result.metrics
         let rows = [
+            ("due–event", metrics.stream?.correctedFirst ?? LatencyHistogram()),
+            ("first event", metrics.stream?.first ?? LatencyHistogram()),
+            ("gap", metrics.stream?.gaps ?? LatencyHistogram()),
             ("corrected", metrics.schedule?.corrected ?? LatencyHistogram()),
             ("raw", metrics.success), ("HTTP error", metrics.httpError),
             ("failed", metrics.failure),
@@ -189,8 +200,6 @@ package enum TextReport {
         }
         return lines
     }
-
-    private static func several(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
     static func row(_ name: String, _ text: String) -> String { left(name, 12) + text }
 

@@ -1,7 +1,7 @@
 import LoadGenerator
 
-/// How long a worker goes on looking for its master: a minute after it last had one. Whatever else listens there, and says things that no
-/// master says, is none.
+/// How long a worker goes on looking for its master: a minute after it last had one. Whatever else listens there, and
+/// says things that no master says, is none.
 struct LocustPatience: Hashable, Sendable {
     /// Seconds.
     static let span = 60.0

@@ -1,7 +1,7 @@
 import LoadGenerator
 
-/// A worker's side of Locust's conversation with its master, without a socket or a clock: bytes and times go in, what is to be done
-/// comes out.
+/// A worker's side of Locust's conversation with its master, without a socket or a clock: bytes and times go in, what
+/// is to be done comes out.
 ///
 /// ```
 ///   handshake ──READY──▶ introduced ──ack──▶ ready ──spawn──▶ running ──stop──▶ stopping ──stopped()──▶ introduced

@@ -2,7 +2,8 @@ import LoadGenerator
 
 /// What a master's `spawn` asks of this worker.
 package struct LocustSpawn: Hashable, Sendable {
-    /// How many users this worker is to have, by class. Absolute, and repeated about once a second while a test ramps up.
+    /// How many users this worker is to have, by class. Absolute, and repeated about once a second while a test ramps
+    /// up.
     var classes: [String: Int]
     /// Where the locustfile says the load goes.
     var host: String?

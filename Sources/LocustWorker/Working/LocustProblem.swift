@@ -1,7 +1,7 @@
 package import LoadGenerator
 
 /// Why a worker cannot work, or cannot take part in a test.
-package enum LocustProblem: Error, Hashable, Sendable {
+package enum LocustProblem: Error, Hashable, Sendable, CustomStringConvertible {
     /// The load cannot be made.
     case load(LoadTestError)
     /// The master's URL is https, and this worker was not made ready for TLS.
@@ -21,6 +21,9 @@ package enum LocustProblem: Error, Hashable, Sendable {
     /// No master answered for a minute; this is what came of the last attempt.
     case master(LocustError)
 
+    /// One line, in the words of a worker's properties.
+    package var description: String { text(.properties) }
+
     /// One line: what is wrong, and what would be right.
     package func text(_ names: SettingNames) -> String {
         switch self {
@@ -28,16 +31,11 @@ package enum LocustProblem: Error, Hashable, Sendable {
         case .notReadyForTLS(let url):
             "\(quoted(url)) is https and this worker was started without it: give it an https URL too"
         case .noTarget:
-            "nobody says what to test: give the worker a URL, the locustfile a target_url or the master --host"
+            "there is no URL to test: give the worker one, the locustfile a target_url or the master --host"
         case .pipelinedRate:
             "\(names[.pipeline]) is for a closed loop, and the master says target_rate: leave one of them out"
         case .rate(let text, let problem):
-            switch problem {
-            case .notARate:
-                "target_rate \(quoted(text)) is no rate: use requests a second such as 1000, 2.5k or 0.2, or 90/m or 100/h"
-            case .zero: "target_rate must be more than 0"
-            case .tooHigh: "target_rate \(quoted(text)) is too high: at most 1G/s"
-            }
+            problem.words(on: "target_rate \(quoted(text))")
         case .unknownUsers:
             "target_rate is shared out by users, and the master does not say how many: start it with -u"
         case .noAddress(let name): "the master \(quoted(name)) has no address"

@@ -3,7 +3,8 @@ import HTTPEngine
 import LoadGenerator
 import Reactor
 
-/// One test of a master's: workers that keep as many connections busy as the master wants users, or hold a rate. Main thread.
+/// One test of a master's: workers that keep as many connections busy as the master wants users, or hold a rate. Main
+/// thread.
 final class LocustSwarm {
     let plan: RunPlan
     private let group: EventLoopGroup
@@ -54,7 +55,7 @@ final class LocustSwarm {
     ) throws(LoadTestError) -> (EngineRequests, Resolver) {
         do throws(LoadTestError) {
             let requests = try EngineRequests(plan, embedded: nil)
-            return (requests, try NameLookup.resolver(for: plan.hostNames, on: group.nextLoop(), &signals))
+            return (requests, try NameLookup.resolver(for: plan, on: group.nextLoop(), &signals))
         } catch {
             group.shutdown()
             throw error

@@ -47,7 +47,7 @@ package struct LocustTarget: Sendable {
         if let url = order.option("target_url") { return url }
         if hasURL { return nil }
         guard let host = order.host, !host.isEmpty else { return nil }
-        return host.contains("://") ? host : "http://" + host
+        return host.drop { $0 != ":" }.hasPrefix("://") ? host : "http://" + host
     }
 
     /// This worker's part of `target_rate`, by its users; nil where no rate was asked for.

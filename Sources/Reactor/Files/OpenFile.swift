@@ -75,3 +75,12 @@ public final class OpenFile: Sendable {
         return bytes
     }
 }
+
+extension OpenFile.Problem: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .system(let error): "the file cannot be opened: \(error)"
+        case .notRegular: "it is no regular file, but a directory, a pipe or a device"
+        }
+    }
+}

@@ -32,6 +32,7 @@ public final class BlockingPool: Sendable {
     private let idleLimit: Duration
 
     /// - Parameters:
+    ///   - name: of the threads, for debuggers.
     ///   - threads: at most so many work at once, at least one.
     ///   - queue: at most so many pieces of work wait for a thread, at least one.
     ///   - idle: how long a thread without work stays.
@@ -137,6 +138,16 @@ public final class BlockingPool: Sendable {
         switch next {
         case .work(let work): return work
         case .leave: return nil
+        }
+    }
+}
+
+extension BlockingPool.Refusal: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .queueFull: "the queue of work that may block is full"
+        case .shutDown: "the pool for work that may block has been shut down"
+        case .noThread(let error): "no thread for work that may block could be started: \(error)"
         }
     }
 }

@@ -24,6 +24,18 @@ public final class EventLoop: @unchecked Sendable {
         var interest: Interest = []
         /// Registered here, but out of the epoll set for the time being.
         var isSuspended = false
+        /// The look that found something waiting at the socket.
+        var look: UInt32 = 0
+    }
+
+    /// What a batch of messages knows of the sockets that lie ready.
+    private enum ReadySockets {
+        /// No message is being delivered.
+        case unknown
+        /// No message of this batch has asked yet.
+        case notLookedFor
+        /// The ready sockets' slots carry the number of the last look, which was made at this time.
+        case marked(Instant)
     }
 
     /// The slot number that stands for the mailbox; no table grows that far.
@@ -31,6 +43,9 @@ public final class EventLoop: @unchecked Sendable {
     /// The clock is read again after so many events: the last of a full batch would otherwise be
     /// stamped with a time up to half a millisecond old.
     private static let eventsPerStamp = 8
+    /// In nanoseconds: some ten requests are sent meanwhile. Longer, and what comes while one message works would pass
+    /// unseen by the requests that it starts afterwards.
+    private static let lookLifetime: Int64 = 100_000
 
     private let clock: LoopClock
     private let mailbox: Mailbox
@@ -41,6 +56,8 @@ public final class EventLoop: @unchecked Sendable {
     private var unfinished: [Token] = []
     private var served: [Token] = []
     private var messages: [Mailbox.Message] = []
+    private var readySockets = ReadySockets.unknown
+    private var looks: UInt32 = 0
     private var stopping = false
     private var alarm = Alarm()
     private var idleCalls = IdleCalls()
@@ -111,6 +128,7 @@ public final class EventLoop: @unchecked Sendable {
         slots[Int(slot)].handler = handler
         slots[Int(slot)].fd = fd
         slots[Int(slot)].interest = interest
+        slots[Int(slot)].look = looks
         return token
     }
 
@@ -164,6 +182,20 @@ public final class EventLoop: @unchecked Sendable {
     /// its budget ended, and for bytes that wait in a layer epoll does not see. Asked for twice, it comes twice.
     public func reschedule(_ token: Token) { unfinished.append(token) }
 
+    /// Whether bytes, or the end, may have come for a socket since its handler was last called. False only if none had
+    /// when the message that is being delivered was posted, nor 100 µs ago: one system call tells it for all sockets
+    /// and for all messages of a batch. True outside a message, and for a socket that does not wait to read.
+    public func mayHaveNews(_ token: Token) -> Bool {
+        let slot = Int(token.slot)
+        guard holds(token), slots[slot].interest.contains(.read), !slots[slot].isSuspended else { return true }
+        switch readySockets {
+        case .unknown: return true
+        case .marked(let time) where Instant.current().nanoseconds(since: time) < Self.lookLifetime: break
+        case .notLookedFor, .marked: readySockets = lookForReadySockets()
+        }
+        return slots[slot].look == looks
+    }
+
     /// Registered sockets, the mailbox not counted.
     public var registrations: Int { slots.count - free.count }
 
@@ -185,8 +217,11 @@ public final class EventLoop: @unchecked Sendable {
     /// look at the clock from `deadline` on. That is some 50 µs later on an idle core, and within a batch of events
     /// after eight of them. The first call makes the kernel's timers sharp for this thread (`PR_SET_TIMERSLACK`).
     ///
-    /// - Parameter spin: how long before the deadline to stop sleeping and to poll instead, in nanoseconds: sharper
-    ///   still, and paid with the core.
+    /// - Parameters:
+    ///   - deadline: when the handler is called.
+    ///   - spin: how long before the deadline to stop sleeping and to poll instead, in nanoseconds: sharper
+    ///     still, and paid with the core.
+    ///   - handler: held until then. A new alarm replaces the one before.
     public func setAlarm(at deadline: Instant, spin: Int64 = 0, _ handler: any AlarmHandler) {
         alarm.set(deadline, spin, handler)
     }
@@ -241,7 +276,7 @@ public final class EventLoop: @unchecked Sendable {
         serveUnfinished()
         fireTimers()
         deliverMessages()
-        if idleCalls.isDue(afterEvents: ready) { for call in idleCalls.take() { call() } }
+        if idleCalls.endTurn(events: ready) { for call in idleCalls.take() { call() } }
     }
 
     /// Fires the timers that have run out. The sockets are looked at once more first, and the clock is not read again
@@ -307,13 +342,31 @@ public final class EventLoop: @unchecked Sendable {
     private func deliverMessages() {
         guard mailbox.isSignalled else { return }
         mailbox.drain(into: &messages)
+        readySockets = .notLookedFor
         for message in messages {
             switch message {
             case .call(let call): call()
             case .job(let job): executor.run(job)
             }
         }
+        readySockets = .unknown
         messages.removeAll(keepingCapacity: true)
+    }
+
+    /// Marks the sockets that lie ready, and leaves them to the next turn: epoll reports them again. It reports the
+    /// mailbox once only, but that says itself whether it holds anything.
+    private func lookForReadySockets() -> ReadySockets {
+        let time = Instant.current()
+        looks &+= 1
+        guard let ready = poller.look(), ready < Poller.batch else {
+            for slot in slots.indices { slots[slot].look = looks }
+            return .marked(time)
+        }
+        for index in 0..<ready {
+            let slot = Int(poller.event(index).token.slot)
+            if slot < slots.count { slots[slot].look = looks }
+        }
+        return .marked(time)
     }
 
     /// Handlers refer to the loop and it to them; an ended loop lets go of all.

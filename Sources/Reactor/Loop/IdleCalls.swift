@@ -10,8 +10,8 @@ struct IdleCalls {
 
     mutating func add(_ call: @escaping () -> Void) { calls.append(call) }
 
-    /// Asked once a turn.
-    mutating func isDue(afterEvents count: Int) -> Bool {
+    /// Counts a turn. True: the calls are due.
+    mutating func endTurn(events count: Int) -> Bool {
         guard !calls.isEmpty else { return false }
         turns += 1
         return count == 0 || turns >= IdleCalls.patience

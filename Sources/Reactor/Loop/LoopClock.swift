@@ -4,7 +4,7 @@ internal import Synchronization
 public enum LoopClock: Sendable {
     /// The machine's clock (CLOCK_MONOTONIC), which stands still while the machine sleeps.
     case monotonic
-    /// Time stands still until ``ManualClock/advance(by:)``: tests of timers wait for nothing.
+    /// Time stands still until ``ManualClock/advance(by:waking:)``: tests of timers wait for nothing.
     case manual(ManualClock)
 
     var now: Instant {

@@ -49,7 +49,13 @@ internal import CLinux
         }
     }
 
-    /// The same with a sharper clock, for at most `nanoseconds`.
+    /// How many events lie ready for ``event(_:)`` now; nil if that cannot be told.
+    func look() -> Int? {
+        let count = try? callingOnce(.epollWait) { unsafe epoll_wait(epoll.number, events, CInt(Poller.batch), 0) }
+        return count.map(Int.init)
+    }
+
+    /// As ``wait(milliseconds:)`` with a sharper clock, for at most `nanoseconds`.
     func wait(nanoseconds: Int64) throws(Errno) -> Int {
         do throws(Errno) {
             let count = try callingOnce(.epollWait) {

@@ -82,8 +82,12 @@ public final class Resolver: Sendable {
 
     /// Asks for the addresses of `host`, in the families wanted. Loop thread only.
     ///
-    /// - Parameter answer: called on `loop`, once a family, in a later turn; never after ``Lookup/cancel()``,
-    ///   nor when the result is ``Resolution/known(_:)`` or an error.
+    /// - Parameters:
+    ///   - host: a name; no address.
+    ///   - families: those that are wanted.
+    ///   - loop: the one that asks.
+    ///   - answer: called on `loop`, once a family, in a later turn; never after ``Lookup/cancel()``,
+    ///     nor when the result is ``Resolution/known(_:)`` or an error.
     /// - Throws: at once, for what is no host name, and for a known name without addresses of these families.
     public func resolve(
         _ host: String,
@@ -171,7 +175,7 @@ public final class Resolver: Sendable {
 
     /// On a thread of the pool.
     private func answer(_ question: Question) {
-        guard isWanted(question) else { return }
+        if dropUnwanted(question) { return }
         let result: Result<[IPAddress], ResolveError>
         do throws(ResolveError) {
             let found = try options.lookup(question.host.text, question.family)
@@ -183,12 +187,14 @@ public final class Resolver: Sendable {
         finish(question, result)
     }
 
-    /// Not if all askers have cancelled while it waited for a thread: behind a dead server that empties the queue.
-    private func isWanted(_ question: Question) -> Bool {
+    /// Drops a question whose askers have all cancelled while it waited for a thread: behind a dead server that empties
+    /// the queue. False: it is to be answered.
+    private func dropUnwanted(_ question: Question) -> Bool {
         state.withLock { state in
-            guard let waiters = state.waiters[question] else { return false }
-            if waiters.allSatisfy(\.abandoned.isSet) { state.waiters[question] = nil }
-            return state.waiters[question] != nil
+            guard let waiters = state.waiters[question] else { return true }
+            guard waiters.allSatisfy(\.abandoned.isSet) else { return false }
+            state.waiters[question] = nil
+            return true
         }
     }
 

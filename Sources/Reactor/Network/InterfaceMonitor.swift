@@ -23,6 +23,7 @@ public final class InterfaceMonitor: ReadinessHandler {
     /// Begins to follow. Loop thread only, as everything here.
     ///
     /// - Parameters:
+    ///   - loop: where `changed` is called.
     ///   - socket: of the namespace that is meant.
     ///   - folder: where devices tell what they are.
     ///   - changed: called in later turns: once everything is known, and then with each change. Not while tables are

@@ -28,13 +28,20 @@ public final class Listener: ReadinessHandler {
     /// Binds and listens; `accept` is called on the loop, once a connection. Loop thread only.
     ///
     /// - Parameters:
+    ///   - loop: where `accept` is called.
+    ///   - address: port 0 for one that is free.
+    ///   - backlog: the kernel keeps at most so many connections that were not accepted yet.
     ///   - sharing: several listeners on one port, one a loop (SO_REUSEPORT).
+    ///   - unreadLimit: in bytes, what the kernel keeps unread of a connection, as ``Socket/limitUnread(to:)`` says it;
+    ///     from its beginning, before it is accepted. Nil: what the system keeps.
     ///   - accepting: false leaves newcomers in the backlog for ever: what a client's connect limit is tested with.
+    ///   - accept: gets each new connection.
     public init(
         on loop: EventLoop,
         at address: SocketAddress,
         backlog: Int32 = 4096,
         sharing: Bool = false,
+        unreadLimit: Int? = nil,
         accepting: Bool = true,
         accept: @escaping (consuming Socket) -> Void
     ) throws(Errno) {
@@ -51,6 +58,7 @@ public final class Listener: ReadinessHandler {
         case .unix(let name):
             self.name = name
         }
+        if let unreadLimit { try socket.limitUnread(to: unreadLimit) }
         try socket.bind(address)
         let number = socket.number
         self.address = socket.localAddress ?? address

@@ -25,7 +25,11 @@ public final class FaultPlan {
 
         /// A failure of the call of that number, counted from 1.
         ///
-        /// - Parameter lasts: the calls after it fail, too.
+        /// - Parameters:
+        ///   - call: its number, from 1, among those of the kind.
+        ///   - kind: nil counts calls of every kind.
+        ///   - errno: what the call fails with.
+        ///   - lasts: the calls after it fail, too.
         public init(call: Int, of kind: SystemCall? = nil, with errno: Errno, lasts: Bool = false) {
             self.call = call
             self.kind = kind
@@ -58,7 +62,9 @@ public final class FaultPlan {
 
     /// A plan of given failures.
     ///
-    /// - Parameter seed: decides what is left to chance; the same seed gives the same run.
+    /// - Parameters:
+    ///   - seed: decides what is left to chance; the same seed gives the same run.
+    ///   - failures: those that are certain.
     public init(seed: UInt64 = 0, failures: [Failure] = []) {
         random = seed
         self.failures = failures

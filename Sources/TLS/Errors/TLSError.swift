@@ -33,7 +33,7 @@ public enum TLSError: Error, Hashable, Sendable {
     case corruptRecord
     /// Any other breach of the protocol, in OpenSSL's words.
     case protocolViolation(String)
-    /// Over ``TLSSession/answerLimit`` bytes of answers to key updates without a byte of data between them.
+    /// Over `TLSSession.answerLimit` bytes of answers to key updates without a byte of data between them.
     case tooManyKeyUpdates
     /// The same of answers to HelloRequests, with TLS 1.2 (RFC 5246 §7.4.1.1).
     case tooManyHelloRequests

@@ -31,7 +31,9 @@ public struct ClientIdentity: Sendable {
         try self.init(chain: chain, key: PrivateKey.pem(key ?? certificates, password: password))
     }
 
-    /// - Parameter bytes: a PKCS #12 file (RFC 7292), encrypted by new or by old algorithms.
+    /// - Parameters:
+    ///   - bytes: a PKCS #12 file (RFC 7292), encrypted by new or by old algorithms.
+    ///   - password: nil for a file without one.
     public init(pkcs12 bytes: [UInt8], password: String?) throws(IdentityError) {
         let (chain, key) = try PKCS12File.read(bytes, password: password)
         try self.init(chain: chain, key: key)

@@ -9,7 +9,8 @@ extension TLSSession {
             let answer = unsafe UnsafeBufferPointer(start: bytes, count: max(0, Int(count)))
             // RFC 7301 §3.1: two bytes of the list's length, then the one name after its own.
             if unsafe answer.dropFirst(2).elementsEqual(TLSContext.applicationProtocols) { return }
-            unsafe TLSSession.of(ssl)?.strangeProtocol = String(decoding: answer.dropFirst(3), as: UTF8.self)
+            let name = unsafe String(decoding: answer.dropFirst(3), as: UTF8.self)
+            unsafe TLSSession.of(ssl)?.findings.note(strangeProtocol: name)
         }
     }
 }

@@ -5,7 +5,7 @@ internal import Glibc
 /// call into a session, and keeps elsewhere what the socket did not take.
 ///
 /// It grows to the largest piece written in one call and stays so; what a peer can make a session write without being
-/// asked is bounded by ``TLSSession/answerLimit``.
+/// asked is bounded by `TLSSession.answerLimit`.
 @safe public final class CiphertextBuffer {
     let storage: UnsafeMutablePointer<uncurl_ciphertext>
     /// Where head and content of a request become one record; allocated with the first such request.

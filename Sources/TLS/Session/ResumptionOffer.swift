@@ -45,6 +45,8 @@ struct ResumptionOffer {
     private var state = State.undecided
     private var judged: (question: PeerTrust, verdict: TrustVerdict)?
     private var chosen: (wish: IdentityRequest, answer: IdentityAnswer)?
+    /// The session that the handshake offers to resume.
+    private(set) var offered: CachedSession?
 
     /// Nothing has been decided or asked.
     var isUndecided: Bool {
@@ -100,6 +102,11 @@ struct ResumptionOffer {
     func answer(to wish: IdentityRequest) -> IdentityAnswer? {
         chosen.flatMap { $0.wish == wish ? $0.answer : nil }
     }
+
+    mutating func offer(_ session: CachedSession) { offered = session }
+
+    /// The session is not offered again; nil: none was.
+    mutating func withdraw() -> CachedSession? { offered.take() }
 
     private mutating func trusted(_ provenance: Provenance) -> Step {
         guard let wish = provenance.wish else { return settle(.propose(provenance)) }

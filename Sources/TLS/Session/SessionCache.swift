@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// Sessions to resume, of one ``TLSContext``: trust settings, versions and ALPN are the same for all of them. What else
 /// tells peers apart is in the key, and what the program decided, where it is asked, is in each session's
-/// ``Provenance``.
+/// `Provenance`.
 ///
 /// A TLS 1.3 ticket is handed out once (RFC 8446 §C.4): presented again, most servers refuse it, and an observer on the
 /// way could link the connections. A TLS 1.2 session stays until it is refused or too old.

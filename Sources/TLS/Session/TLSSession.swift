@@ -57,24 +57,12 @@ internal import COpenSSL
     private let wire: UnsafeMutablePointer<uncurl_wire>
     let output: CiphertextBuffer
     let role: Role
-    var state = State.handshaking
-    var trust = PeerVerdict.unknown
+    private(set) var state = State.handshaking
+    var findings = PeerFindings()
     var identity = IdentityState.unknown
-    /// The verified path, while an OCSP response about its leaf is waited for.
-    var pathToStaple: CertificateStack?
     var offer = ResumptionOffer()
-    /// The session that the handshake offers to resume.
-    var offered: CachedSession?
-    /// What the user was asked about the server in this handshake, with what the server stapled.
-    var question: PeerTrust?
-    /// False: the user has accepted the server, whatever the rules make of its stapled response.
-    var rulesCount = true
     /// Plaintext that waits for the peer to end a message; see ``write(_:_:)``.
-    var delayed: [UInt8] = []
-    /// The roots that the server was verified under, now or when the session resumed was made.
-    var anchors: TrustAnchors?
-    /// What the server chose though it was not offered.
-    var strangeProtocol: String?
+    var delayed = DelayedPlaintext()
     /// For a handshake that fails: what the peer began with.
     private var firstBytes = FirstBytes()
     /// Bytes written to answer the peer since its last byte of data.
@@ -83,6 +71,8 @@ internal import COpenSSL
     /// A client's connection.
     ///
     /// - Parameters:
+    ///   - context: made once, for all sessions with the same settings.
+    ///   - name: whose certificate is wanted.
     ///   - resumptionScope: tells connections to the same name apart whose sessions must not mix: port, proxy and the
     ///     like.
     ///   - output: shared by the sessions of a loop.
@@ -159,7 +149,7 @@ internal import COpenSSL
         case SSL_ERROR_WANT_READ:
             return .needsInput
         case SSL_ERROR_WANT_RETRY_VERIFY:
-            switch trust {
+            switch findings.verdict {
             case .unknown, .decided: return .needsRoots
             case .asked(let question): return .trust(question)
             }
@@ -302,7 +292,7 @@ internal import COpenSSL
     }
 
     private func finishHandshake() throws(TLSError) {
-        if let strangeProtocol { throw refuse(.unexpectedApplicationProtocol(strangeProtocol)) }
+        if let name = findings.strangeProtocol { throw refuse(.unexpectedApplicationProtocol(name)) }
         try recheckPins()
         state = .open
     }
@@ -324,9 +314,9 @@ internal import COpenSSL
         let entry = OpenSSLErrors.take().first
         guard case .handshaking = state else { return .of(entry, code) }
         // What the verifier found says more than the alert made of it.
-        if case .decided(.failure(let error)) = trust { return error }
+        if case .decided(.failure(let error)) = findings.verdict { return error }
         if let identityFailure { return identityFailure }
-        if let strangeProtocol { return .unexpectedApplicationProtocol(strangeProtocol) }
+        if let name = findings.strangeProtocol { return .unexpectedApplicationProtocol(name) }
         let error = TLSError.of(entry, code)
         return error == .plainHTTP ? error : firstBytes.complaint ?? error
     }

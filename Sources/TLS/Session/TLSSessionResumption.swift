@@ -26,15 +26,14 @@ extension TLSSession {
         guard let session = client.context.sessions.take(client.sessionKey, under: anchors, made: provenance),
             unsafe SSL_set_session(ssl, session.handle) == 1
         else { return }
-        offered = session
-        self.anchors = anchors
+        offer.offer(session)
+        findings.stand(under: anchors)
     }
 
     /// A session that did not lead through a handshake is not tried again.
     func forgetOffered() {
-        guard let offered, case .client(let client) = role else { return }
+        guard case .client(let client) = role, let offered = offer.withdraw() else { return }
         client.context.sessions.remove(offered, client.sessionKey)
-        self.offered = nil
     }
 
     /// A ticket or session has come. 1 keeps the reference.
@@ -43,24 +42,26 @@ extension TLSSession {
             let session = unsafe session,
             let provenance = owner.provenance(client),
             // New roots since then: this session is of the old ones.
-            owner.anchors === client.context.currentAnchors
+            owner.findings.anchors === client.context.currentAnchors
         else { return 0 }
         let kept = unsafe CachedSession(taking: session, made: provenance)
-        client.context.sessions.put(kept, client.sessionKey, under: owner.anchors, of: client.generation)
+        client.context.sessions.put(kept, client.sessionKey, under: owner.findings.anchors, of: client.generation)
         return 1
     }
 
     /// Of this handshake, or of the one whose session was resumed.
     private func provenance(_ client: Client) -> Provenance? {
-        guard case .decided(.success(let chain)) = trust else { return offered?.provenance }
+        guard let chain = findings.chain else { return offer.offered?.provenance }
         let (wish, shown) = identity.given(configured: client.context.configuration.identity)
-        return Provenance(chain: chain, question: question, wish: wish, shown: shown?.digest)
+        return Provenance(chain: chain, question: findings.question, wish: wish, shown: shown?.digest)
     }
 
     /// A resumed handshake shows no certificates; the pins may be stricter than those the session was made under only
     /// by another configuration, but a check this cheap is made where it counts.
     func recheckPins() throws(TLSError) {
-        guard case .client(let client) = role, unsafe SSL_session_reused(ssl) == 1, let offered else { return }
+        guard case .client(let client) = role, unsafe SSL_session_reused(ssl) == 1,
+            let offered = offer.offered
+        else { return }
         guard let failure = Pin.failure(client.context.configuration.pins, offered.provenance.chain) else { return }
         throw refuse(.untrusted(failure))
     }

@@ -16,25 +16,10 @@ extension TLSSession {
         let generation: Int
     }
 
-    /// What is known of the server's certificates.
-    ///
-    /// OpenSSL asks again as long as the answer is `unknown` or `asked`: the handshake stops meanwhile.
-    enum PeerVerdict {
-        case unknown
-        case asked(PeerTrust)
-        case decided(Result<VerifiedChain, TLSError>)
-    }
-
     /// The answer to ``Handshake/trust(_:)``; the handshake then goes on with its next call. Anything else is ignored.
     public func decide(_ verdict: TrustVerdict) {
         if case .client(let client) = role, let step = offer.decide(verdict) { return follow(step, client) }
-        guard case .asked(let question) = trust else { return }
-        conclude(question, verdict)
-    }
-
-    private func conclude(_ question: PeerTrust, _ verdict: TrustVerdict) {
-        rulesCount = verdict == .builtIn
-        trust = .decided(question.outcome(verdict))
+        findings.decide(verdict)
     }
 
     /// The session that OpenSSL's callbacks mean.
@@ -68,7 +53,7 @@ extension TLSSession {
             return 0
         }
         let others = unsafe X509_STORE_CTX_get0_untrusted(request)
-        switch (session.trust, session.role) {
+        switch (session.findings.verdict, session.role) {
         case (.unknown, .client(let client)): unsafe session.examine(leaf, others, client)
         case (.unknown, .server(let context)):
             let verdict = unsafe PeerVerifier.verify(
@@ -78,10 +63,10 @@ extension TLSSession {
                 anchors: context.clientAnchors,
                 policy: TLSServerContext.clientPolicy
             )
-            session.trust = .decided(verdict.map(\.chain).mapError(TLSError.untrusted))
+            session.findings.conclude(verdict.map(\.chain).mapError(TLSError.untrusted))
         case (.asked, _), (.decided, _): break
         }
-        switch session.trust {
+        switch session.findings.verdict {
         case .unknown, .asked:
             unsafe uncurl_set_retry_verify(ssl)
             return 1
@@ -94,7 +79,7 @@ extension TLSSession {
         }
     }
 
-    /// Leaves ``trust`` unknown while the roots are not loaded.
+    /// Leaves the verdict unknown while the roots are not loaded.
     private func examine(_ leaf: OpaquePointer, _ others: OpaquePointer?, _ client: Client) {
         let configuration = client.context.configuration
         let verdict: Result<VerifiedChain, TrustFailure>
@@ -105,10 +90,10 @@ extension TLSSession {
         case .full:
             let store = client.context.trust
             guard let anchors = store.anchors else {
-                if let failure = store.failure { trust = .decided(.failure(.roots(failure))) }
+                if let failure = store.failure { findings.conclude(.failure(.roots(failure))) }
                 return
             }
-            self.anchors = anchors
+            findings.stand(under: anchors)
             verdict = unsafe PeerVerifier.verify(
                 leaf: leaf,
                 sent: CertificateStack(copying: others),
@@ -117,13 +102,13 @@ extension TLSSession {
                 policy: configuration.policy
             ).map { found in
                 // The staple comes later than the certificates in TLS 1.2.
-                if configuration.stapling != .ignored { pathToStaple = found.path }
+                if configuration.stapling != .ignored { findings.expect(stapleFor: found.path) }
                 return found.chain
             }
         }
         switch configuration.trustDecision {
         case .builtIn:
-            trust = .decided(verdict.mapError(TLSError.untrusted))
+            findings.conclude(verdict.mapError(TLSError.untrusted))
         case .asks:
             let sent = unsafe TLSSession.certificates(leaf, others)
             let question = unsafe PeerTrust(
@@ -133,12 +118,8 @@ extension TLSSession {
                 presented: PeerVerifier.presented(leaf: leaf, untrusted: others),
                 stapledResponse: stapledResponse
             )
-            self.question = question
-            guard let verdict = offer.verdict(on: question) else {
-                trust = .asked(question)
-                return
-            }
-            conclude(question, verdict)
+            findings.ask(question)
+            if let verdict = offer.verdict(on: question) { findings.decide(verdict) }
         }
     }
 
@@ -156,17 +137,9 @@ extension TLSSession {
 
     /// Called by OpenSSL with the server's first flight complete, whether it stapled a response or not. 0: refused.
     static func checkStaple(_ ssl: OpaquePointer?) -> CInt {
-        guard let session = unsafe TLSSession.of(ssl), case .client(let client) = session.role,
-            let path = session.pathToStaple
-        else { return 1 }
-        session.pathToStaple = nil
-        let response = session.stapledResponse
+        guard let session = unsafe TLSSession.of(ssl), case .client(let client) = session.role else { return 1 }
         let policy = client.context.configuration.policy
-        let failure = StapledResponse.failure(response, path: path, policy: policy, time: nil)
-        session.question = session.question?.stapled(response, failure)
-        guard let failure, session.rulesCount else { return 1 }
-        session.trust = .decided(.failure(.untrusted(failure)))
-        return 0
+        return session.findings.judge(staple: session.stapledResponse, policy) ? 1 : 0
     }
 
     /// What the server stapled, if it has come already.
@@ -207,9 +180,7 @@ extension TLSSession {
 
     private var chain: VerifiedChain? {
         switch role {
-        case .client:
-            if case .decided(.success(let chain)) = trust { return chain }
-            return offered?.provenance.chain
+        case .client: return findings.chain ?? offer.offered?.provenance.chain
         case .server:
             guard let leaf = unsafe SSL_get0_peer_certificate(ssl) else { return nil }
             return unsafe PeerVerifier.presented(leaf: leaf, untrusted: SSL_get_peer_cert_chain(ssl))

@@ -2,14 +2,9 @@ internal import COpenSSL
 
 /// Plaintext on its way out.
 extension TLSSession {
-    /// While a message of the peer is half here, OpenSSL encrypts nothing (a TLS 1.3 ticket may come in several
-    /// records). What is written meanwhile is kept here: any request's head, and of an upload as much as a connection
-    /// sends in a turn or two.
-    static let delayLimit = 256 * 1024
-
     /// Encrypts `first` and `second` into the output; what of both fits one record shares it. Returns how many bytes
-    /// were taken: all, or none while over ``delayLimit`` wait for the peer to end a message it has begun. More input
-    /// may change that, nothing else does.
+    /// were taken: all, or none while over 256 KiB wait for the peer to end a message it has begun. More input may
+    /// change that, nothing else does.
     public func write(_ first: Span<UInt8>, _ second: Span<UInt8> = Span()) throws(TLSError) -> Int {
         switch state {
         case .handshaking: throw .protocolViolation("data before the handshake is done")
@@ -18,14 +13,14 @@ extension TLSSession {
         case .failed(let error): throw error
         }
         guard delayed.isEmpty else {
-            guard delayed.count < TLSSession.delayLimit else { return 0 }
-            delay(first, from: 0)
-            delay(second, from: 0)
+            guard !delayed.isFull else { return 0 }
+            delayed.append(first, from: 0)
+            delayed.append(second, from: 0)
             return first.count + second.count
         }
         let taken = try encrypt(first, second)
-        delay(first, from: taken)
-        delay(second, from: max(0, taken - first.count))
+        delayed.append(first, from: taken)
+        delayed.append(second, from: max(0, taken - first.count))
         return first.count + second.count
     }
 
@@ -58,18 +53,13 @@ extension TLSSession {
         }
     }
 
-    private func delay(_ bytes: Span<UInt8>, from start: Int) {
-        guard start < bytes.count else { return }
-        unsafe bytes.extracting(droppingFirst: start).withUnsafeBufferPointer { unsafe delayed += $0 }
-    }
-
     /// Input has come: the peer's message may be whole now.
     func sendDelayed() throws(TLSError) {
         switch state {
         case .open, .peerClosed: break
         case .handshaking, .closed, .failed: return
         }
-        let waiting = delayed
-        if try encrypt(waiting.span, Span()) > 0 { delayed = [] }
+        let waiting = delayed.bytes
+        if try encrypt(waiting.span, Span()) > 0 { delayed = DelayedPlaintext() }
     }
 }

@@ -9,7 +9,9 @@ extension PeerVerifier {
     /// uses and roots are not looked at, so this says which keys are held and not what to trust. A certificate that a
     /// peer merely sent along, and that signed nothing of the path, is not in it.
     ///
-    /// - Parameter others: certificates that the peer may have left out.
+    /// - Parameters:
+    ///   - chain: what the peer sent, its own certificate first.
+    ///   - others: certificates that the peer may have left out.
     public static func linked(_ chain: [Certificate], others: [Certificate] = []) -> VerifiedChain {
         let path = CertificateStack()
         guard let leaf = chain.first, unsafe path.append(leaf.pointer) else { return VerifiedChain(path) }

@@ -67,11 +67,12 @@ enum PathRules {
                 .assumingMemoryBound(to: NAME_CONSTRAINTS.self)
         else { return .unusableNameConstraints }
         defer { unsafe NAME_CONSTRAINTS_free(found) }
-        let trees = unsafe [(found.pointee.permittedSubtrees, false), (found.pointee.excludedSubtrees, true)]
-        guard unsafe trees.contains(where: { unsafe uncurl_subtree_count($0.0) > 0 }) else {
+        let (permitted, excluded) = unsafe (found.pointee.permittedSubtrees, found.pointee.excludedSubtrees)
+        guard unsafe max(uncurl_subtree_count(permitted), uncurl_subtree_count(excluded)) > 0 else {
             return .unusableNameConstraints
         }
-        for (subtrees, isExcluded) in unsafe trees {
+        for isExcluded in [false, true] {
+            let subtrees = unsafe isExcluded ? excluded : permitted
             for index in unsafe 0..<uncurl_subtree_count(subtrees) {
                 var data: UnsafePointer<UInt8>? = nil
                 var count: CInt = 0

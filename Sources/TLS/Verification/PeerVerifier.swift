@@ -6,6 +6,8 @@ public enum PeerVerifier {
     /// - Parameters:
     ///   - chain: what the peer sent, its own certificate first, the others in any order.
     ///   - name: nil checks no name, as for a client's certificate.
+    ///   - anchors: the roots that a chain may end in.
+    ///   - policy: what is asked of the chain besides.
     ///   - time: nil for now.
     ///   - stapledResponse: the OCSP response (RFC 6960) that came in the handshake, in DER.
     public static func verify(

@@ -5,18 +5,26 @@ internal import COpenSSL
 /// Extension values are in OpenSSL's notation (x509v3_config): `DNS:a.test`, `IP:::1`, `critical,keyCertSign`,
 /// `permitted;DNS:.a.test`. The lifetime is fixed, 2020 to 2049, so that what is made does not depend on today.
 public struct CertificateBuilder: Sendable {
+    /// What basicConstraints says (RFC 5280 §4.2.1.9).
     public enum Authority: Sendable {
         /// No basicConstraints at all.
         case unstated
+        /// `CA:FALSE`.
         case no
+        /// `CA:TRUE`, with a limit on the authorities below it, or without.
         case yes(pathLength: Int?)
     }
 
+    /// An extension given by its octets, right or wrong.
     public struct RawExtension: Sendable {
+        /// The object identifier in dotted decimals.
         public var oid: String
+        /// Whether a verifier that does not know the extension must refuse the certificate.
         public var isCritical: Bool
+        /// The DER inside the extension's OCTET STRING.
         public var value: [UInt8]
 
+        /// An extension; its value is a DER NULL if none is given.
         public init(oid: String, isCritical: Bool, value: [UInt8] = [0x05, 0x00]) {
             self.oid = oid
             self.isCritical = isCritical
@@ -26,21 +34,34 @@ public struct CertificateBuilder: Sendable {
 
     /// Nil for none; with nil for both, the subject is empty.
     public var commonName: String?
+    /// The subject's organization; nil for none.
     public var organization: String?
     /// `DNS:…`, `IP:…`, `email:…`, `URI:…`; none: no extension.
     public var alternativeNames: [String] = []
+    /// When the lifetime begins: 1 January 2020 unless changed.
     public var notBefore = TestDate.unix(1_577_836_800)
+    /// When the lifetime ends: 1 January 2049 unless changed.
     public var notAfter = TestDate.unix(2_493_072_000)
+    /// What the certificate says of being an authority.
     public var authority = Authority.no
+    /// keyUsage, such as `critical,digitalSignature`; nil for no extension.
     public var keyUsage: String?
+    /// extendedKeyUsage, such as `serverAuth`; nil for no extension.
     public var extendedKeyUsage: String?
+    /// nameConstraints, such as `permitted;DNS:.a.test`; nil for no extension.
     public var nameConstraints: String?
+    /// Whether the certificate states its key's identifier.
     public var hasSubjectKeyIdentifier = true
+    /// Whether the certificate states its issuer's key's identifier.
     public var hasAuthorityKeyIdentifier = true
+    /// Further extensions, in this order.
     public var extensions: [RawExtension] = []
+    /// The digest that is signed.
     public var digest = TestDigest.sha256
+    /// The serial number.
     public var serial: UInt64 = 1
 
+    /// A certificate that is no authority, without key usages.
     public init(commonName: String? = nil, alternativeNames: [String] = []) {
         self.commonName = commonName
         self.alternativeNames = alternativeNames

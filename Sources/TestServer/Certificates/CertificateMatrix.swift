@@ -1,5 +1,6 @@
 /// What a certificate check must decide: one case a rule, made once a process.
 public enum CertificateMatrix {
+    /// All cases. The first call makes their keys and certificates, which takes most of a second; any thread may call.
     public static func cases() throws(TestCertificateError) -> [CertificateCase] { try made.get() }
 
     private static let made = Result<[CertificateCase], TestCertificateError> { () throws(TestCertificateError) in

@@ -8,6 +8,7 @@ extension TLSServerConfiguration {
 }
 
 extension TLSServerConfiguration.Certificate {
+    /// A made identity's chain and key.
     public init(_ identity: TestCertificates.Identity) {
         self.init(chain: Array(identity.chainPEM.utf8), key: Array(identity.keyPEM.utf8))
     }

@@ -3,14 +3,18 @@ import TextCoding
 
 /// A certificate made for a test, with its private key: what a server shows, or an authority that signs more.
 public struct TestCertificate: Sendable {
+    /// The certificate in DER.
     public let der: [UInt8]
+    /// Its private key.
     public let key: TestKey
 
+    /// A certificate and its key, which are not compared.
     public init(der: [UInt8], key: TestKey) {
         self.der = der
         self.key = key
     }
 
+    /// The certificate in PEM, without its key.
     public var pem: String { Self.pem(der, label: "CERTIFICATE") }
 
     /// RFC 7468 §2: base64 in lines of 64.

@@ -1,7 +1,9 @@
 /// OpenSSL refused to make what a test asked for.
 public struct TestCertificateError: Error, CustomStringConvertible {
+    /// What OpenSSL refused to make, such as `key`.
     public let what: String
 
+    /// One line: what could not be made.
     public var description: String { "OpenSSL cannot make the \(what)" }
 }
 

@@ -4,7 +4,9 @@ internal import COpenSSL
 public enum TestCertificates {
     /// What a server needs and what its client must trust.
     public struct Identity: Sendable {
+        /// The authority that signed the chain.
         public let authority: TestCertificate
+        /// The certificate of the server or client.
         public let leaf: TestCertificate
         /// The authority alone: what a client trusts.
         public let authorityPEM: String
@@ -13,6 +15,7 @@ public enum TestCertificates {
         /// The leaf's private key.
         public let keyPEM: String
 
+        /// An identity of certificates that are there already.
         public init(
             authority: TestCertificate,
             leaf: TestCertificate,

@@ -3,20 +3,25 @@ import TextCoding
 
 /// A private key made for a test. Immutable: any thread may sign with it.
 @safe public final class TestKey: @unchecked Sendable {
+    /// The algorithms and sizes that tests need.
     public enum Kind: Sendable, Hashable {
         /// Made in some twenty microseconds: the kind for everything that is not about keys.
         case p256
+        /// ECDSA on P-384.
         case p384
         /// 2,048 bits take a tenth of a second.
         case rsa(bits: Int)
+        /// Ed25519 (RFC 8410).
         case ed25519
         /// 2,048 bits, which is strong enough for OpenSSL.
         case dsa
     }
 
+    /// What kind of key it is.
     public let kind: Kind
     let pointer: OpaquePointer
 
+    /// A new key.
     public init(_ kind: Kind = .p256) throws(TestCertificateError) {
         let made =
             switch kind {

@@ -2,10 +2,14 @@ internal import COpenSSL
 
 /// A revocation list (RFC 5280 §5) made for a test, signed by an authority.
 public struct TestRevocationList: Sendable {
+    /// The serial numbers of revoked certificates.
     public var revoked: [UInt64] = []
+    /// When the list was issued: 1 January 2020 unless changed.
     public var thisUpdate = TestDate.unix(1_577_836_800)
+    /// When the next list is due: 1 January 2049 unless changed.
     public var nextUpdate = TestDate.unix(2_493_072_000)
 
+    /// A list of these serial numbers.
     public init(revoked: [UInt64] = []) { self.revoked = revoked }
 
     /// PEM, signed by the authority, or by `signer` in its name.

@@ -163,9 +163,11 @@ final class RawConnection: ReadinessHandler, TimerHandler {
             timer = loop.arm(at: loop.stamp().advanced(by: span), self)
         case .wait(let gate):
             state = .pausing
-            let me = LoopBound(self, on: loop)
-            let loop = loop
-            if gate.passes(orElse: { loop.post { me.value.gateOpened() } }) { finishStep() }
+            wait(for: gate)
+        case .stallUntil(let gate):
+            state = .stalled
+            setInterest(.peerFinish)
+            wait(for: gate)
         case .finish:
             socket?.shutdownWrite()
             finishStep()
@@ -218,10 +220,24 @@ final class RawConnection: ReadinessHandler, TimerHandler {
         }
     }
 
+    private func wait(for gate: RawGate) {
+        let me = LoopBound(self, on: loop)
+        let loop = loop
+        if gate.passes(orElse: { loop.post { me.value.gateOpened() } }) { goOn() }
+    }
+
     private func gateOpened() {
-        guard case .pausing = state else { return }
-        finishStep()
+        goOn()
         run()
+    }
+
+    private func goOn() {
+        switch state {
+        case .pausing: break
+        case .stalled: setInterest(reading)
+        default: return
+        }
+        finishStep()
     }
 
     private func finishStep() {

@@ -9,8 +9,10 @@ public final class RawGate: Sendable {
 
     private let state = Mutex(State())
 
+    /// A gate that is shut.
     public init() {}
 
+    /// Opens the gate. Scripts that wait at it go on; a second call does nothing.
     public func open() {
         let waiting = state.withLock { state in
             defer { state.waiting = [] }

@@ -32,9 +32,12 @@ public struct RawRecord: Sendable {
 
     /// A read: when, and the bytes received so far with it.
     public struct Arrival: Sendable, Equatable {
+        /// When the read returned, on the monotonic clock.
         public let time: Instant
+        /// How many octets had come with it.
         public let total: Int
     }
 
+    /// ``received`` as UTF-8, with U+FFFD for what is none.
     public var receivedText: String { String(decoding: received, as: UTF8.self) }
 }

@@ -7,10 +7,13 @@ public import TLS
 /// ```
 /// After the last step the connection stays open: what comes is recorded, nothing is sent.
 public struct RawScript: Sendable, ExpressibleByArrayLiteral {
+    /// What is done, in this order.
     public var steps: [RawStep]
 
+    /// A script of these steps.
     public init(_ steps: [RawStep]) { self.steps = steps }
 
+    /// A script of these steps.
     public init(arrayLiteral elements: RawStep...) { steps = elements }
 
     /// Reads one request head a time and sends `response` for each, for ever.
@@ -42,6 +45,7 @@ public struct RawScript: Sendable, ExpressibleByArrayLiteral {
 public enum RawStep: Sendable {
     /// Goes on when that much has come. What came beyond it counts for the next `receive`.
     case receive(RawReceive)
+    /// Sends these octets.
     case send([UInt8])
     /// Everything after it is TLS, as the server; goes on when the handshake is done. Scripts are in plaintext still,
     /// and so is the record. Made once a connection: one that starts over passes it by.
@@ -58,7 +62,7 @@ public enum RawStep: Sendable {
     /// One more ticket, as late as one likes (TLS 1.3).
     case ticket
     /// The same, but its first record alone; the others come with ``ticketEnd``. A ticket needs several if it holds the
-    /// client's certificates and ``TLSServerConfiguration/recordSize`` is small.
+    /// client's certificates and `TLSServerConfiguration.recordSize` is small.
     case ticketBeginning
     /// What ``ticketBeginning`` has kept back.
     case ticketEnd
@@ -68,8 +72,10 @@ public enum RawStep: Sendable {
     case flood([UInt8])
     /// Goes on after a time. A ``wait(_:)`` is better: it needs no guess.
     case pause(Duration)
-    /// Goes on when the test opens the gate.
+    /// Goes on when the test opens the gate. Reading goes on meanwhile.
     case wait(RawGate)
+    /// Stops reading until the test opens the gate: the peer's window fills up.
+    case stallUntil(RawGate)
     /// Sends FIN; reading goes on. Over TLS without a ``closeNotify`` before it, this is a truncation; so is ``close``.
     case finish
     /// Closes with RST. What the kernel has not delivered yet is lost, as with a crashed host.
@@ -81,6 +87,7 @@ public enum RawStep: Sendable {
     /// Back to the first step: the next request on the same connection.
     case startOver
 
+    /// Sends the text in UTF-8.
     public static func send(_ text: String) -> RawStep { .send(Array(text.utf8)) }
 }
 
@@ -88,6 +95,7 @@ public enum RawStep: Sendable {
 public enum RawReceive: Sendable {
     /// Through the next empty line: one request head.
     case headEnd
+    /// So many octets.
     case bytes(Int)
     /// Until the peer's FIN.
     case endOfStream
@@ -96,7 +104,12 @@ public enum RawReceive: Sendable {
 /// How a cut response ends. After `fin` the server goes on reading, so that nothing the client still sends turns the
 /// FIN into an RST.
 public enum RawEnding: Sendable, CaseIterable {
-    case fin, reset, stall
+    /// A FIN.
+    case fin
+    /// An RST.
+    case reset
+    /// Nothing: the connection stays open and silent.
+    case stall
 
     var step: RawStep {
         switch self {

@@ -8,12 +8,14 @@ public import Reactor
 public final class RawServer: Sendable {
     /// A wait that ran out: what was waited for, and what had come by then.
     public struct TimedOut: Error, CustomStringConvertible {
+        /// One line: what was waited for, and what had come.
         public let description: String
     }
 
     /// A test that waits longer than this for loopback has found its defect, however loaded the machine.
     public static let defaultLimit = Duration.seconds(60)
 
+    /// Where the server listens.
     public let address: SocketAddress
     private let group: EventLoopGroup
     private let records: Monitor<[RawRecord]>
@@ -155,9 +157,13 @@ private final class RawAcceptor {
         self.scripts = scripts
         self.otherwise = otherwise
         self.records = records
-        listener = try Listener(on: loop, at: address, backlog: accepts ? 4096 : 0, accepting: accepts) { [weak self] in
-            self?.take($0)
-        }
+        listener = try Listener(
+            on: loop,
+            at: address,
+            backlog: accepts ? 4096 : 0,
+            unreadLimit: RawAcceptor.unreadLimit,
+            accepting: accepts
+        ) { [weak self] in self?.take($0) }
     }
 
     var address: SocketAddress? { listener?.address }
@@ -169,12 +175,11 @@ private final class RawAcceptor {
         connections = []
     }
 
-    /// What a script does not read stays with the sender, but for this: who waits for a full socket waits for a few megabytes of his
-    /// own.
+    /// What a script does not read stays with the sender, but for this, in bytes: a sender's socket is full after a few
+    /// megabytes of its own. Of connections that are not accepted yet, too: a busy machine accepts late.
     private static let unreadLimit = 64 * 1024
 
     private func take(_ socket: consuming Socket) {
-        try? socket.limitUnread(to: RawAcceptor.unreadLimit)
         let record = RawRecord(connected: loop.stamp(), peer: socket.peerAddress)
         let index = records.update { records in
             records.append(record)

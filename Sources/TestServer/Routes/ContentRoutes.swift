@@ -18,12 +18,12 @@ enum ContentRoutes {
         _ coding: String
     ) -> RouteResponse {
         let members = [
-            JSON.Member(name: mark, value: .bool(true)),
-            JSON.Member(name: "headers", value: Inspection.headers(request)),
-            JSON.Member(name: "method", value: .string(request.method)),
-            JSON.Member(name: "origin", value: .string(request.origin)),
+            (mark, .bool(true)),
+            ("headers", Inspection.headers(request)),
+            ("method", .string(request.method)),
+            ("origin", .string(request.origin)),
         ]
-        guard let bytes = Compression.compress(JSON.object(members).serialized(), as: form) else {
+        guard let bytes = Compression.compress(JSONTree.object(members).serialized(), as: form) else {
             return RouteResponse(500)
         }
         return RouteResponse(200, type: "application/json", .bytes(bytes)).with("Content-Encoding", coding)

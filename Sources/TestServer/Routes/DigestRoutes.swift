@@ -1,8 +1,8 @@
 internal import TLS
 import TextCoding
 
-/// `/digest-auth/QOP/USER/PASSWORD[/ALGORITHM]` (RFC 7616): QOP is auth or auth-int, ALGORITHM MD5 or SHA-256. One nonce for all: who
-/// reuses it with a count that goes up is right to.
+/// `/digest-auth/QOP/USER/PASSWORD[/ALGORITHM]` (RFC 7616): QOP is auth or auth-int, ALGORITHM MD5 or SHA-256. One
+/// nonce for all requests: a client may use it again with a higher count.
 enum DigestRoutes {
     private static let realm = "Fake Realm"
     private static let nonce = "dcd98b7102dd2f0e8b11d0f600bfb0c093"

@@ -16,8 +16,8 @@ enum Inspection {
         .json(everything(request))
     }
 
-    static func everything(_ request: RouteRequest) -> JSON {
-        let method = JSON.Member(name: "method", value: .string(request.method))
+    static func everything(_ request: RouteRequest) -> JSONTree {
+        let method = ("method", JSONTree.string(request.method))
         return .object(common(request) + body(of: request) + [method])
     }
 
@@ -44,7 +44,7 @@ enum Inspection {
     }
 
     /// Names as httpbin shows them, `User-Agent`; values of equal names joined.
-    static func headers(_ request: RouteRequest) -> JSON {
+    static func headers(_ request: RouteRequest) -> JSONTree {
         var joined: [Pair] = []
         var indices: [String: Int] = [:]
         for field in request.fields {
@@ -56,24 +56,24 @@ enum Inspection {
                 joined.append(Pair(name: name, value: field.value))
             }
         }
-        return .object(joined.map { JSON.Member(name: $0.name, value: .string($0.value)) })
+        return .object(joined.map { ($0.name, JSONTree.string($0.value)) })
     }
 
-    static func common(_ request: RouteRequest) -> [JSON.Member] {
+    static func common(_ request: RouteRequest) -> [(String, JSONTree)] {
         [
-            JSON.Member(name: "args", value: .grouping(request.arguments)),
-            JSON.Member(name: "headers", value: headers(request)),
-            JSON.Member(name: "origin", value: .string(request.origin)),
-            JSON.Member(name: "url", value: .string(request.url)),
+            ("args", .grouping(request.arguments)),
+            ("headers", headers(request)),
+            ("origin", .string(request.origin)),
+            ("url", .string(request.url)),
         ]
     }
 
     /// `data`, `form`, `files` and `json`: a form fills the middle two, anything else `data`.
-    static func body(of request: RouteRequest) -> [JSON.Member] {
+    static func body(of request: RouteRequest) -> [(String, JSONTree)] {
         let type = request.field("content-type") ?? ""
         var form = DecodedForm()
-        var data = JSON.string("")
-        var json = JSON.null
+        var data = JSONTree.string("")
+        var json = JSONTree.null
         switch MediaType.essence(of: type) {
         case "application/x-www-form-urlencoded":
             form.fields = PercentCoding.pairs(String(decoding: request.body, as: UTF8.self))
@@ -82,13 +82,13 @@ enum Inspection {
             form = decoded
         default:
             data = .string(text(of: request.body, type: type.isEmpty ? "application/octet-stream" : type))
-            json = JSONTextParser.parse(request.body) ?? .null
+            json = (try? JSONReader.read(request.body)) ?? .null
         }
         return [
-            JSON.Member(name: "data", value: data),
-            JSON.Member(name: "files", value: .grouping(form.files)),
-            JSON.Member(name: "form", value: .grouping(form.fields)),
-            JSON.Member(name: "json", value: json),
+            ("data", data),
+            ("files", .grouping(form.files)),
+            ("form", .grouping(form.fields)),
+            ("json", json),
         ]
     }
 
@@ -112,5 +112,5 @@ enum Inspection {
 }
 
 extension RouteResponse {
-    static func json(_ members: KeyValuePairs<String, JSON>) -> RouteResponse { .json(.object(members)) }
+    static func json(_ members: KeyValuePairs<String, JSONTree>) -> RouteResponse { .json(.object(members)) }
 }

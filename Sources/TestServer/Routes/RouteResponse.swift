@@ -1,3 +1,4 @@
+import TextCoding
 internal import WebSocket
 
 /// What a route answers: a description, which the connection turns into bytes and time.
@@ -47,7 +48,7 @@ struct RouteResponse: Sendable {
         if let type { self.fields.append(Pair(name: "Content-Type", value: type)) }
     }
 
-    static func json(_ value: JSON, status: Int = 200, _ fields: [Pair] = []) -> RouteResponse {
+    static func json(_ value: JSONTree, status: Int = 200, _ fields: [Pair] = []) -> RouteResponse {
         RouteResponse(status, type: "application/json", .bytes(value.serialized()), fields)
     }
 

@@ -23,7 +23,7 @@ enum Samples {
 
         """
 
-    static let json = JSON.object([
+    static let json = JSONTree.object([
         "slideshow": .object([
             "title": .string("Sample Slide Show"),
             "date": .string("date of publication"),

@@ -1,3 +1,5 @@
+import TextCoding
+
 /// Routes that answer with a status or with fields of the client's choice.
 enum StatusRoutes {
     /// `/status/418`, `/status/200,503`, or weighted: `/status/200:0.9,503:0.1`.
@@ -52,7 +54,7 @@ enum StatusRoutes {
         let own = arguments.filter { pair in !framing.contains { $0.equalsIgnoringCase(pair.name) } }
         let type = arguments.first { $0.name.equalsIgnoringCase("content-type") }?.value ?? "application/json"
         let shown = own + [Pair(name: "Content-Type", value: type)]
-        return RouteResponse(200, .bytes(JSON.grouping(shown).serialized()), shown)
+        return RouteResponse(200, .bytes(JSONTree.grouping(shown).serialized()), shown)
     }
 
     /// RFC 9110 §5.6.2 and §5.5; a CR or LF from the query must not become a field of its own.

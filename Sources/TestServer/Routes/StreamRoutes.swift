@@ -1,3 +1,5 @@
+import TextCoding
+
 /// Routes about bytes and time: lengths, chunks, delays.
 enum StreamRoutes {
     /// `/bytes/n?seed=s`: n octets, the same for the same seed (0 if none is given).
@@ -26,7 +28,7 @@ enum StreamRoutes {
         }
         let common = Inspection.common(request)
         let lines = (0..<Int(min(count, 100))).map { id in
-            let line = JSON.object(common + [JSON.Member(name: "id", value: .number(id))])
+            let line = JSONTree.object(common + [("id", .number(id))])
             return line.serialized(pretty: false) + [0x0A]
         }
         return RouteResponse(200, type: "application/json", .generated(.list(lines), .chunked(trailers: [])))
@@ -44,15 +46,15 @@ enum StreamRoutes {
     static func payloads(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         paced(rest) { count, delay in
             let payloads = (0..<Int(count)).map { id in
-                JSON.object(["id": .number(id)]).serialized(pretty: false) + [0x0A]
+                JSONTree.object(["id": .number(id)]).serialized(pretty: false) + [0x0A]
             }
             let body = BodyGenerator.list(payloads, every: delay)
             return RouteResponse(200, type: "application/json", .generated(body, .chunked(trailers: [])))
         }
     }
 
-    /// `/sse?count=5&delay=0.1`: that many events (HTML §9.2), so many seconds apart, each with its number as its id. A client that comes back
-    /// with `Last-Event-ID` gets those that follow; where none do, 204 ends its stream.
+    /// `/sse?count=5&delay=0.1`: that many events (HTML §9.2), so many seconds apart, each with its number as its id. A
+    /// client that comes back with `Last-Event-ID` gets those that follow; where none do, 204 ends its stream.
     static func events(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         guard rest.isEmpty else { return .notFound }
         guard let count = Arguments.count(request.argument("count") ?? "5", upTo: RouteLimits.pieces),
@@ -118,7 +120,8 @@ enum StreamRoutes {
         return response
     }
 
-    /// `/latency?ms=10`, or evenly spread `/latency?from=1&to=100`: an answer after so many milliseconds, with fractions.
+    /// `/latency?ms=10`, or evenly spread `/latency?from=1&to=100`: an answer after so many milliseconds, with
+    /// fractions.
     static func latency(_ request: RouteRequest, _ rest: [String]) -> RouteResponse {
         guard rest.isEmpty else { return .notFound }
         let names = request.argument("ms") == nil ? ("from", "to") : ("ms", "ms")

@@ -14,5 +14,6 @@ public struct ServerOptions: Sendable {
     /// The backlog of the listening sockets; the system's `net.core.somaxconn` bounds it as well.
     public var backlog: Int32 = 4096
 
+    /// The defaults.
     public init() {}
 }

@@ -4,7 +4,8 @@ internal import Synchronization
 
 /// A background session's place on disk, held by one session at a time of all processes of this user.
 ///
-/// Each record is a ``StoreFile``: a process that is killed leaves the old one or the new one. Blocks: not for a loop's thread.
+/// Each record is a ``StoreFile``: a process that is killed leaves the old one or the new one. Blocks: not for a loop's
+/// thread.
 final class BackgroundFolder: Sendable {
     enum Refusal: Error {
         /// Another session has it, of this process or of another.
@@ -76,7 +77,8 @@ final class BackgroundFolder: Sendable {
     struct Contents {
         /// By number.
         var records: [BackgroundRecord] = []
-        /// The numbers of records that cannot be read. They stay, with all that may be theirs, until they are ``setAside(_:)``.
+        /// The numbers of records that cannot be read. They stay, with all that may be theirs, until they are
+        /// ``setAside(_:)``.
         var damaged: [Int] = []
     }
 
@@ -137,7 +139,8 @@ final class BackgroundFolder: Sendable {
     /// Where ``setAside(_:)`` puts a record.
     func asidePath(of number: Int) -> String { place(of: number) + BackgroundFolder.keptSuffix }
 
-    /// Takes a record that cannot be read out of the way, and the content that may be its own: for a week, for a person to look at.
+    /// Takes a record that cannot be read out of the way, and the content that may be its own: for a week, for a person
+    /// to look at.
     func setAside(_ number: Int) {
         var moves = [(place(of: number), asidePath(of: number))]
         for name in StoreFile.names(in: path) where isPart(name, of: number) {

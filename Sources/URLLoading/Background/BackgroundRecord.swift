@@ -1,6 +1,7 @@
 internal import Foundation
 
-/// What is on disk of one task of a background session: enough for another process to go on with it, or to tell how it ended.
+/// What is on disk of one task of a background session: enough for another process to go on with it, or to tell how it
+/// ended.
 struct BackgroundRecord: Sendable {
     enum Kind: UInt8, Sendable { case download, upload }
 
@@ -13,7 +14,8 @@ struct BackgroundRecord: Sendable {
         var validator: String?
         /// The length of the whole; -1 where it is not known.
         var expected: Int64
-        /// The kernel's number for this run of the machine. After its fall it is not known which of the bytes reached the disk.
+        /// The kernel's number for this run of the machine. After its fall it is not known which of the bytes reached
+        /// the disk.
         var boot: String
     }
 

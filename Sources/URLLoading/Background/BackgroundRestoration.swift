@@ -4,7 +4,11 @@ internal import Synchronization
 
 /// Tasks of a background session's earlier process, from their records.
 enum BackgroundRestoration {
-    static func task(_ record: BackgroundRecord, _ session: URLSession) -> URLSessionTask {
+    static func task(
+        _ record: BackgroundRecord,
+        _ session: URLSession,
+        _ folder: BackgroundFolder?
+    ) -> URLSessionTask {
         let request = record.request
         let task: URLSessionTask
         switch record.kind {
@@ -13,7 +17,7 @@ enum BackgroundRestoration {
                 request,
                 .request,
                 .delegate,
-                resumption: resumption(record, request, session.background?.folder)
+                resumption: resumption(record, request, folder)
             )
             task = URLSessionDownloadTask(session, record.number, spec)
         case .upload:
@@ -22,6 +26,8 @@ enum BackgroundRestoration {
             task = URLSessionUploadTask(session, record.number, spec)
         }
         task.snapshot.withLock { snapshot in
+            // In an earlier process: the session's lists have it.
+            snapshot.hasBegun = true
             snapshot.taskDescription = record.taskDescription
             snapshot.priority = URLSessionTask.priority(record.priority)
             snapshot.beginDate = record.beginDate
@@ -33,7 +39,8 @@ enum BackgroundRestoration {
         return task
     }
 
-    /// A task whose record cannot be read: it is not known what it was to load, or of which kind it was. Its end says so.
+    /// A task whose record cannot be read: it is not known what it was to load, or of which kind it was. Its end says
+    /// so.
     static func damaged(_ number: Int, setAside path: String, _ session: URLSession) -> (URLSessionTask, URLError) {
         let error = ErrorTranslation.urlError(
             .cannotOpenFile,
@@ -45,8 +52,8 @@ enum BackgroundRestoration {
         return (URLSessionTask(session, number, TaskSpec(nil)), URLError(error.code, userInfo: info))
     }
 
-    /// What is on disk, if it can be gone on from: as far as its ledger knows it. What was on disk before, a download's that was
-    /// cancelled, is known by its resume data.
+    /// What is on disk, if it can be gone on from: as far as its ledger knows it. What was on disk before, a download's
+    /// that was cancelled, is known by its resume data.
     private static func resumption(
         _ record: BackgroundRecord,
         _ request: URLRequest,
@@ -76,7 +83,7 @@ enum BackgroundRestoration {
         _ task: URLSessionDataTask,
         _ session: URLSession
     ) {
-        guard let delegate = (task.delegate ?? session.delegates.task) as? any URLSessionDataDelegate else { return }
+        guard let delegate = session.delegate(of: task) as? any URLSessionDataDelegate else { return }
         if let content = outcome.content, !content.isEmpty {
             delegate.urlSession(session, dataTask: task, didReceive: content)
         }
@@ -86,11 +93,12 @@ enum BackgroundRestoration {
 
     static func tell(_ failure: URLError, of task: URLSessionTask, _ session: URLSession) {
         task.stage = .over
-        CompletionReport(task: task, session: session, failure: failure, response: nil).tell(by: CallbackQueue {})
+        CompletionReport(task: task, session: session, failure: failure, response: nil).tell(by: CallbackQueue())
     }
 
-    /// How a task ended that an earlier process has finished and not told of. Content on disk is read first: where it is not what was
-    /// written, a download begins anew, and an upload, which must not be sent twice, has lost its answer.
+    /// How a task ended that an earlier process has finished and not told of. Content on disk is read first: where it
+    /// is not what was written, a download begins anew, and an upload, which must not be sent twice, has lost its
+    /// answer.
     static func tell(_ record: BackgroundRecord, _ task: URLSessionTask, _ session: URLSession) {
         // It has been loaded: to resume it does not begin it again.
         task.stage = .over
@@ -102,7 +110,7 @@ enum BackgroundRestoration {
             if size == sum.length, ContentSum(ofFirst: sum.length, in: path) == sum {
                 tell(outcome, task, session)
             } else if task is URLSessionDownloadTask {
-                session.reopen(task)
+                session.home.reopen(task, in: session)
             } else {
                 var lost = BackgroundRecord.Outcome(code: URLError.Code.cannotOpenFile.rawValue)
                 lost.reason = "the upload was answered, and the answer's content was changed on disk before it was told"

@@ -2,8 +2,8 @@ internal import Foundation
 internal import HTTPSemantics
 internal import Synchronization
 
-/// What makes a session a background session: its tasks are on disk, and outlive their process. There is no daemon: they go on when a process
-/// makes the session again.
+/// What makes a session a background session: its tasks are on disk, and outlive their process. There is no daemon:
+/// they go on when a process makes the session again.
 final class BackgroundSession: Sendable {
     /// Why it has no journal: another session has the identifier, or there is no place to write to.
     private let refusal: URLError?
@@ -44,7 +44,6 @@ final class BackgroundSession: Sendable {
 
     // MARK: Tasks
 
-    /// Writes a new task down. Returns why it cannot be one of this session, with which it fails when it is resumed.
     func adopt(_ task: URLSessionTask) -> URLError? {
         guard let spec = task.spec else { return nil }
         let url = spec.request?.url
@@ -53,7 +52,10 @@ final class BackgroundSession: Sendable {
         }
         if let refusal { return ErrorTranslation.error(refusal, url) }
         guard let journal else { return nil }
-        guard case .delegate = spec.reception else {
+        switch spec.reception {
+        // What ends with its process without having been told is told to the next one's delegate.
+        case .delegate, .report: break
+        case .data, .download, .awaitedData, .awaitedFile, .bytes:
             return refuse(
                 .unknown,
                 "in a background session a delegate is told, not a handler or a function that waits"
@@ -117,32 +119,34 @@ final class BackgroundSession: Sendable {
         }
     }
 
-    /// What the user has set.
     func noteSettings(of task: URLSessionTask) {
-        let snapshot = task.snapshot.withLock { $0 }
-        journal?.change(snapshot.identifier) { record in
-            record.taskDescription = snapshot.taskDescription
-            record.priority = snapshot.priority
-            record.beginDate = snapshot.beginDate
-            record.expectsToSend = snapshot.expectsToSend
-            record.expectsToReceive = snapshot.expectsToReceive
+        let (description, priority, beginDate) = task.snapshot.withLock {
+            ($0.taskDescription, $0.priority, $0.beginDate)
+        }
+        let (expectsToSend, expectsToReceive) = task.snapshot.withLock { ($0.expectsToSend, $0.expectsToReceive) }
+        journal?.change(task.taskIdentifier) { record in
+            record.taskDescription = description
+            record.priority = priority
+            record.beginDate = beginDate
+            record.expectsToSend = expectsToSend
+            record.expectsToReceive = expectsToReceive
         }
     }
 
-    /// The tasks of earlier processes, as they were; those that ran are to be resumed, and those that had ended to be told of: without a
-    /// delegate they wait for another session.
+    /// The tasks of earlier processes, as they were; those that ran are to be resumed, and those that had ended to be
+    /// told of: without a delegate they wait for another session.
     func tasks(for session: URLSession) -> [(task: URLSessionTask, record: BackgroundRecord)] {
         guard let journal else { return [] }
         let restored = journal.all.compactMap { record -> (URLSessionTask, BackgroundRecord)? in
             if record.state == .finished, session.delegate == nil { return nil }
-            return (BackgroundRestoration.task(record, session), record)
+            return (BackgroundRestoration.task(record, session, folder), record)
         }
         untold.withLock { $0.formUnion(restored.filter { $0.1.state == .finished }.map(\.1.number)) }
         return restored
     }
 
-    /// Tasks of earlier processes of which nothing is known any more, each with the error to be told. Without a delegate they wait
-    /// for another session.
+    /// Tasks of earlier processes of which nothing is known any more, each with the error to be told. Without a
+    /// delegate they wait for another session.
     func damagedTasks(for session: URLSession) -> [(task: URLSessionTask, failure: URLError)] {
         guard let folder, session.delegate != nil else { return [] }
         untold.withLock { $0.formUnion(damaged) }
@@ -203,7 +207,7 @@ final class BackgroundSession: Sendable {
         outcome.reason = failure.map { ($0 as any Error as NSError).localizedDescription }
         outcome.resumeData = failure?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data
         outcome.path = ending.file?.url.path
-        let answer = answers.withLock { $0.removeValue(forKey: number) }
+        let answer = answers.withLock { $0.removeValue(forKey: number) } ?? keptAnswer(ending.data, number)
         outcome.content = answer?.data
         let kept = answer?.finish()
         outcome.contentPath = kept?.path
@@ -229,6 +233,13 @@ final class BackgroundSession: Sendable {
         }
     }
 
+    /// Of an answer that the task has kept in memory; nil where there is none, or the disk does not take it.
+    private func keptAnswer(_ content: Data, _ number: Int) -> KeptAnswer? {
+        guard let folder = journal?.folder, !content.isEmpty else { return nil }
+        var answer = KeptAnswer()
+        return answer.append(content, { folder.freshPart(of: number) }) ? answer : nil
+    }
+
     /// What was finished is not what was written any more: the task is as if it had not been begun, but for its time.
     func reopen(_ number: Int) {
         let changed = journal?.record(number)?.outcome?.path
@@ -241,10 +252,8 @@ final class BackgroundSession: Sendable {
         untold.withLock { _ = $0.remove(number) }
     }
 
-    /// The session is invalid: another session with its identifier has its folder from here on. Waits for what is to be written.
     func close() { journal?.close() }
 
-    /// The task's end was not heard: it is told again, to this process or another.
     func keep(_ task: URLSessionTask) {
         let number = task.taskIdentifier
         unheard.withLock { _ = $0.insert(number) }
@@ -258,11 +267,10 @@ final class BackgroundSession: Sendable {
         }
         return numbers.sorted().compactMap { number in
             guard let record = journal?.record(number), record.state == .finished else { return nil }
-            return (BackgroundRestoration.task(record, session), record)
+            return (BackgroundRestoration.task(record, session, folder), record)
         }
     }
 
-    /// Everything about the task has been told. True if all that an earlier process had left has been.
     func told(_ task: URLSessionTask) -> Bool {
         let number = task.taskIdentifier
         answers.withLock { $0.removeValue(forKey: number) }?.drop()

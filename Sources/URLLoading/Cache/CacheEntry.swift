@@ -22,7 +22,7 @@ struct CacheEntry {
     }
 
     init(ofClass policy: URLCache.StoragePolicy, limit: Int) {
-        (storage, received, ofClass) = (.everywhere, Transaction.now, policy)
+        (storage, received, ofClass) = (.everywhere, UnixTime.now, policy)
         self.limit = limit
     }
 

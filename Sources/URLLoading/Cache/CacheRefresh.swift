@@ -3,25 +3,35 @@ internal import HTTP1
 internal import HTTPEngine
 internal import HTTPSemantics
 
-/// A request that no task waits for: it brings a stored answer up to date that has been served stale meanwhile (RFC 5861 §3).
+/// A request that no task waits for: it brings a stored answer up to date that has been served stale meanwhile (RFC
+/// 5861 §3).
 final class CacheRefresh: ExchangeDelegate {
     private let cached: CachedURLResponse
     private let cache: URLCache
     private let key: CacheKey
     private let fields: HTTPFields
     private let url: URL
-    private let sent = Transaction.now
+    private let vary: VaryRule
+    private let sent = UnixTime.now
     /// Kept beyond its callback: without its parser's scratch.
     private var head: ResponseHead?
     private var content = Data()
     private var isTooLarge = false
 
-    init(_ cached: CachedURLResponse, _ cache: URLCache, _ key: CacheKey, _ fields: HTTPFields, _ url: URL) {
+    init(
+        _ cached: CachedURLResponse,
+        _ cache: URLCache,
+        _ key: CacheKey,
+        _ fields: HTTPFields,
+        _ url: URL,
+        _ vary: VaryRule
+    ) {
         self.cached = cached
         self.cache = cache
         self.key = key
         self.fields = fields
         self.url = url
+        self.vary = vary
     }
 
     func exchange(_ id: ExchangeID, didReceive head: ResponseHead) {
@@ -37,7 +47,7 @@ final class CacheRefresh: ExchangeDelegate {
 
     func exchange(_ id: ExchangeID, didFinish outcome: Outcome, report: ExchangeReport) {
         guard case .completed = outcome, let head, let stored = cached.exchange else { return }
-        let now = Transaction.now
+        let now = UnixTime.now
         guard head.status != 304 else {
             let fresh = CacheValidation.freshened(stored, by: head.fields, requested: sent, received: now)
             if let fresh { cache.keep(cached.updated(fresh), for: key) }
@@ -56,7 +66,8 @@ final class CacheRefresh: ExchangeDelegate {
             storage: permitted,
             request: fields,
             requested: sent,
-            received: now
+            received: now,
+            vary: vary
         )
         cache.keep(entry, for: key)
     }

@@ -10,13 +10,15 @@ extension CachedURLResponse {
     ///   - request: the fields as they were sent, for comparison.
     ///   - requested: when the request went out.
     ///   - received: when the response's head came.
+    ///   - vary: how the users of stored answers are told apart.
     convenience init(
         _ response: HTTPURLResponse,
         data: Data,
         storage: CacheStorage,
         request: HTTPFields,
         requested: Int64,
-        received: Int64
+        received: Int64,
+        vary: VaryRule
     ) {
         let fields = response.fields.list
         let policy: URLCache.StoragePolicy =
@@ -30,7 +32,7 @@ extension CachedURLResponse {
             data: data,
             userInfo: nil,
             storagePolicy: policy,
-            record: VaryRule.record(of: request, varying: fields, requested: requested, received: received)
+            record: vary.record(of: request, varying: fields, requested: requested, received: received)
         )
     }
 

@@ -2,8 +2,8 @@ public import Foundation
 internal import HTTP1
 internal import HTTPSemantics
 
-/// A response with its content, as a cache keeps it. Never changed, so any thread may read it; what lies in ``userInfo``
-/// is its maker's to keep thread-safe.
+/// A response with its content, as a cache keeps it. Never changed, so any thread may read it; what lies in
+/// ``userInfo`` is its maker's to keep thread-safe.
 open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {
     private let kept: URLResponse
     private let content: Data
@@ -26,6 +26,11 @@ open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {
         self.record = record
     }
 
+    /// A response that a cache may write to disk, without notes.
+    ///
+    /// - Parameters:
+    ///   - response: the head.
+    ///   - data: the content.
     public init(response: URLResponse, data: Data) {
         kept = response
         content = data
@@ -34,8 +39,12 @@ open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {
         record = nil
     }
 
-    /// - Parameter userInfo: kept in memory as it is. A cache writes it to disk if it is made of strings, numbers, dates,
-    ///   data, and arrays and string-keyed dictionaries of those; if not, the response stays off the disk.
+    /// - Parameters:
+    ///   - response: the head.
+    ///   - data: the content.
+    ///   - userInfo: kept in memory as it is. A cache writes it to disk if it is made of strings, numbers, dates,
+    ///     data, and arrays and string-keyed dictionaries of those; if not, the response stays off the disk.
+    ///   - storagePolicy: whether a cache may write it to disk.
     public init(
         response: URLResponse,
         data: Data,
@@ -49,9 +58,13 @@ open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {
         record = nil
     }
 
+    /// The head.
     open var response: URLResponse { kept }
+    /// The content.
     open var data: Data { content }
+    /// The notes of the program that stored it; nil for none.
     open var userInfo: [AnyHashable: Any]? { notes }
+    /// Whether a cache may write it to disk.
     open var storagePolicy: URLCache.StoragePolicy { policy }
 
     /// The same with what is needed to judge it later.
@@ -66,6 +79,7 @@ open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {
     }
 
     open override func copy() -> Any { self }
+    /// Responses are never changed: the same one.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
     /// ``userInfo`` does not count: what is in it need not be comparable.

@@ -5,8 +5,8 @@ internal import TLS
 
 /// The part of a cache that is on disk: a directory with one file an entry, named by the key's digest.
 ///
-/// Files appear and go whole, so any number of processes may share the directory; each reads its index anew when another
-/// has changed it. Everything but ``holds(_:isExact:)`` may block for the disk. Any thread.
+/// Files appear and go whole, so any number of processes may share the directory; each reads its index anew when
+/// another has changed it. Everything but ``holds(_:isExact:)`` may block for the disk. Any thread.
 final class DiskCache: Sendable {
     let directory: String
     private let state: Mutex<State>
@@ -61,8 +61,8 @@ final class DiskCache: Sendable {
         case maybe
     }
 
-    /// How old a look at the directory may be for ``holds(_:isExact:)``. A system call each request costs more than another
-    /// process's answer, found a moment later, is worth.
+    /// How old a look at the directory may be for ``holds(_:isExact:)``. A system call each request costs more than
+    /// another process's answer, found a moment later, is worth.
     private static let patience: Int64 = 100_000_000
 
     /// What can be said with a look at the directory's state alone: at most a system call, and no allocation.
@@ -175,13 +175,14 @@ final class DiskCache: Sendable {
                 return state.waiting[key]
             }) {
                 write(entry, key, now)
-                if isWritten(entry, key) { return }
+                if settle(entry, key) { return }
             }
         }
     }
 
-    /// False if a newer one waits. Only now the entry leaves the memory: until the file is there, look-ups find it here.
-    private func isWritten(_ entry: CachedURLResponse, _ key: CacheKey) -> Bool {
+    /// The entry has been written. False if a newer one waits. Only now the entry leaves the memory: until the file is
+    /// there, look-ups find it here.
+    private func settle(_ entry: CachedURLResponse, _ key: CacheKey) -> Bool {
         let (isDone, isRemoved) = state.withLock { state in
             let isRemoved = state.underway == nil
             guard state.waiting[key] === entry else { return (isRemoved, isRemoved) }
@@ -260,8 +261,8 @@ final class DiskCache: Sendable {
         state.withLock { $0.index = index }
     }
 
-    /// A quick digest, to be looked up by, and 64 bits of SHA-256: it takes work to make a URL that takes another's place,
-    /// and the key in the file says whose it is.
+    /// A quick digest, to be looked up by, and 64 bits of SHA-256: it takes work to make a URL that gets the name of
+    /// another, and the key in the file tells the two apart.
     private static func name(of key: CacheKey) -> String {
         let digest = MessageDigest.sha256.hash(Array("\(key.method) \(key.url)".utf8).span) ?? []
         let rest = digest.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }

@@ -2,12 +2,12 @@ public import Foundation
 internal import HTTPSemantics
 internal import Synchronization
 
-/// Responses by request, in memory and on disk, by the rules of HTTP caching (RFC 9111) for a private cache when a session
-/// uses it, and for a program that stores by hand, as a plain store.
+/// Responses by request, in memory and on disk, by the rules of HTTP caching (RFC 9111) for a private cache when a
+/// session uses it, and for a program that stores by hand, as a plain store.
 ///
 /// - A response is found by the request's method and whole URL, query included, fragment not.
-/// - Sessions of many users may share a cache: an answer is for requests that send the same Authorization, Cookie and other secret
-///   fields as the request that brought it, unless its server says `public`. One answer a URL is kept.
+/// - Sessions of many users may share a cache: an answer is for requests that send the same Authorization, Cookie and
+///   other secret fields as the request that brought it, unless its server says `public`. One answer a URL is kept.
 /// - Sessions store responses of up to a twentieth of the capacity (that of the memory or the disk, whichever is
 ///   greater), as Darwin does; by hand anything goes that fits.
 /// - What was used last goes last. A capacity of 0 switches memory or disk off.
@@ -15,12 +15,16 @@ internal import Synchronization
 ///   damaged is as good as not there.
 ///
 /// Any thread. Calls may block for the disk; sessions make theirs where that does no harm. A subclass that overrides
-/// ``cachedResponse(for:)``, ``storeCachedResponse(_:for:)`` or ``removeCachedResponse(for:)`` is called by sessions for each
-/// load, off their loops.
+/// ``cachedResponse(for:)``, `storeCachedResponse(_:for:)` or `removeCachedResponse(for:)` is called by sessions for
+/// each load, off their loops.
 open class URLCache: NSObject, @unchecked Sendable {
-    public enum StoragePolicy: UInt, Sendable {
+    /// What a cache may do with a response.
+    @frozen public enum StoragePolicy: UInt, Sendable {
+        /// It may be kept in memory and on disk.
         case allowed
+        /// It may be kept in memory, and is not written to disk.
         case allowedInMemoryOnly
+        /// It is not kept.
         case notAllowed
     }
 
@@ -55,7 +59,10 @@ open class URLCache: NSObject, @unchecked Sendable {
 
     /// As on Darwin.
     ///
-    /// - Parameter directory: nil for that of ``shared``.
+    /// - Parameters:
+    ///   - memoryCapacity: in bytes; 0 keeps nothing in memory.
+    ///   - diskCapacity: in bytes; 0 keeps nothing on disk.
+    ///   - directory: nil for that of ``shared``.
     public convenience init(memoryCapacity: Int, diskCapacity: Int, directory: URL? = nil) {
         self.init(memoryCapacity: memoryCapacity, diskCapacity: diskCapacity, diskPath: directory?.path)
     }
@@ -68,8 +75,8 @@ open class URLCache: NSObject, @unchecked Sendable {
 
     // MARK: Responses
 
-    /// What is stored for the request's method and URL, fresh or not, whatever its cache policy and most of its fields. One
-    /// that names a user, by Authorization, Cookie or another secret field, does not find what is another user's.
+    /// What is stored for the request's method and URL, fresh or not, whatever its cache policy and most of its fields.
+    /// One that names a user, by Authorization, Cookie or another secret field, does not find what is another user's.
     open func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
         let found: CachedURLResponse? =
             switch look(for: request, isExact: true) {
@@ -90,11 +97,13 @@ open class URLCache: NSObject, @unchecked Sendable {
         if let disk, disk.capacity > 0 { disk.store(response, for: key, now: now) }
     }
 
+    /// Removes what is stored for the request's method and URL.
     open func removeCachedResponse(for request: URLRequest) {
         guard let key = CacheKey(request) else { return }
         remove(key)
     }
 
+    /// Empties the cache, on disk too.
     open func removeAllCachedResponses() {
         memory.withLock { $0.removeAll() }
         disk?.removeAll()

@@ -116,30 +116,33 @@ extension URLCache {
 }
 
 extension CachedURLResponse {
-    /// Stored by hand: the request is taken for the one that brought it, just now. One that does not identify its user is
-    /// for every user: it is for the program to say which users may have what it stores itself.
+    /// Stored by hand: the request is taken for the one that brought it, just now. One that does not identify its user
+    /// is for every user: it is for the program to say which users may have what it stores itself.
     func stored(for request: URLRequest, at time: Date) -> CachedURLResponse {
         let asked = request.values.fields ?? HTTPFields()
-        var record = record(of: asked, at: time)
-        record.isForAnyone = record.isForAnyone || !VaryRule.identifies(asked)
+        var record = record(of: asked, at: time, .usual)
+        record.isForAnyone = record.isForAnyone || !VaryRule.usual.identifies(asked)
         return with(record)
     }
 
     /// An answer of a `URLProtocol` class's, to a request with these fields.
-    func answered(_ asked: HTTPFields, at time: Date) -> CachedURLResponse { with(record(of: asked, at: time)) }
-
-    private func record(of asked: HTTPFields, at time: Date) -> CacheRecord {
-        let seconds = Int64(exactly: time.timeIntervalSince1970.rounded(.down)) ?? 0
-        let fields = (response as? HTTPURLResponse)?.fields.list ?? HTTPFields()
-        return VaryRule.record(of: asked, varying: fields, requested: seconds, received: seconds)
+    func answered(_ asked: HTTPFields, at time: Date, _ vary: VaryRule) -> CachedURLResponse {
+        with(record(of: asked, at: time, vary))
     }
 
-    /// Whether a request with these fields comes from the user whose answer this is; anyone's is everyone's.
-    func isFor(_ asked: HTTPFields) -> Bool { record.map { VaryRule.isSameAsker($0, asked) } ?? true }
+    private func record(of asked: HTTPFields, at time: Date, _ vary: VaryRule) -> CacheRecord {
+        let seconds = Int64(exactly: time.timeIntervalSince1970.rounded(.down)) ?? 0
+        let fields = (response as? HTTPURLResponse)?.fields.list ?? HTTPFields()
+        return vary.record(of: asked, varying: fields, requested: seconds, received: seconds)
+    }
 
-    /// Itself, unless the request says that another user asks than the one whose answer this is.
+    /// Whether the user with these request fields may have this answer: the one that it was sent to, or any user where
+    /// it is for all.
+    func isFor(_ asked: HTTPFields, _ vary: VaryRule) -> Bool { record.map { vary.isSameAsker($0, asked) } ?? true }
+
+    /// This response; nil if the request names another user than the one that it was sent to.
     func unlessForeign(to asked: HTTPFields?) -> CachedURLResponse? {
-        guard let record, let asked, VaryRule.isForeign(record, to: asked) else { return self }
+        guard let record, let asked, VaryRule.usual.isForeign(record, to: asked) else { return self }
         return nil
     }
 }

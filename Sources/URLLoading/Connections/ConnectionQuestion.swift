@@ -1,8 +1,8 @@
 internal import Foundation
 internal import HTTPEngine
 
-/// What a handshake asks of a session's user, about the server's certificate or one of ours: the session's delegate is asked, or else that
-/// of a task which waits for the server. With neither, default handling counts.
+/// What a handshake asks a session's user: about the server's certificate, or for one of ours. The session's delegate
+/// is asked, or else that of a task that waits for the server. Without either, default handling counts.
 enum ConnectionQuestion {
     typealias Reply = (disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?)
 
@@ -37,14 +37,31 @@ enum ConnectionQuestion {
         }
     }
 
-    /// The session has no delegate, or one without such a method: the task's is asked.
+    /// Asks the task's delegate: the session has none, or one without such a method.
     private static func askTask(
         _ session: URLSession,
         _ origin: Origin,
         _ challenge: URLAuthenticationChallenge,
         _ reply: Answer<Reply>
     ) {
-        guard let asked = session.task(waitingFor: origin) else { return reply.give((.performDefaultHandling, nil)) }
+        guard let asked = task(of: session, waitingFor: origin) else {
+            return reply.give((.performDefaultHandling, nil))
+        }
         asked.delegate.urlSession(session, task: asked.task, didReceive: challenge) { reply.give(($0, $1)) }
+    }
+
+    /// A task that may be waiting for this server, and the delegate to ask for it: the first by number, of those that
+    /// run if there are any.
+    private static func task(
+        of session: URLSession,
+        waitingFor origin: Origin
+    ) -> (task: URLSessionTask, delegate: any URLSessionTaskDelegate)? {
+        let waiting = session.current.filter { task in
+            if let stream = task as? URLSessionStreamTask { return stream.place?.isPlace(of: origin) == true }
+            guard let url = task.currentRequest?.url, let place = try? URLText.http(url) else { return false }
+            return place.origin == origin && task.response == nil
+        }
+        let asked = waiting.compactMap { task in session.delegate(of: task).map { (task: task, delegate: $0) } }
+        return asked.first { $0.task.state == .running } ?? asked.first
     }
 }

@@ -2,8 +2,9 @@ internal import Foundation
 internal import HTTPEngine
 internal import TLS
 
-/// A server's wish to see a client certificate as a challenge to the session's delegate, or to that of the task that waits for
-/// the server. Default handling shows the identity that the session's credential storage has for the server, if it has one.
+/// Puts a server's request for a client certificate to the session's delegate, as a challenge, or to that of the task
+/// that waits for the server. Default handling shows the identity that the session's credential storage has for the
+/// server, if it has one.
 enum IdentityQuestion {
     static func choice(of session: URLSession) -> SessionSecurity.Choice {
         { [weak session] request, origin, answer in
@@ -45,10 +46,10 @@ enum IdentityQuestion {
     }
 
     private static func stored(for origin: Origin, _ session: URLSession) -> URLCredential? {
-        session.credentialStorage?.defaultCredential(for: URLProtectionSpace(space(of: origin)))
+        session.ownConfiguration.urlCredentialStorage?.defaultCredential(for: URLProtectionSpace(space(of: origin)))
     }
 
-    /// Without an identity the server is shown nothing, and says itself what it thinks of that.
+    /// Without an identity the server is shown none, and decides by itself whether it goes on.
     private static func show(_ credential: URLCredential?) -> IdentityAnswer {
         do throws(URLClientIdentity.Unusable) {
             return try credential?.value.tlsIdentity().map { .show($0) } ?? .configured

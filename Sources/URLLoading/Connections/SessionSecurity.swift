@@ -3,7 +3,8 @@ internal import HTTPEngine
 internal import Synchronization
 internal import TLS
 
-/// What a session knows of certificates: the context its connections share, and whom to ask about servers.
+/// What a session knows of certificates: the context that its connections share, and how its user is asked about
+/// servers.
 final class SessionSecurity: TrustEvaluator {
     /// Asks the session's user about a server; on the loop.
     typealias Judge = @Sendable (PeerTrust, Origin, @escaping @Sendable (TrustVerdict) -> Void) -> Void
@@ -13,12 +14,12 @@ final class SessionSecurity: TrustEvaluator {
 
     private let configuration: TLSConfiguration
     private let isShared: Bool
-    /// Nil once the session is invalid: the built-in verdict counts.
+    /// Nil before the session's first context, and once the session is invalid: the built-in verdict counts.
     private let judge = Mutex<Judge?>(nil)
     private let choice = Mutex<Choice?>(nil)
     private let shown = Mutex<[Origin: [UInt8]]>([:])
 
-    /// - Parameter hasDelegate: the session itself, not a task of its.
+    /// - Parameter hasDelegate: whether the session itself has one; a task's own does not count.
     init(_ settings: SessionSettings, hasDelegate: Bool) {
         let (minimum, maximum) = (settings.minimumVersion, settings.maximumVersion)
         var configuration = SessionSecurity.asking
@@ -28,12 +29,18 @@ final class SessionSecurity: TrustEvaluator {
         isShared = !hasDelegate && minimum == .v1_2 && maximum == .v1_3 && !settings.allowsLegacyAlgorithms
     }
 
+    /// The session is invalid: the built-in verdict counts.
+    func askNoSession() {
+        setJudge(nil)
+        setChoice(nil)
+    }
+
     func setJudge(_ judge: Judge?) { self.judge.withLock { $0 = judge } }
     func setChoice(_ choice: Choice?) { self.choice.withLock { $0 = choice } }
 
-    /// One for all sessions that want nothing of their own: a ticket is offered by whom the same server is trusted, and shown
-    /// the same identity. A session with a delegate has its own, so that nothing links its connections with those of others.
-    /// Fails where the versions asked for exclude each other.
+    /// One context serves all sessions that want nothing of their own: they trust the same servers and show the same
+    /// identity, and so may share tickets. A session with a delegate has its own, so that nothing links its connections
+    /// with those of others. Fails where the versions asked for exclude each other.
     func context() throws(TLSError) -> TLSContext {
         isShared ? try SessionSecurity.shared.get() : try TLSContext(configuration)
     }
@@ -49,7 +56,7 @@ final class SessionSecurity: TrustEvaluator {
         return try TLSContext(configuration)
     }
 
-    /// The user is asked, be it that a task has a delegate, or the session's storage an identity.
+    /// The user is always asked: a task may have a delegate, and the session's storage an identity.
     private static var asking: TLSConfiguration {
         var configuration = TLSConfiguration()
         configuration.trustDecision = .asks

@@ -2,7 +2,8 @@ internal import Foundation
 internal import HTTPEngine
 internal import TLS
 
-/// A server's certificate as a challenge to the session's delegate, or to the delegate of the task that waits for the server.
+/// Puts a server's certificate to the session's delegate, as a challenge, or to that of the task that waits for the
+/// server.
 enum TrustQuestion {
     static func judge(of session: URLSession) -> SessionSecurity.Judge {
         { [weak session] trust, origin, answer in

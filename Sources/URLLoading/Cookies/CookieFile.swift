@@ -38,7 +38,8 @@ struct CookieFile: Sendable {
         } catch {
             throw .file(error)
         }
-        guard let entries = Self.decode(octets) else { throw .corrupt }
+        let decoded = Self.decode(octets) ?? FoundationCookieFile.decode(octets, now: CookieStore.now)
+        guard let entries = decoded else { throw .corrupt }
         return (entries, state)
     }
 
@@ -54,7 +55,8 @@ struct CookieFile: Sendable {
         (try? JSONEncoder().encode(Content(cookies: entries))).flatMap { SealedJSON.closed(Array($0)) }
     }
 
-    /// To be called with the lock held: takes a file that is ``Failure/corrupt`` out of the next one's way.
+    /// To be called with the lock held: moves a file that is ``Failure/corrupt`` away, so that the next one can be
+    /// written.
     func setAside() { StoreFile.setAside(path) }
 
     /// Where ``setAside()`` puts it.

@@ -9,8 +9,8 @@ struct CookieProperties {
         self.properties = properties
     }
 
-    /// Nil without name, value, path and a domain or an origin, with controls or a semicolon in one of them, and with an equals sign in the
-    /// name: sent, it would be another cookie, or several (RFC 6265bis §5.6).
+    /// Nil without name, value, path and a domain or an origin, with controls or a semicolon in one of them, and with
+    /// an equals sign in the name: sent, it would be another cookie, or several (RFC 6265bis §5.6).
     func cookie(now: Double) -> Cookie? {
         guard let name = string(.name), let value = string(.value), let path = string(.path),
             let domain = (string(.domain).flatMap { $0.isEmpty ? nil : $0 } ?? originURL?.host)?.lowercased(),
@@ -51,7 +51,8 @@ struct CookieProperties {
         return min(max(time, -Self.endOfTime), Self.endOfTime)
     }
 
-    /// Seconds; some thirty million years. A file has no number for infinity, and one such date would keep all cookies off the disk.
+    /// Seconds; some thirty million years. A file has no number for infinity, and one such date would keep all cookies
+    /// off the disk.
     private static let endOfTime = 1e15
 
     private var ports: [Int]? {

@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// A jar that threads share, in memory or on disk. The rules are ``CookieJar``'s and ``CookieAdmission``'s.
 ///
-/// Changes are written by a queue of its own, a tenth of a second's worth at once, and at the process's exit. What another
-/// process wrote meanwhile is taken over, ours on top of it. No code of the program's is called under the lock.
+/// Changes are written by a queue of its own, a tenth of a second's worth at once, and at the process's exit. What
+/// another process wrote meanwhile is taken over, ours on top of it. No code of the program's is called under the lock.
 final class CookieStore: Sendable {
     private struct State {
         var jar: CookieJar
@@ -41,9 +41,14 @@ final class CookieStore: Sendable {
         var isOnItsWay = false
     }
 
-    /// - Parameter file: nil for a store in memory alone.
-    init(file: CookieFile?) {
+    private let writesFirstAtOnce: Bool
+
+    /// - Parameters:
+    ///   - file: nil for a store in memory alone.
+    ///   - writesFirstAtOnce: the file is there when the program's first cookie has been set, whichever it is.
+    init(file: CookieFile?, writesFirstAtOnce: Bool = false) {
         self.file = file
+        self.writesFirstAtOnce = writesFirstAtOnce
         queue = file.map { _ in DispatchQueue(label: "uncurl.cookies") }
         state = Mutex(State(jar: CookieJar(recordsChanges: file != nil), isLoaded: file == nil))
     }
@@ -94,6 +99,22 @@ final class CookieStore: Sendable {
 
     // MARK: Changing
 
+    /// Keeps what a response's Set-Cookie fields say. Observers are told on another thread.
+    ///
+    /// - Parameter policy: the session's; the store's own counts too.
+    func store(setCookieLines lines: [String], from scope: CookieScope, document: URL?, policy: HTTPCookie.AcceptPolicy)
+    {
+        guard !lines.isEmpty else { return }
+        let now = CookieStore.now
+        let cookies = lines.prefix(Self.maximumLines).compactMap(SetCookieLine.init).map {
+            $0.cookie(from: scope, now: now)
+        }
+        if store(cookies, from: scope, document: document, policy: policy) { notifyLater() }
+    }
+
+    /// Of one response, as curl has it.
+    private static let maximumLines = 50
+
     /// What a server sent. `policy` is the asking session's; the stricter of the two counts.
     func store(_ cookies: [Cookie], from scope: CookieScope, document: URL?, policy: HTTPCookie.AcceptPolicy) -> Bool {
         let isSameSite = scope.isSameSite(as: document)
@@ -124,11 +145,15 @@ final class CookieStore: Sendable {
     /// What the program itself wants kept.
     func set(_ cookie: Cookie, created: Double) -> Bool {
         guard policy != .never else { return false }
-        return change { jar, now in
+        let isChanged = change { jar, now in
             let isChanged = jar.set(cookie, creation: created, now: now)
             jar.evict(after: cookie.domain, now: now)
             return isChanged
         }
+        // As in FoundationNetworking, the file is there with the first cookie; a file that cannot be written is not
+        // tried again for each.
+        if writesFirstAtOnce, state.withLock({ $0.fileState == nil && $0.failure == nil }) { flush() }
+        return isChanged
     }
 
     func remove(_ key: Cookie.Key) -> Bool {
@@ -200,8 +225,8 @@ final class CookieStore: Sendable {
         if !isCurrent { flush() }
     }
 
-    /// On the queue: one at a time. Reads the file if it is another than the last one seen, and writes it if anything was
-    /// changed here.
+    /// On the queue: one at a time. Reads the file if it is another than the last one seen, and writes it if anything
+    /// was changed here.
     private func exchange(_ limit: Duration) {
         guard let file else { return }
         let (isLoaded, mine, known) = state.withLock { state in
@@ -271,8 +296,8 @@ final class CookieStore: Sendable {
         try? FileHandle.standardError.write(contentsOf: Data(line.utf8))
     }
 
-    /// Neither on a loop, which observers would hold up, nor on the queue, which they may wait for. Changes that follow each
-    /// other closely are told once.
+    /// Neither on a loop, which observers would hold up, nor on the queue, which they may wait for. Changes that follow
+    /// each other closely are told once.
     func notifyLater() {
         let isNeeded = observer.withLock { observer in
             defer { observer.isOnItsWay = observer.body != nil }

@@ -1,11 +1,14 @@
 /// What ``HTTPCookie/init(properties:)`` takes and ``HTTPCookie/properties`` gives.
 public struct HTTPCookiePropertyKey: RawRepresentable, Equatable, Hashable, Sendable {
+    /// The key's name.
     public private(set) var rawValue: String
 
+    /// A key by its name.
     public init(_ rawValue: String) {
         self.rawValue = rawValue
     }
 
+    /// A key by its name.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
@@ -28,6 +31,7 @@ extension HTTPCookiePropertyKey {
     public static let secure = HTTPCookiePropertyKey(rawValue: "Secure")
     /// A Date, or a String in any form that servers use.
     public static let expires = HTTPCookiePropertyKey(rawValue: "Expires")
+    /// What the cookie is for: a `String`.
     public static let comment = HTTPCookiePropertyKey(rawValue: "Comment")
     /// A URL or a String.
     public static let commentURL = HTTPCookiePropertyKey(rawValue: "CommentURL")
@@ -47,6 +51,7 @@ extension HTTPCookiePropertyKey {
 
 /// Which loads of other sites' documents a cookie goes along with.
 public struct HTTPCookieStringPolicy: RawRepresentable, Hashable, Sendable {
+    /// The policy's name.
     public let rawValue: String
 
     public init(rawValue: String) {

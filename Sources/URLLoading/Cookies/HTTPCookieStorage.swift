@@ -1,16 +1,18 @@
 public import Foundation
 internal import HTTPEngine
 internal import HTTPSemantics
+internal import Synchronization
 
 /// Where cookies are kept. Safe on every thread.
 ///
-/// ``shared`` and those of groups are files under `XDG_DATA_HOME` (`~/.local/share` without it), in a folder named after the
-/// program: only their owner may read them, a crash leaves the old content or the new, and several processes may share one,
-/// each seeing within a second what the others keep. Cookies without a date live as long as the process. A file that is
-/// damaged, or was edited by hand, does not match the checksum in it: it holds nothing, a line on standard error says so,
-/// and the next change puts it aside for a week, under its name with `.damaged` behind it.
+/// ``shared`` and those of groups are files under `XDG_DATA_HOME` (`~/.local/share` without it), in a folder named
+/// after the program: only their owner may read them, a crash leaves the old content or the new, and several processes
+/// may share one, each seeing within a second what the others keep. Cookies without a date live as long as the process.
+/// A file that is damaged, or was edited by hand, does not match the checksum in it: it holds nothing, a line on
+/// standard error says so, and the next change puts it aside for a week, under its name with `.damaged` behind it.
 ///
-/// Kept are at most 180 cookies a domain and 3000 in all; then the expired go, and then the ones that were not used the longest.
+/// A storage keeps at most 180 cookies a domain and 3000 in all. Beyond that the expired ones go first, and then those
+/// that were not used for the longest time.
 open class HTTPCookieStorage: NSObject, @unchecked Sendable {
     let store: CookieStore
 
@@ -28,23 +30,34 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
         HTTPCookieStorage(store: CookieStore(file: nil))
     }
 
-    /// The one of this program.
-    open class var shared: HTTPCookieStorage { CookieStorages.shared }
+    private static let process = HTTPCookieStorage(
+        store: CookieStores.open(CookieStores.sharedPath, writesFirstAtOnce: true)
+    )
+    private static let groups = Mutex<[String: HTTPCookieStorage]>([:])
+
+    /// The storage of this program.
+    open class var shared: HTTPCookieStorage { process }
 
     /// The one of a group of programs: the same for the same identifier, in every process of the user.
     open class func sharedCookieStorage(forGroupContainerIdentifier identifier: String) -> HTTPCookieStorage {
-        CookieStorages.group(identifier)
+        groups.withLock { groups in
+            if let storage = groups[identifier] { return storage }
+            let path = CookieStores.path(ofGroup: identifier)
+            let storage = HTTPCookieStorage(store: CookieStores.open(path))
+            groups[identifier] = storage
+            return storage
+        }
     }
 
-    /// Says whether a domain is a public suffix, one below which strangers register names (`co.uk`, `github.io`): no one may
-    /// set a cookie for all of those. Nil, the default: by the list of publicsuffix.org, of which a snapshot is built in
-    /// (``publicSuffixVersion``); with a rule set, by that alone.
+    /// Says whether a domain is a public suffix: one below which anybody may register names (`co.uk`, `github.io`). No
+    /// server may set a cookie for a public suffix. Nil, the default: the list of publicsuffix.org decides, of which a
+    /// snapshot is built in (``publicSuffixVersion``). If a rule is set, it decides alone.
     ///
-    /// A rule is asked for domains in lower case, without dots at their ends; on any thread, so it must be quick. It is for
-    /// every storage of the process. Names of one label, like `com`, always are public suffixes.
+    /// A rule is asked for domains in lower case, without dots at their ends; on any thread, so it must be quick. It is
+    /// for every storage of the process. Names of one label, like `com`, always are public suffixes.
     ///
-    /// Two hosts are of one site (``HTTPCookie/AcceptPolicy/onlyFromMainDocumentDomain``, `SameSite`) when they share the
-    /// label before the suffix.
+    /// Two hosts are of one site (``HTTPCookie/AcceptPolicy/onlyFromMainDocumentDomain``, `SameSite`) when they share
+    /// the label before the suffix.
     public static var isPublicSuffix: (@Sendable (_ domain: String) -> Bool)? {
         get { PublicSuffixes.installedRule }
         set { PublicSuffixes.installedRule = newValue }
@@ -63,23 +76,23 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
         }
     }
 
-    /// All that have not expired, in no order.
+    /// All cookies that have not expired, in no order.
     open var cookies: [HTTPCookie]? { store.all().map(Self.cookie) }
 
-    /// All that have not expired, sorted.
+    /// All cookies that have not expired, sorted.
     open func sortedCookies(using sortOrder: [NSSortDescriptor]) -> [HTTPCookie] {
         let cookies = NSArray(array: store.all().map(Self.cookie))
         return cookies.sortedArray(using: sortOrder).compactMap { $0 as? HTTPCookie }
     }
 
-    /// Those that a request for the URL would carry, in the order it would carry them: longer paths first, then older
-    /// ones. Nil for a URL without a host.
+    /// The cookies that a request for the URL would carry, in the order of the request: longer paths first, then older
+    /// cookies. Nil for a URL without a host.
     open func cookies(for url: URL) -> [HTTPCookie]? {
         CookieScope(url).map { store.entries(for: $0, isSameSite: true).map(Self.cookie) }
     }
 
-    /// Keeps a cookie in place of the one of its name, domain and path; one that has expired only removes that. The program
-    /// is asked nothing about it but the accept policy `never`.
+    /// Keeps a cookie in place of the one of its name, domain and path; one that has expired only removes that. The
+    /// program is asked nothing about it but the accept policy `never`.
     open func setCookie(_ cookie: HTTPCookie) {
         if store.set(cookie.cookie, created: cookie.created) { tellOfChange() }
     }
@@ -99,8 +112,8 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
         setCookies(cookies, for: request?.url, mainDocumentURL: request?.mainDocumentURL)
     }
 
-    /// The cookies that the task's current request would carry, its main document considered; nil without a URL. Answers
-    /// before it returns, on the caller's thread.
+    /// The cookies that the task's current request would carry, its main document considered; nil without a URL.
+    /// Answers before it returns, on the caller's thread.
     open func getCookiesFor(_ task: URLSessionTask, completionHandler: @escaping @Sendable ([HTTPCookie]?) -> Void) {
         let request = task.currentRequest
         let scope = request?.url.flatMap { CookieScope($0) }
@@ -112,6 +125,7 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
         )
     }
 
+    /// Removes the cookie of that name, domain and path, whatever its value.
     open func deleteCookie(_ cookie: HTTPCookie) {
         if store.remove(cookie.cookie.key) { tellOfChange() }
     }
@@ -133,40 +147,13 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
         HTTPCookie(entry.cookie, created: entry.creation)
     }
 
-    // MARK: For the loader
-
-    /// The Cookie field for a request, nil where there is nothing to send, which costs no allocation.
-    func cookieHeader(for scope: CookieScope, mainDocumentURL: URL?) -> String? {
-        store.header(for: scope, document: mainDocumentURL)
-    }
-
-    /// Keeps what a response's Set-Cookie fields say. Observers are told on another thread.
-    ///
-    /// - Parameter policy: the session's; the storage's own counts too.
-    func store(
-        setCookieLines lines: [String],
-        from scope: CookieScope,
-        mainDocumentURL: URL?,
-        policy: HTTPCookie.AcceptPolicy
-    ) {
-        guard !lines.isEmpty else { return }
-        let now = CookieStore.now
-        let cookies = lines.prefix(Self.maximumLines).compactMap(SetCookieLine.init).map {
-            $0.cookie(from: scope, now: now)
-        }
-        if store.store(cookies, from: scope, document: mainDocumentURL, policy: policy) { store.notifyLater() }
-    }
-
-    /// Of one response, as curl has it.
-    private static let maximumLines = 50
-
     /// Writes to disk what is not there yet, and returns once it is.
     func flush() { store.flush() }
 }
 
 extension Notification.Name {
-    /// The cookies of the storage in `object` are others now. Posted on the thread of the change, or on one of the storage's
-    /// own for what came from the network or another process.
+    /// The cookies of the storage in `object` are others now. Posted on the thread of the change, or on one of the
+    /// storage's own for what came from the network or another process.
     public static let NSHTTPCookieManagerCookiesChanged = Notification.Name(
         rawValue: "NSHTTPCookieManagerCookiesChangedNotification"
     )

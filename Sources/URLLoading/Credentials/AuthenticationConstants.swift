@@ -21,21 +21,28 @@ public let NSURLAuthenticationMethodServerTrust: String = "NSURLAuthenticationMe
 
 // The values of ``URLProtectionSpace/protocol``; a URL's scheme stands for the same.
 
+/// The protocol of a server that is asked by http.
 public let NSURLProtectionSpaceHTTP: String = "NSURLProtectionSpaceHTTP"
+/// The protocol of a server that is asked by https.
 public let NSURLProtectionSpaceHTTPS: String = "NSURLProtectionSpaceHTTPS"
+/// The protocol of an FTP server. Nothing here speaks it.
 @available(*, deprecated, message: "URLLoading does not speak FTP.")
 public let NSURLProtectionSpaceFTP: String = "NSURLProtectionSpaceFTP"
 
 // The values of ``URLProtectionSpace/proxyType``.
 
+/// A proxy for http URLs.
 public let NSURLProtectionSpaceHTTPProxy: String = "NSURLProtectionSpaceHTTPProxy"
+/// A proxy for https URLs.
 public let NSURLProtectionSpaceHTTPSProxy: String = "NSURLProtectionSpaceHTTPSProxy"
+/// A proxy for FTP. Nothing here speaks it.
 @available(*, deprecated, message: "URLLoading does not speak FTP.")
 public let NSURLProtectionSpaceFTPProxy: String = "NSURLProtectionSpaceFTPProxy"
+/// A SOCKS proxy.
 public let NSURLProtectionSpaceSOCKSProxy: String = "NSURLProtectionSpaceSOCKSProxy"
 
-/// An option of ``URLCredentialStorage/remove(_:for:options:)``: true removes a credential from other devices too. There
-/// are none here.
+/// An option of ``URLCredentialStorage/remove(_:for:options:)``: true removes a credential from other devices too.
+/// There are none here.
 public let NSURLCredentialStorageRemoveSynchronizableCredentials: String =
     "NSURLCredentialStorageRemoveSynchronizableCredentials"
 

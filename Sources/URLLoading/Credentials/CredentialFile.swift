@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// The permanent credentials of a program, on disk: ``SealedJSON``, readable by its owner alone. **Passwords stand in it as they
-/// are**; a program that wants them encrypted keeps them itself.
+/// The permanent credentials of a program, on disk: ``SealedJSON``, readable by its owner alone. **Passwords stand in
+/// it as they are**; a program that wants them encrypted keeps them itself.
 ///
 /// Any number of processes may share it: each change is made to what the file then holds, under a lock, and the file is
 /// replaced whole.
@@ -65,7 +65,9 @@ struct CredentialFile: Sendable {
                 proof: .password(user: row.user, password: row.password),
                 persistence: .permanent
             )
-            _ = row.isDefault ? table.setDefault(credential, for: row.space) : table.set(credential, for: row.space)
+            _ =
+                row.isDefault
+                ? table.setDefault(credential, for: row.space) : table.set(credential, for: row.space, isFirst: false)
         }
         return table
     }
@@ -90,7 +92,8 @@ struct CredentialFile: Sendable {
     /// A lock is held for one writing, some milliseconds; longer only by a stopped process.
     private static let lockLimit = Duration.seconds(1)
 
-    /// Makes a change to what the file holds, and gives that back. A file that is damaged holds nothing and is put aside. Blocks while another process does the same, a second at most.
+    /// Makes a change to what the file holds, and gives that back. A file that is damaged holds nothing and is put
+    /// aside. Blocks while another process does the same, a second at most.
     ///
     /// - Throws: what the disk says: it may be full, or read-only. EBUSY: another process holds the lock.
     func update(_ change: (inout CredentialTable) -> Void) throws(StoreFile.Fault) -> CredentialTable {

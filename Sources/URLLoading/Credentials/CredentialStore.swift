@@ -60,8 +60,10 @@ struct CredentialStore: Sendable {
 
     /// - Returns: whether anything changed.
     mutating func set(_ credential: Credential, for space: ProtectionSpaceValues, isDefault: Bool) -> Bool {
-        change(keeping: credential.persistence == .permanent && credential.user != nil) { table in
-            isDefault ? table.setDefault(credential, for: space) : table.set(credential, for: space)
+        let isFirst = credentials(for: space) == nil
+        return change(keeping: credential.persistence == .permanent && credential.user != nil) { table in
+            isDefault
+                ? table.setDefault(credential, for: space) : table.set(credential, for: space, isFirst: isFirst)
         }
     }
 

@@ -7,18 +7,10 @@ struct CredentialTable: Equatable, Sendable {
 
     func credentials(for space: ProtectionSpaceValues) -> [String: Credential]? { spaces[space] }
 
-    /// The one that was set as default; without such, the only one of the space. Of several without a default none
-    /// is chosen. A space without any falls back on what was stored for the same one with the default method.
+    /// The one that was set as default, or else was the first of its space; nil once that one has been removed. A space
+    /// without a default falls back on what was stored for the same one with the default method.
     func defaultCredential(for space: ProtectionSpaceValues) -> Credential? {
-        if let found = exactDefault(for: space) { return found }
-        let general = space.forDefaultMethod
-        return Self.passwordMethods.contains(space.method) ? exactDefault(for: general) : nil
-    }
-
-    private func exactDefault(for space: ProtectionSpaceValues) -> Credential? {
-        if let chosen = defaults[space] { return chosen }
-        guard let all = spaces[space], all.count == 1 else { return nil }
-        return all.first?.value
+        defaults[space] ?? (Self.passwordMethods.contains(space.method) ? defaults[space.forDefaultMethod] : nil)
     }
 
     /// The methods that the default method stands for.
@@ -26,18 +18,19 @@ struct CredentialTable: Equatable, Sendable {
         NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest,
     ]
 
+    /// - Parameter isFirst: no other is known for the space; it becomes the default.
     /// - Returns: whether anything changed.
-    mutating func set(_ credential: Credential, for space: ProtectionSpaceValues) -> Bool {
+    mutating func set(_ credential: Credential, for space: ProtectionSpaceValues, isFirst: Bool) -> Bool {
         guard credential.isStorable, spaces[space]?[credential.name] != credential else { return false }
         spaces[space, default: [:]][credential.name] = credential
         // The default follows what its user's credential has become.
-        if defaults[space]?.name == credential.name { defaults[space] = credential }
+        if isFirst || defaults[space]?.name == credential.name { defaults[space] = credential }
         return true
     }
 
     mutating func setDefault(_ credential: Credential, for space: ProtectionSpaceValues) -> Bool {
         guard credential.isStorable else { return false }
-        let isNew = set(credential, for: space)
+        let isNew = set(credential, for: space, isFirst: false)
         guard defaults[space] != credential else { return isNew }
         defaults[space] = credential
         return true

@@ -16,7 +16,7 @@ struct ProtectionSpaceValues: Sendable {
     let method: String
     /// What a ``NSURLAuthenticationMethodServerTrust`` challenge is about. Not part of what the space is.
     var trust: URLServerTrust?
-    /// Whom a server takes client certificates from: names in DER. Not part of what the space is.
+    /// The authorities of which the server takes client certificates: names in DER. Not part of what the space is.
     var distinguishedNames: [Data]?
 
     init(host: String, port: Int, side: Side, realm: String?, method: String?) {
@@ -24,8 +24,15 @@ struct ProtectionSpaceValues: Sendable {
         self.port = port
         self.side = side
         self.realm = realm
-        self.method = method ?? NSURLAuthenticationMethodDefault
+        self.method = method.flatMap { Self.methods.contains($0) ? $0 : nil } ?? NSURLAuthenticationMethodDefault
     }
+
+    /// Any other is the default method.
+    private static let methods: Set<String> = [
+        NSURLAuthenticationMethodDefault, NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest,
+        NSURLAuthenticationMethodHTMLForm, NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate,
+        NSURLAuthenticationMethodClientCertificate, NSURLAuthenticationMethodServerTrust,
+    ]
 
     var isProxy: Bool {
         switch side {

@@ -23,7 +23,9 @@ public final class URLClientIdentity: Sendable {
         }
     }
 
-    /// - Parameter pkcs12: a PKCS #12 file (RFC 7292): the ending is mostly `.p12` or `.pfx`.
+    /// - Parameters:
+    ///   - pkcs12: a PKCS #12 file (RFC 7292): the ending is mostly `.p12` or `.pfx`.
+    ///   - password: nil for a file without one.
     public init(pkcs12: Data, password: String?) throws {
         identity = try Self.make { () throws(IdentityError) in
             try ClientIdentity(pkcs12: Array(pkcs12), password: password)
@@ -40,8 +42,9 @@ public final class URLClientIdentity: Sendable {
     /// In DER, the identity's own first.
     public var certificates: [Data] { identity.chain.map { Data($0.der) } }
 
-    /// Why an identity cannot be shown to anybody.
+    /// Why an identity cannot be used.
     public struct Unusable: Error, Hashable, Sendable, CustomStringConvertible {
+        /// What is wrong, in words.
         public let description: String
     }
 
@@ -69,9 +72,11 @@ extension URLClientIdentity: Hashable {
     public static func == (left: URLClientIdentity, right: URLClientIdentity) -> Bool {
         left.identity == right.identity
     }
+    /// Hashes the certificates.
     public func hash(into hasher: inout Hasher) { hasher.combine(identity) }
 }
 
 extension URLClientIdentity.Unusable: LocalizedError {
+    /// The same as ``description``.
     public var errorDescription: String? { description }
 }

@@ -5,7 +5,7 @@ internal import TLS
 /// trusted. Never changed; any thread.
 open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     /// How long a credential is kept.
-    public enum Persistence: UInt, Sendable {
+    @frozen public enum Persistence: UInt, Sendable {
         /// Used once, never stored.
         case none
         /// Kept in memory.
@@ -18,6 +18,7 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
             deprecated,
             message: "There is no synchronized storage on Linux: such credentials are not stored."
         )
+        /// As `permanent`: there is nothing here to synchronize with.
         case synchronizable
     }
 
@@ -27,14 +28,18 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
         self.value = value
     }
 
+    /// A user name and a password.
     public init(user: String, password: String, persistence: URLCredential.Persistence) {
         value = Credential(proof: .password(user: user, password: password), persistence: persistence)
     }
 
     /// A client certificate, for ``NSURLAuthenticationMethodClientCertificate``.
     ///
-    /// - Parameter certificates: in DER, sent after the identity's own instead of those it came with; nil sends those.
-    ///   What is no certificate makes the handshake fail, with the reason.
+    /// - Parameters:
+    ///   - identity: a certificate with its key.
+    ///   - certificates: in DER, sent after the identity's own instead of those it came with; nil sends those.
+    ///     What is no certificate makes the handshake fail, with the reason.
+    ///   - persistence: how long a storage keeps it.
     public init(
         identity: URLClientIdentity,
         certificates: [Data]? = nil,
@@ -49,6 +54,7 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
         value = Credential(proof: .trust(trust), persistence: .none)
     }
 
+    /// How long a storage keeps it.
     open var persistence: URLCredential.Persistence { value.persistence }
 
     /// Nil unless made with a name and a password.
@@ -57,6 +63,7 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
     /// Nil unless made with a name and a password.
     open var password: String? { value.password }
 
+    /// Whether there is a password, be it an empty one.
     open var hasPassword: Bool { value.password != nil }
 
     /// Nil unless made with one.
@@ -66,6 +73,7 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
     open var certificates: [Data] { value.intermediates }
 
     open override func copy() -> Any { self }
+    /// Credentials are never changed: the same one.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
     open override func isEqual(_ object: Any?) -> Bool {
@@ -76,6 +84,7 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
 
     // MARK: Archives
 
+    /// Always true.
     public static var supportsSecureCoding: Bool { true }
 
     /// Nil unless the archive is keyed and holds a name and a password.

@@ -4,10 +4,10 @@ internal import Synchronization
 /// Credentials by protection space. Any thread; notifications are posted on the caller's, with no lock held.
 ///
 /// ``shared`` keeps permanent credentials in `$XDG_DATA_HOME/<program>/credentials.json` (mode 0600, passwords as they
-/// are), where other processes of the program find them; setting or removing one of those blocks for a disk write. Every
-/// other storage, and that of ephemeral sessions, writes nothing. A file that is damaged, or was edited by hand, does not match the
-/// checksum in it: it holds nothing, a line on standard error says so, and the next change puts it aside for a week, as
-/// `credentials.json.damaged`.
+/// are), where other processes of the program find them; setting or removing one of those blocks for a disk write.
+/// Every other storage, and that of ephemeral sessions, writes nothing. A file that is damaged, or was edited by hand,
+/// does not match the checksum in it: it holds nothing, a line on standard error says so, and the next change puts it
+/// aside for a week, as `credentials.json.damaged`.
 open class URLCredentialStorage: NSObject, @unchecked Sendable {
     private let store: Mutex<CredentialStore>
 
@@ -15,6 +15,7 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {
         file: CredentialFile(path: StoreDirectories.data + "/credentials.json")
     )
 
+    /// The one of the program, with a file for permanent credentials.
     open class var shared: URLCredentialStorage { process }
 
     /// One that keeps everything in memory.
@@ -58,8 +59,8 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {
         change { $0.remove(credential.value, for: space.space) }
     }
 
-    /// The one set as default, else the only one there is. What was stored for ``NSURLAuthenticationMethodDefault`` answers
-    /// for Basic and Digest, too.
+    /// The one set as default, else the only one there is. What was stored for ``NSURLAuthenticationMethodDefault``
+    /// answers for Basic and Digest, too.
     open func defaultCredential(for space: URLProtectionSpace) -> URLCredential? {
         store.withLock { $0.defaultCredential(for: space.space) }.map(URLCredential.init)
     }
@@ -77,6 +78,7 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {
 
 // What a subclass that keeps credentials elsewhere is asked by a session: here the answer comes at once.
 extension URLCredentialStorage {
+    /// Those of ``credentials(for:)``, before this returns.
     public func getCredentials(
         for protectionSpace: URLProtectionSpace,
         task: URLSessionTask,
@@ -85,10 +87,12 @@ extension URLCredentialStorage {
         completionHandler(credentials(for: protectionSpace))
     }
 
+    /// The same as ``set(_:for:)``.
     public func set(_ credential: URLCredential, for protectionSpace: URLProtectionSpace, task: URLSessionTask) {
         set(credential, for: protectionSpace)
     }
 
+    /// The same as ``remove(_:for:options:)``.
     public func remove(
         _ credential: URLCredential,
         for protectionSpace: URLProtectionSpace,
@@ -98,6 +102,7 @@ extension URLCredentialStorage {
         remove(credential, for: protectionSpace, options: options)
     }
 
+    /// That of ``defaultCredential(for:)``, before this returns.
     public func getDefaultCredential(
         for space: URLProtectionSpace,
         task: URLSessionTask,
@@ -106,6 +111,7 @@ extension URLCredentialStorage {
         completionHandler(defaultCredential(for: space))
     }
 
+    /// The same as ``setDefaultCredential(_:for:)``.
     public func setDefaultCredential(
         _ credential: URLCredential,
         for protectionSpace: URLProtectionSpace,

@@ -1,7 +1,7 @@
 public import Foundation
 
-/// A part of a server, or of a proxy, that asks for a credential: host, port, protocol, realm and method. Equal ones are
-/// the same space; the case of the host does not matter. Never changed; any thread.
+/// A part of a server, or of a proxy, that asks for a credential: host, port, protocol, realm and method. Equal ones
+/// are the same space; the case of the host does not matter. Never changed; any thread.
 open class URLProtectionSpace: NSObject, NSCopying, @unchecked Sendable {
     let space: ProtectionSpaceValues
 
@@ -10,7 +10,10 @@ open class URLProtectionSpace: NSObject, NSCopying, @unchecked Sendable {
     }
 
     /// - Parameters:
+    ///   - host: of the server.
+    ///   - port: of the server.
     ///   - protocol: a URL's scheme, or ``NSURLProtectionSpaceHTTP`` and its like.
+    ///   - realm: nil where the challenge names none.
     ///   - authenticationMethod: nil for ``NSURLAuthenticationMethodDefault``.
     public init(host: String, port: Int, protocol: String?, realm: String?, authenticationMethod: String?) {
         space = ProtectionSpaceValues(
@@ -23,7 +26,10 @@ open class URLProtectionSpace: NSObject, NSCopying, @unchecked Sendable {
     }
 
     /// - Parameters:
+    ///   - host: of the proxy.
+    ///   - port: of the proxy.
     ///   - type: ``NSURLProtectionSpaceHTTPProxy`` and its like.
+    ///   - realm: nil where the challenge names none.
     ///   - authenticationMethod: nil for ``NSURLAuthenticationMethodDefault``.
     public init(proxyHost host: String, port: Int, type: String?, realm: String?, authenticationMethod: String?) {
         space = ProtectionSpaceValues(
@@ -35,6 +41,7 @@ open class URLProtectionSpace: NSObject, NSCopying, @unchecked Sendable {
         )
     }
 
+    /// The name or address of the server or proxy.
     open var host: String { space.host }
 
     /// 0 if none was given.
@@ -61,6 +68,7 @@ open class URLProtectionSpace: NSObject, NSCopying, @unchecked Sendable {
     /// What an HTTP server calls this part of it (RFC 9110 §11.5).
     open var realm: String? { space.realm }
 
+    /// How credentials are shown: ``NSURLAuthenticationMethodHTTPBasic`` and its like.
     open var authenticationMethod: String { space.method }
 
     /// Whether a password travels encrypted: over TLS.
@@ -70,6 +78,7 @@ open class URLProtectionSpace: NSObject, NSCopying, @unchecked Sendable {
     open var serverTrust: URLServerTrust? { space.trust }
 
     open override func copy() -> Any { self }
+    /// Protection spaces are never changed: the same one.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
     open override func isEqual(_ object: Any?) -> Bool {

@@ -1,8 +1,8 @@
 public import Foundation
 package import TLS
 
-/// What a server showed to prove its identity, and what is to be thought of it: Linux's stand-in for `SecTrust`. Comes with
-/// the protection space of an ``NSURLAuthenticationMethodServerTrust`` challenge. Never changed; any thread.
+/// What a server showed to prove its identity, and what is to be thought of it: Linux's stand-in for `SecTrust`. Comes
+/// with the protection space of an ``NSURLAuthenticationMethodServerTrust`` challenge. Never changed; any thread.
 public final class URLServerTrust: Sendable {
     package let trust: PeerTrust
 
@@ -62,22 +62,7 @@ public final class URLServerTrust: Sendable {
 
     /// What a user is told of a server that is not trusted.
     static func error(_ failure: TrustFailure) -> URLError {
-        error(code(failure.reason), failure.description)
-    }
-
-    static func code(_ reason: TrustFailure.Reason) -> URLError.Code {
-        switch reason {
-        case .expired: .serverCertificateHasBadDate
-        case .notYetValid: .serverCertificateNotYetValid
-        case .selfSigned, .untrustedRoot, .unknownIssuer, .incompleteChain: .serverCertificateHasUnknownRoot
-        case .noCertificate, .outOfMemory: .secureConnectionFailed
-        case .unreadableDate, .wrongHost, .chainTooLong, .wrongPurpose, .notAnAuthority, .pathTooLong, .nameConstraints,
-            .unusableNameConstraints, .misplacedNameConstraints, .dsaKey,
-            .unknownCriticalExtension, .weakKey, .weakSignature, .badSignature, .unreadableKey, .malformed,
-            .unprofiled, .distrusted, .revoked, .revocationListMissing, .revocationListExpired,
-            .revocationListNotYetValid, .revocationListUnusable, .stapleMissing, .stapleUnusable, .pinMismatch, .other:
-            .serverCertificateUntrusted
-        }
+        error(ErrorTranslation.code(failure.reason), failure.description)
     }
 
     private static func error(_ code: URLError.Code, _ words: String) -> URLError {
@@ -96,6 +81,7 @@ extension URLServerTrust: Hashable {
         left === right || (left.trust.name == right.trust.name && left.certificates == right.certificates)
     }
 
+    /// Hashes what `==` compares.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(trust.name)
         hasher.combine(trust.certificates)

@@ -1,8 +1,8 @@
 internal import Foundation
 internal import Reactor
 
-/// A download on disk: written as it comes, under a name of its own in the temporary folder, and gone again if it is not taken.
-/// Written on one thread at a time.
+/// A download on disk, written as it comes, under a name of its own in the temporary folder. It is deleted if nothing
+/// takes it. Written on one thread at a time.
 final class DownloadFile: @unchecked Sendable {
     // `@unchecked`: written by its load on the loop, then handed over with the end.
     let url: URL
@@ -18,9 +18,9 @@ final class DownloadFile: @unchecked Sendable {
     private var ledger: SumLedger?
 
     /// - Parameters:
-    ///   - path: for a file that another process may go on with, whose ``sum`` is kept; nil for a name of its own in the temporary
-    ///     folder.
-    ///   - makeRoom: asked once where no descriptor is left: whether there is one now.
+    ///   - path: for a file that another process may go on with, whose ``sum`` is kept; nil for a name of its own in
+    ///     the temporary folder.
+    ///   - makeRoom: called once where no descriptor is left; returns whether there is one now.
     init(for source: URL?, at path: String? = nil, makingRoom makeRoom: () -> Bool = { false }) throws(URLError) {
         self.source = source
         // No UUID: Foundation reads /dev/urandom for one, and where no descriptor is left all of them are the same.
@@ -70,10 +70,10 @@ final class DownloadFile: @unchecked Sendable {
         }
     }
 
-    /// From here on what is in the file is known to a process that comes later, but for the last of it.
+    /// From here on a later process can know what is in the file, but for the last of it.
     func beginLedger(at now: Instant) { ledger = SumLedger(beside: url.path, from: written, at: now) }
 
-    /// To be called behind each write of a file with a ledger.
+    /// To be called after each write of a file with a ledger.
     func note(at now: Instant) { if let sum { ledger?.note(sum, at: now) } }
 
     func finish(keeping: Bool) {

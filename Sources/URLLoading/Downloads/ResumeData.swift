@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// What a download can go on from: where it came from, what is on disk, and by what to know that it is still the same content.
-/// Kept as a property list under the names that URLSession gave its own.
+/// What a download can go on from: its URL, what is on disk, and the validator by which the server knows whether its
+/// content is still the same. Kept as a property list under the names that URLSession gave its own.
 struct ResumeData: Sendable {
     /// What is known of the file's octets.
     enum Sum: Sendable {
@@ -84,8 +84,8 @@ struct ResumeData: Sendable {
         return try? PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0)
     }
 
-    /// Where nothing may be missing, the last byte is asked for once more: nothing at all cannot be asked for, and a server that refuses
-    /// to send it (416) would not say of what. Nil if that is all there was.
+    /// Where the file may be whole already, its last byte is asked for again: a request for nothing cannot be written,
+    /// and a server that answers 416 would not say to which content. Nil if the file has that one byte alone.
     var askable: ResumeData? {
         guard expected < 0 || received >= expected else { return self }
         var asked = self

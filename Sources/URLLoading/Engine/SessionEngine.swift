@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Foundation
+internal import HTTP1
 internal import HTTPEngine
 internal import HTTPSemantics
 internal import Reactor
@@ -11,24 +12,32 @@ final class SessionEngine {
     let settings: SessionSettings
     let batch: BatchedResumption
     let security: SessionSecurity
+    /// Of a background session.
+    let background: BackgroundSession?
     private var made: Engine?
     private var madeForHTTP: TLSContext?
     private var madeForStreams: TLSContext?
     /// In no order; each knows its index.
-    private(set) var loaders: [TaskLoader] = []
-    /// What servers have taken before, and are given unasked.
+    private var loads: [any TaskLoad] = []
+    /// Credentials that servers have taken: their next requests carry them from the start.
     var authorizations = AuthorizationMemory()
-    /// With the credentials that proxies have been given since.
+    /// The proxies, with the credentials that were given to them since.
     private(set) var proxies: ProxyConfiguration
     /// The request sent last, for the next that says the same: most programs ask one URL again and again.
     var lastPlan: RequestPlan?
 
-    init(on loop: EventLoop, _ settings: SessionSettings, _ security: SessionSecurity) {
+    init(
+        on loop: EventLoop,
+        _ settings: SessionSettings,
+        _ security: SessionSecurity,
+        _ background: BackgroundSession?
+    ) {
         self.loop = loop
         batch = BatchedResumption(on: loop)
         self.settings = settings
         proxies = settings.proxies.configuration
         self.security = security
+        self.background = background
     }
 
     /// Made when it is first needed: a session that only reads `data:` URLs has none.
@@ -40,6 +49,9 @@ final class SessionEngine {
         configuration.proxies = settings.proxies.configuration
         configuration.trustEvaluator = security
         configuration.recordsLocalAddress = true
+        if settings.acceptsLegacyResponses {
+            configuration.leniency = [.obsoleteLineFolding, .bareLF, .spaceBeforeColon, .junkBeforeStatusLine]
+        }
         let engine = Engine(
             on: loop,
             configuration: configuration,
@@ -50,21 +62,31 @@ final class SessionEngine {
         return engine
     }
 
-    /// How https servers are spoken to, made with the first that is met: OpenSSL takes milliseconds to start, which a program that only
-    /// speaks http has no use for.
-    func context() throws(TLSError) -> TLSContext {
+    /// The context for https, made for the first https server: OpenSSL takes milliseconds to start, and a program that
+    /// only speaks http does not need it.
+    func context(of session: URLSession) throws(TLSError) -> TLSContext {
         if let madeForHTTP { return madeForHTTP }
+        ask(session)
         let context = try security.context()
         madeForHTTP = context
         return context
     }
 
-    /// For streams: the session's rules about certificates, without a word on HTTP.
-    func streamContext() throws(TLSError) -> TLSContext {
+    /// The context for streams: the session's rules about certificates, without ALPN for HTTP.
+    func streamContext(of session: URLSession) throws(TLSError) -> TLSContext {
         if let madeForStreams { return madeForStreams }
+        ask(session)
         let context = try security.streamContext()
         madeForStreams = context
         return context
+    }
+
+    /// The session's user is asked about servers from here on. Before the first context is used, and not earlier: the
+    /// session is then held weakly, and every reference to a weakly held object is counted in a table apart, five times
+    /// as slowly.
+    private func ask(_ session: URLSession) {
+        security.setJudge(TrustQuestion.judge(of: session))
+        security.setChoice(IdentityQuestion.choice(of: session))
     }
 
     /// What TLS with proxies uses, where there is an https proxy.
@@ -78,7 +100,7 @@ final class SessionEngine {
     /// URLSession has no limit over all hosts; this one keeps a crawler from eating every descriptor of its process.
     private static let mostConnections = 1024
 
-    /// The proxy for that URL is told these from here on.
+    /// The proxy for that URL is given these credentials from here on.
     func use(_ credentials: Credentials, forProxyOf url: URL) {
         lastPlan = nil
         func renewed(_ proxy: Proxy?) -> Proxy? {
@@ -91,34 +113,26 @@ final class SessionEngine {
         }
     }
 
-    func add(_ loader: TaskLoader) {
-        loader.move(to: loaders.count)
-        loaders.append(loader)
-        loader.task.stage = .loading(loader)
+    func add(_ load: any TaskLoad) {
+        load.move(to: loads.count)
+        loads.append(load)
+        load.task.stage = .loading(load)
     }
 
-    func remove(_ loader: TaskLoader) {
-        loader.task.stage = .over
+    func remove(_ load: any TaskLoad) {
+        load.task.stage = .over
         // The last one takes its place.
-        let last = loaders.removeLast()
-        guard last !== loader else { return }
-        last.move(to: loader.index)
-        loaders[loader.index] = last
+        let last = loads.removeLast()
+        guard last !== load else { return }
+        last.move(to: load.index)
+        loads[load.index] = last
     }
 
-    /// What the session wants of each request's answers.
-    func answerRules(isBackground: Bool) -> AnswerMachine.Rules {
-        AnswerMachine.Rules(
-            secrets: settings.secrets,
-            waitsForConnectivity: settings.waitsForConnectivity,
-            triesAgain: isBackground,
-            reading: WebURL.read
-        )
-    }
+    var hasSeveralLoads: Bool { loads.count > 1 }
 
     /// Connections are closed; loads end as cancelled.
     func shutDown() {
-        for loader in loaders { loader.cancel() }
+        for load in loads { load.cancel(.atOnce) }
         made?.shutdown()
         made = nil
         lastPlan = nil
@@ -130,7 +144,7 @@ final class SessionEngine {
         lastPlan = nil
         authorizations.forgetAll()
         proxies = settings.proxies.configuration
-        guard loaders.isEmpty else { return }
+        guard loads.isEmpty else { return }
         made?.shutdown()
         made = nil
         (madeForHTTP, madeForStreams) = (nil, nil)
@@ -138,16 +152,14 @@ final class SessionEngine {
 
     // MARK: What answers leave
 
-    func keepCookies(of response: HTTPURLResponse, for attempt: borrowing Attempt) {
-        guard let cookies = settings.cookies, let scope = attempt.transaction?.plan.scope,
-            attempt.request.httpShouldHandleCookies
-        else { return }
+    func keepCookies(of response: HTTPURLResponse, from scope: CookieScope, to request: URLRequest) {
+        guard let cookies = settings.cookieStore, request.httpShouldHandleCookies else { return }
         let lines = response.fields.setCookieLines
         guard !lines.isEmpty else { return }
         cookies.store(
             setCookieLines: lines,
             from: scope,
-            mainDocumentURL: attempt.request.mainDocumentURL,
+            document: request.mainDocumentURL,
             policy: settings.cookiePolicy
         )
     }
@@ -160,6 +172,6 @@ final class SessionEngine {
         SessionEngine.keeping.async { storage.set(credential, for: place) }
     }
 
-    /// Where the disk is waited for, which a loop does not.
+    /// A queue for what waits for the disk, which a loop must not.
     private static let keeping = DispatchQueue(label: "URLLoading.URLCredentialStorage", qos: .utility)
 }

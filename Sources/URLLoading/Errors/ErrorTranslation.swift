@@ -3,39 +3,40 @@ internal import HTTPEngine
 internal import Reactor
 internal import TLS
 
-/// The one place where what happened below becomes a `URLError`: its code by Foundation's names, both failing-URL keys, and
-/// what really happened, in words, as the underlying error.
+/// The one place where what happened below becomes a `URLError`: its code by Foundation's names, both failing-URL keys,
+/// and what really happened, in words, as the underlying error.
 enum ErrorTranslation {
     static func error(_ error: EngineError, _ url: URL?) -> URLError {
         urlError(code(error), url, error)
     }
 
     static func urlError(_ code: URLError.Code, _ url: URL?, _ cause: any Error) -> URLError {
-        var error = urlError(code, url, "\(cause)", underlying: UnderlyingError(cause).nsError)
+        var error = urlError(code, url, underlying: UnderlyingError(cause).nsError)
         error.cause = cause
         return error
     }
 
+    /// `NSURLErrorFailingURLStringErrorKey`, which is deprecated, and still looked for.
+    private static let failingURLString = "NSErrorFailingURLStringKey"
+
     /// - Parameter reason: what happened, for people.
     static func urlError(_ code: URLError.Code, _ url: URL?, _ reason: String) -> URLError {
-        urlError(code, url, reason, underlying: UnderlyingError(reason).nsError)
+        urlError(code, url, underlying: UnderlyingError(reason).nsError)
     }
 
-    private static func urlError(
-        _ code: URLError.Code,
-        _ url: URL?,
-        _ reason: String,
-        underlying: NSError
-    ) -> URLError {
-        var info: [String: Any] = [NSLocalizedDescriptionKey: reason, NSUnderlyingErrorKey: underlying]
+    private static func urlError(_ code: URLError.Code, _ url: URL?, underlying: NSError) -> URLError {
+        var info: [String: Any] = [
+            NSLocalizedDescriptionKey: CFNetworkWords.of(code, host: url?.host), NSUnderlyingErrorKey: underlying,
+        ]
         if let url {
             info[NSURLErrorFailingURLErrorKey] = url
-            info[NSURLErrorFailingURLStringErrorKey] = url.absoluteString
+            info[failingURLString] = url.absoluteString
         }
         return URLError(code, userInfo: info)
     }
 
-    /// What a `URLProtocol` class of the user's fails with: a `URLError` gets what it lacks, any other error is the task's as it is.
+    /// What a `URLProtocol` class of the user's fails with: a `URLError` gets what it lacks, any other error is the
+    /// task's as it is.
     static func classError(_ error: any Error, _ url: URL?) -> any Error {
         (error as NSError).domain == NSURLErrorDomain ? self.error(error, url) : error
     }
@@ -46,7 +47,7 @@ enum ErrorTranslation {
         guard given.userInfo[NSURLErrorFailingURLErrorKey] == nil, let url else { return given }
         var info = given.userInfo
         info[NSURLErrorFailingURLErrorKey] = url
-        info[NSURLErrorFailingURLStringErrorKey] = url.absoluteString
+        info[failingURLString] = url.absoluteString
         return URLError(given.code, userInfo: info)
     }
 
@@ -88,7 +89,7 @@ enum ErrorTranslation {
 
     private static func code(_ error: TLSError) -> URLError.Code {
         switch error {
-        case .untrusted(let failure): URLServerTrust.code(failure.reason)
+        case .untrusted(let failure): code(failure.reason)
         case .refused: .serverCertificateUntrusted
         case .alert(let alert): code(alert)
         case .identity: .clientCertificateRejected
@@ -97,6 +98,22 @@ enum ErrorTranslation {
             .unexpectedApplicationProtocol, .protocolViolation, .tooManyKeyUpdates, .tooManyHelloRequests, .closed,
             .invalidServerName, .configuration, .outOfMemory:
             .secureConnectionFailed
+        }
+    }
+
+    /// Why a server's certificates are not trusted.
+    static func code(_ reason: TrustFailure.Reason) -> URLError.Code {
+        switch reason {
+        case .expired: .serverCertificateHasBadDate
+        case .notYetValid: .serverCertificateNotYetValid
+        case .selfSigned, .untrustedRoot, .unknownIssuer, .incompleteChain: .serverCertificateHasUnknownRoot
+        case .noCertificate, .outOfMemory: .secureConnectionFailed
+        case .unreadableDate, .wrongHost, .chainTooLong, .wrongPurpose, .notAnAuthority, .pathTooLong, .nameConstraints,
+            .unusableNameConstraints, .misplacedNameConstraints, .dsaKey,
+            .unknownCriticalExtension, .weakKey, .weakSignature, .badSignature, .unreadableKey, .malformed,
+            .unprofiled, .distrusted, .revoked, .revocationListMissing, .revocationListExpired,
+            .revocationListNotYetValid, .revocationListUnusable, .stapleMissing, .stapleUnusable, .pinMismatch, .other:
+            .serverCertificateUntrusted
         }
     }
 
@@ -132,6 +149,13 @@ extension URLError {
     }
 
     private static let causeKey = "URLLoading.cause"
+
+    /// What happened, in this module's words; nil of an error that others made.
+    package var particulars: String? {
+        guard let beneath = userInfo[NSUnderlyingErrorKey] as? NSError, beneath.domain == UnderlyingError.errorDomain
+        else { return nil }
+        return beneath.localizedDescription
+    }
 }
 
 /// What happened, as an `NSError`'s cause has to be one: ``description`` says it.

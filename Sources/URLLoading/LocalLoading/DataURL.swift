@@ -30,9 +30,28 @@ struct DataURL: Sendable {
         }
         let type = parts.isEmpty ? "" : parts.removeFirst()
         let given = parts.first { $0.lowercased().hasPrefix("charset=") }.map { String($0.dropFirst("charset=".count)) }
-        mimeType = type.contains("/") ? type.lowercased() : "text/plain"
-        // RFC 2397 §2: the default for both.
-        charset = given ?? (type.isEmpty ? "US-ASCII" : nil)
+        mimeType = DataURL.isMediaType(type) ? type.lowercased() : "text/plain"
+        // RFC 2397 §2 has US-ASCII as the default; Foundation names none.
+        charset = given
+    }
+
+    /// type-name "/" subtype-name (RFC 6838 §4.2)
+    private static func isMediaType(_ text: String) -> Bool {
+        let names = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        return names.count == 2
+            && names.allSatisfy { name in
+                (1...127).contains(name.count) && name.first.map(isLetterOrDigit) == true
+                    && name.allSatisfy { isLetterOrDigit($0) || "!#$&-^_.+".utf8.contains($0) }
+            }
+    }
+
+    private static func isLetterOrDigit(_ octet: UInt8) -> Bool {
+        switch octet {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "A")...UInt8(ascii: "Z"):
+            true
+        default: false
+        }
     }
 
     private static func unescaped(_ text: ArraySlice<UInt8>) -> [UInt8]? {

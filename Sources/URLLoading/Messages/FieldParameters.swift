@@ -19,7 +19,7 @@ struct FieldParameters {
                 parameters.append((name, Self.takeQuoted(&rest)))
                 _ = Self.take(&rest) { $0 == UInt8(ascii: ";") }
             } else {
-                parameters.append((name, Self.trimmed(Self.take(&rest) { $0 == UInt8(ascii: ";") })))
+                parameters.append((name, Self.takeUnquoted(&rest)))
             }
         }
     }
@@ -46,6 +46,22 @@ struct FieldParameters {
             octets.append(octet == UInt8(ascii: "\\") ? rest.popFirst() ?? octet : octet)
         }
         return String(decoding: octets, as: UTF8.self)
+    }
+
+    /// A backslash takes the semicolon, the quotation mark or the backslash behind it, as Foundation reads it: no token
+    /// has one.
+    private static func takeUnquoted(_ rest: inout Substring.UTF8View) -> String {
+        var octets: [UInt8] = []
+        while let octet = rest.first, octet != UInt8(ascii: ";") {
+            rest = rest.dropFirst()
+            guard octet == UInt8(ascii: "\\"), let next = rest.first, #";"\"#.utf8.contains(next) else {
+                octets.append(octet)
+                continue
+            }
+            octets.append(next)
+            rest = rest.dropFirst()
+        }
+        return trimmed(Substring(decoding: octets, as: UTF8.self).utf8)
     }
 
     private static func trimmed(_ octets: Substring.UTF8View) -> String {

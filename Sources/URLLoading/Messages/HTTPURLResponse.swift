@@ -9,7 +9,11 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
 
     /// A response of the user's own making, for caches, protocols and tests. Never nil.
     ///
-    /// - Parameter httpVersion: for source compatibility; nothing here would tell it.
+    /// - Parameters:
+    ///   - url: of the request.
+    ///   - statusCode: 100 to 999.
+    ///   - httpVersion: for source compatibility; nothing here would tell it.
+    ///   - headerFields: nil for none.
     public init?(url: URL, statusCode: Int, httpVersion: String?, headerFields: [String: String]?) {
         self.statusCode = statusCode
         let fields = ResponseFields(given: headerFields ?? [:])
@@ -46,6 +50,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
         super.init(values: values)
     }
 
+    /// Takes a keyed archive only; nil for what holds no response.
     public required init?(coder aDecoder: NSCoder) {
         guard let values = ResponseValues(coder: aDecoder), let http = values.http else { return nil }
         statusCode = http.status

@@ -6,6 +6,7 @@ open class NSMutableURLRequest: NSURLRequest {
         super.init(request)
     }
 
+    /// A GET by the cache policy of the protocol, with a time limit of 60 seconds.
     public convenience init(url: URL) {
         self.init(url: url, cachePolicy: .useProtocolCachePolicy, timeoutInterval: RequestValues.defaultTimeout)
     }
@@ -14,6 +15,7 @@ open class NSMutableURLRequest: NSURLRequest {
         super.init(url: url, cachePolicy: cachePolicy, timeoutInterval: timeoutInterval)
     }
 
+    /// As ``NSURLRequest/init(coder:)``.
     public required init?(coder aDecoder: NSCoder) {
         super.init(coder: aDecoder)
     }

@@ -2,13 +2,19 @@ internal import Foundation
 internal import HTTP1
 package import HTTPEngine
 
-/// What the room above gives a request along, and no public API of this one does. It goes with copies of the request; a task keeps
-/// what its first request had, so that no redirect, challenge or retry loses it. Never archived.
+/// What the room above gives a request along, and no public API of this one does. It goes with copies of the request; a
+/// task keeps what its first request had, so that no redirect, challenge or retry loses it. Never archived.
 extension URLRequest {
     /// Content in segments, instead of data or a stream.
     package var segments: SegmentedBody? {
         get { if case .segments(let body) = values.body { body } else { nil } }
         set { values.body = newValue.map { .segments($0) } ?? .none }
+    }
+
+    /// Whether content of a GET is sent. Without this it is refused, as Apple's `URLSession` does.
+    package var sendsContentWithGET: Bool {
+        get { values.sendsContentWithGET }
+        set { values.sendsContentWithGET = newValue }
     }
 
     /// How fast content is sent and answers are read.
@@ -48,7 +54,8 @@ package struct TransferRates: Hashable, Sendable {
     }
 }
 
-/// Content that is gone once it has been sent, and was needed again: after a redirect, a challenge or a lost connection.
+/// Content that is gone once it has been sent, and was needed again: after a redirect, a challenge or a lost
+/// connection.
 package struct ContentUsedUp: Error, Hashable, Sendable, CustomStringConvertible {
     package let description = "the content is needed again, and a stream in it can be read only once"
 }

@@ -1,6 +1,6 @@
 extension NSURLRequest {
     /// What a request says to the cache.
-    public enum CachePolicy: UInt, Sendable {
+    @frozen public enum CachePolicy: UInt, Sendable {
         /// As HTTP has it (RFC 9111): fresh responses are served from the cache, stale ones are validated.
         case useProtocolCachePolicy
         /// Neither asks the local cache nor lets its validators into the request; what comes is stored.
@@ -20,12 +20,18 @@ extension NSURLRequest {
 
     /// What a request's traffic is for. Linux has no traffic classes that a process may choose from without privileges,
     /// so this is a note to the reader of the request; ``URLSessionTask/priority`` orders requests.
-    public enum NetworkServiceType: UInt, Sendable {
+    @frozen public enum NetworkServiceType: UInt, Sendable {
+        /// Nothing is said of it.
         case `default`
+        /// Of no effect here.
         case voip
+        /// Of no effect here.
         case video
+        /// Of no effect here.
         case background
+        /// Of no effect here.
         case voice
+        /// Of no effect here.
         case networkServiceTypeCallSignaling
     }
 }

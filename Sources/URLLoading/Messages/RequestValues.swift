@@ -25,6 +25,8 @@ struct RequestValues {
     var rates: TransferRates?
     /// Nil: the session's.
     var maximumDataLength: Int?
+    /// A GET is refused with content, unless the room above has been told that it is meant.
+    var sendsContentWithGET = false
     var networkServiceType = NSURLRequest.NetworkServiceType.default
     var allowsCellularAccess = true
     var allowsExpensiveNetworkAccess = true
@@ -96,8 +98,9 @@ struct RequestValues {
         setValue(fields?[name].map { $0 + "," + value } ?? value, of: name)
     }
 
-    /// Gives these names these values instead of what they have, behind all other fields. Values of one name are joined by commas (RFC 9110 §5.3).
-    /// Leaves out what ``setValue(_:of:)`` refuses. As many names as there are cost no more for each.
+    /// Gives these names these values instead of what they have, behind all other fields. Values of one name are joined
+    /// by commas (RFC 9110 §5.3). Leaves out what ``setValue(_:of:)`` refuses. As many names as there are cost no more
+    /// for each.
     mutating func replaceFields(by given: [(name: String, value: String)]) {
         var order: [String] = []
         var values: [String: [String]] = [:]

@@ -21,11 +21,16 @@ enum SuggestedFilename {
     /// `filename*` is preferred to `filename` (RFC 6266 §4.3).
     private static func stated(_ contentDisposition: String) -> String? {
         let field = FieldParameters(contentDisposition)
-        return field["filename*"].flatMap(extended).flatMap(sanitized) ?? field["filename"].flatMap(sanitized)
+        return field["filename*"].flatMap(extended).flatMap(lastPart) ?? field["filename"].flatMap(lastPart)
     }
 
-    /// ext-value = charset "'" [ language ] "'" value-chars (RFC 8187 §3.2). UTF-8 is the one every recipient must know;
-    /// ISO-8859-1 was another until RFC 8187. nil for others, and for what breaks their rules.
+    /// Of a path, on Linux or on Windows, the last part (RFC 6266 §4.3).
+    private static func lastPart(of path: String) -> String? {
+        path.split { $0 == "/" || $0 == "\\" }.last.flatMap { sanitized(String($0)) }
+    }
+
+    /// ext-value = charset "'" [ language ] "'" value-chars (RFC 8187 §3.2). UTF-8 is the one every recipient must
+    /// know; ISO-8859-1 was another until RFC 8187. nil for others, and for what breaks their rules.
     private static func extended(_ text: String) -> String? {
         let parts = text.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, let octets = percentDecoded(parts[2]) else { return nil }
@@ -86,8 +91,9 @@ enum SuggestedFilename {
         return start(of: name, atMost: maximumLength - rest.utf8.count) + rest
     }
 
-    /// As many whole characters as fit into `room` octets; of a character that alone is longer, as many scalars. Reads no more of the
-    /// name than that: a search for characters from the end of a long text may begin at its start for each of them.
+    /// As many whole characters as fit into `room` octets; of a character that alone is longer, as many scalars. Reads
+    /// no more of the name than that: a search for characters from the end of a long text may begin at its start for
+    /// each of them.
     private static func start(of name: String, atMost room: Int) -> String {
         // One more than fits: whether a character ends depends on what follows it.
         let start = String(name.unicodeScalars.prefix(room + 1))

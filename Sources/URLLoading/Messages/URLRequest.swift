@@ -3,11 +3,14 @@ public import Foundation
 /// A request: where to, how, with which fields and content.
 ///
 /// A value over one object, cheap to copy and to read. Fields whose name is no token or whose value holds control
-/// characters (CR, LF, NUL and others, folded lines included) are refused: the call changes nothing. FoundationNetworking
-/// refuses the first three and lets folds pass.
+/// characters (CR, LF, NUL and others, folded lines included) are refused: the call changes nothing.
+/// FoundationNetworking refuses the first three and lets folds pass.
 public struct URLRequest: ReferenceConvertible, Equatable, Hashable, Sendable {
+    /// The same as an object.
     public typealias ReferenceType = NSURLRequest
+    /// Whether a stored response may answer.
     public typealias CachePolicy = NSURLRequest.CachePolicy
+    /// What a request is for; of no effect here.
     public typealias NetworkServiceType = NSURLRequest.NetworkServiceType
 
     var storage: RequestStorage
@@ -16,7 +19,10 @@ public struct URLRequest: ReferenceConvertible, Equatable, Hashable, Sendable {
         self.storage = storage
     }
 
-    /// - Parameter timeoutInterval: in seconds; the default leaves the choice to the session's configuration.
+    /// - Parameters:
+    ///   - url: absolute.
+    ///   - cachePolicy: how far it may use the cache.
+    ///   - timeoutInterval: in seconds; the default leaves the choice to the session's configuration.
     public init(
         url: URL,
         cachePolicy: CachePolicy = .useProtocolCachePolicy,
@@ -26,18 +32,20 @@ public struct URLRequest: ReferenceConvertible, Equatable, Hashable, Sendable {
         storage = RequestStorage(values)
     }
 
+    /// What is asked for. A task without a URL fails.
     public var url: URL? {
         get { values.url }
         set { values.url = newValue }
     }
 
+    /// Whether a stored response may answer.
     public var cachePolicy: CachePolicy {
         get { values.cachePolicy }
         set { values.cachePolicy = newValue }
     }
 
-    /// How long the peer may be idle, in seconds and fractions of them. Any byte in either direction starts it anew. Once
-    /// set, it counts instead of ``URLSessionConfiguration/timeoutIntervalForRequest``.
+    /// How long the peer may be idle, in seconds and fractions of them. Any byte in either direction starts it anew.
+    /// Once set, it counts instead of ``URLSessionConfiguration/timeoutIntervalForRequest``.
     public var timeoutInterval: TimeInterval {
         get { values.timeoutInterval }
         set { values.timeoutInterval = newValue }
@@ -50,6 +58,7 @@ public struct URLRequest: ReferenceConvertible, Equatable, Hashable, Sendable {
         set { values.mainDocumentURL = newValue }
     }
 
+    /// Of no effect here.
     public var networkServiceType: NetworkServiceType {
         get { values.networkServiceType }
         set { values.networkServiceType = newValue }
@@ -79,7 +88,8 @@ public struct URLRequest: ReferenceConvertible, Equatable, Hashable, Sendable {
         set { values.setMethod(newValue) }
     }
 
-    /// The fields as a dictionary, made when asked for. Setting it replaces all of them, and leaves out what cannot be sent.
+    /// The fields as a dictionary, made when asked for. Setting it replaces all of them, and leaves out what cannot be
+    /// sent.
     public var allHTTPHeaderFields: [String: String]? {
         get { values.dictionary }
         set { values.dictionary = newValue }
@@ -106,15 +116,16 @@ public struct URLRequest: ReferenceConvertible, Equatable, Hashable, Sendable {
         set { values.httpBody = newValue }
     }
 
-    /// The content as a stream, which is read once; sending it again takes the delegate's `needNewBodyStream`. Shared by
-    /// copies, lost by archives. Setting it, nil included, takes ``httpBody`` away.
+    /// The content as a stream, which is read once; sending it again takes the delegate's `needNewBodyStream`. Shared
+    /// by copies, lost by archives. Setting it, nil included, takes ``httpBody`` away.
     public var httpBodyStream: InputStream? {
         get { values.httpBodyStream }
         set { values.httpBodyStream = newValue }
     }
 
     /// In bytes: the most content of the answer that is kept in memory, decoded; nil for the session's limit
-    /// (``URLSessionConfiguration/maximumDataLength``), which it replaces. That of a task's first request counts. Lost by archives.
+    /// (``URLSessionConfiguration/maximumDataLength``), which it replaces. That of a task's first request counts. Lost
+    /// by archives.
     public var maximumDataLength: Int? {
         get { values.maximumDataLength }
         set { values.maximumDataLength = newValue }
@@ -139,20 +150,25 @@ public struct URLRequest: ReferenceConvertible, Equatable, Hashable, Sendable {
         set { values.protocolProperties = newValue }
     }
 
+    /// Hashes some of what `==` compares.
     public func hash(into hasher: inout Hasher) {
         values.hash(into: &hasher)
     }
 
+    /// Whether both ask the same in the same way. Streams are compared by identity.
     public static func == (lhs: URLRequest, rhs: URLRequest) -> Bool {
         lhs.storage === rhs.storage || lhs.values == rhs.values
     }
 }
 
 extension URLRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The URL.
     public var description: String { url?.description ?? "url: nil" }
 
+    /// The same as ``description``.
     public var debugDescription: String { description }
 
+    /// What a debugger shows.
     public var customMirror: Mirror {
         let children: [(label: String?, value: Any)] = [
             ("url", url as Any),

@@ -8,7 +8,11 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
         self.values = values
     }
 
-    /// - Parameter length: in octets; -1 where it is not known.
+    /// - Parameters:
+    ///   - url: of the request.
+    ///   - mimeType: the media type without its parameters; nil where it is not known.
+    ///   - length: in octets; -1 where it is not known.
+    ///   - name: the charset, as the server wrote it; nil without one.
     public init(url: URL, mimeType: String?, expectedContentLength length: Int, textEncodingName name: String?) {
         values = ResponseValues(
             url: url,
@@ -28,10 +32,12 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
         values.encode(with: aCoder)
     }
 
+    /// Always true.
     public static var supportsSecureCoding: Bool { true }
 
     open override func copy() -> Any { copy(with: nil) }
 
+    /// Responses are never changed: the same one.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
     /// The URL that answered: the last one, after redirects.
@@ -46,10 +52,10 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
     /// The IANA name in lower case, as the server gives it: `utf-8`.
     open var textEncodingName: String? { values.textEncodingName }
 
-    /// The name under which the content might be saved: what Content-Disposition gives (RFC 6266, `filename*` first), else
-    /// the last part of the URL's path, else `Unknown`, as for `data:` URLs, which have no path. A file's name, never a path:
-    /// separators become underlines, a dot at the front too, controls are gone, and it is at most 255 octets long. Found each time
-    /// it is asked for.
+    /// The name under which the content might be saved: what Content-Disposition gives (RFC 6266, `filename*` first),
+    /// else the last part of the URL's path, else `Unknown`, as for `data:` URLs, which have no path. A file's name,
+    /// never a path: separators become underlines, a dot at the front too, controls are gone, and it is at most 255
+    /// octets long. Found each time it is asked for.
     open var suggestedFilename: String? { values.suggestedFilename }
 
     open override func isEqual(_ value: Any?) -> Bool {

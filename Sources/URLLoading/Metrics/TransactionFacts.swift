@@ -91,7 +91,8 @@ struct TransactionFacts: Sendable {
     }
 }
 
-/// The loop's clock read together with the wall's: a task's dates then agree with each other, whatever happens to the wall's meanwhile.
+/// The loop's clock read together with the wall's: a task's dates then agree with each other, whatever happens to the
+/// wall's meanwhile.
 struct WallClock: Sendable {
     private let wall: Date
     private let instant: Instant

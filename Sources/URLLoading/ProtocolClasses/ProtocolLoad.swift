@@ -4,10 +4,22 @@ internal import HTTPEngine
 internal import Reactor
 internal import Synchronization
 
-/// A load by a `URLProtocol` class of the user's. The class runs on a queue of its own; what it tells comes to the loop and
-/// waits there while the task is held.
+/// Hears what a `URLProtocol` class loads, besides what every source tells. Loop-confined.
+protocol ProtocolLoadDelegate: SourceDelegate {
+    /// No class takes the request.
+    func loadItself(_ load: ProtocolLoad)
+    /// The head of the answer, which may be stored by the class's word.
+    func received(_ response: URLResponse, _ policy: URLCache.StoragePolicy)
+    func classRedirected(to next: URLRequest, _ response: URLResponse, _ load: ProtocolLoad)
+    func classChallenged(_ challenge: URLAuthenticationChallenge, _ load: ProtocolLoad)
+    func classFinished(_ load: ProtocolLoad)
+}
+
+/// A load by a `URLProtocol` class of the user's. The class runs on a queue of its own; what it tells comes to the loop
+/// and waits there while the task is held.
 final class ProtocolLoad: @unchecked Sendable {
-    // `@unchecked`: everything but `queue`, `instance` and what is guarded is touched on the loop alone; `instance`, on the queue.
+    // `@unchecked`: everything but `queue`, `instance` and what is guarded is touched on the loop alone; `instance`, on
+    // the queue.
 
     /// What a class tells, in order.
     private enum Event: Sendable {
@@ -22,7 +34,7 @@ final class ProtocolLoad: @unchecked Sendable {
     }
 
     /// Gone once this is stopped: what a class tells then is not heard.
-    private unowned let load: TaskLoader
+    private unowned let delegate: any ProtocolLoadDelegate
     private let loop: EventLoop
     private let classes: [URLProtocol.Type]
     private let task: URLSessionTask
@@ -44,8 +56,6 @@ final class ProtocolLoad: @unchecked Sendable {
     /// While the task is held, the time stands still.
     private var lastHeard: Instant
     private var timer: TimerID?
-    /// Whether the answer may be stored, by the class's word.
-    private(set) var storagePolicy = URLCache.StoragePolicy.notAllowed
 
     /// Nil where no classes are to be asked, which is nearly always: nothing is made then.
     ///
@@ -53,37 +63,43 @@ final class ProtocolLoad: @unchecked Sendable {
     ///   - content: what the request carries.
     ///   - source: where the task's content comes from.
     static func make(
-        for load: TaskLoader,
+        for delegate: any ProtocolLoadDelegate,
+        _ request: URLRequest,
         _ content: UploadContent,
         _ source: ContentSource,
+        _ engine: SessionEngine,
         looksIntoCache: () -> Bool
     ) -> ProtocolLoad? {
         // The next process may have other classes.
-        guard !load.isInBackground else { return nil }
-        let own = load.engine.settings.protocolClasses
+        guard engine.background == nil else { return nil }
+        let own = engine.settings.protocolClasses
         guard !own.isEmpty || URLProtocol.hasRegisteredClasses else { return nil }
-        let cache = looksIntoCache() ? load.engine.settings.cache : nil
-        return ProtocolLoad(for: load, own + URLProtocol.registeredClasses, content, source, cache)
+        let cache = looksIntoCache() ? engine.settings.cache : nil
+        return ProtocolLoad(for: delegate, own + URLProtocol.registeredClasses, request, content, source, engine, cache)
     }
 
     private init(
-        for load: TaskLoader,
+        for delegate: any ProtocolLoadDelegate,
         _ classes: [URLProtocol.Type],
+        _ plain: URLRequest,
         _ content: UploadContent,
         _ source: ContentSource,
+        _ engine: SessionEngine,
         _ cache: URLCache?
     ) {
         self.classes = classes
-        self.load = load
-        loop = load.engine.loop
-        task = load.task
-        settings = load.engine.settings
+        self.delegate = delegate
+        loop = engine.loop
+        task = delegate.task
+        settings = engine.settings
         self.cache = cache
-        plain = load.request
-        limit = RequestBuilder.duration(load.request.values.explicitTimeout ?? settings.requestTimeout)
+        self.plain = plain
+        limit = RequestBuilder.duration(plain.values.explicitTimeout ?? settings.requestTimeout)
         lastHeard = loop.now
-        var request = load.request
-        // A class knows of a task's content what its request says; a redirect that made a GET of it has taken the content away.
+        var request = plain
+        request.values.replaceFields(settings.fields(with: request.values.fields))
+        // A class knows of a task's content what its request says; a redirect that made a GET of it has taken the
+        // content away.
         if !content.isEmpty {
             switch source {
             case .request, .stream: break
@@ -115,14 +131,14 @@ final class ProtocolLoad: @unchecked Sendable {
             guard let taker = classes.first(where: { $0.canInit(with: task) }) else {
                 return onLoop { load in
                     load.task.currentRequest = load.plain
-                    load.load.loadItself(load)
+                    load.delegate.loadItself(load)
                 }
             }
             let client = ProtocolClient { [weak self] event in self?.take(event) }
             let canonical = taker.canonicalRequest(for: request)
             task.currentRequest = canonical
             let cached = cache?.cachedResponse(for: canonical).flatMap { found in
-                found.isFor(settings.fields(with: canonical.values.fields)) ? found : nil
+                found.isFor(settings.fields(with: canonical.values.fields), settings.vary) ? found : nil
             }
             let instance = taker.init(task: task, cachedResponse: cached, client: client)
             instance.task = task
@@ -153,7 +169,7 @@ final class ProtocolLoad: @unchecked Sendable {
         timer = nil
         if isHeld { lastHeard = loop.now }
         guard lastHeard.advanced(by: limit) <= loop.now else { return watch() }
-        load.end(ErrorTranslation.error(EngineError.timedOut(.idle), request.url))
+        delegate.end(ErrorTranslation.error(EngineError.timedOut(.idle), request.url))
     }
 
     /// Nothing more is heard; the class is told to stop.
@@ -177,24 +193,19 @@ final class ProtocolLoad: @unchecked Sendable {
             delivered += 1
             if delivered == events.count { (events, delivered) = ([], 0) }
             switch event {
-            case .redirect(let request, let response): load.classRedirected(to: request, response, self)
+            case .redirect(let request, let response): delegate.classRedirected(to: request, response, self)
             case .cached(let cached):
-                load.received(cached.response, from: .classLoad(self))
+                delegate.received(cached.response, .notAllowed)
                 if !isStopped { (events, delivered) = ([.data(cached.data), .finished], 0) }
-            case .response(let response, let policy):
-                storagePolicy = policy
-                load.received(response, from: .classLoad(self))
-            case .data(let data): if !data.isEmpty { load.receive(Array(data).span) }
-            case .finished: load.classFinished(self)
-            case .failed(let error): load.end(error)
-            case .challenge(let challenge): load.classChallenged(challenge, self)
+            case .response(let response, let policy): delegate.received(response, policy)
+            case .data(let data): if !data.isEmpty { delegate.receive(Array(data).span) }
+            case .finished: delegate.classFinished(self)
+            case .failed(let error): delegate.end(error)
+            case .challenge(let challenge): delegate.classChallenged(challenge, self)
             case .challengeCancelled: break
             }
         }
     }
-
-    /// Its answers are all there: the class is done, and stopped like any other.
-    func close() { stop() }
 
     // MARK: From the class, on any thread
 

@@ -1,7 +1,8 @@
 internal import Foundation
 internal import HTTPEngine
 
-/// By whom a session's requests go. A setting that names no proxy is no reason to go without one: requests that would use it fail.
+/// The proxies of a session's requests. A setting that names no proxy is no reason to go without one: requests that
+/// would use it fail.
 struct SessionProxies: Sendable {
     /// Without what cannot be read.
     let configuration: ProxyConfiguration

@@ -6,8 +6,8 @@ internal import Reactor
 internal import TLS
 internal import WebSocket
 
-/// Turns a `URLRequest` into the engine's: fields in the order a browser's user would expect, Host first, the request's own
-/// before the session's before ours.
+/// Turns a `URLRequest` into the engine's. The engine writes Host first; the request's own fields go before the
+/// session's, and ours are added where neither has them.
 struct RequestBuilder {
     let settings: SessionSettings
     let request: URLRequest
@@ -15,14 +15,14 @@ struct RequestBuilder {
     let content: UploadContent
     /// Fields of this transaction alone: cookies, credentials, validators.
     var extra: [(name: String, value: String)] = []
-    /// Nil: those the engine was made with.
+    /// The proxies of this request; nil for those that the engine was made with.
     var proxies: ProxyConfiguration?
     var rates: TransferRates?
     /// A redirect has led to a server that the session's secrets are not for.
     var hasLeftOrigin = false
-    /// For https.
+    /// How TLS is spoken, for https.
     var context: TLSContext?
-    /// A WebSocket's.
+    /// The opening handshake of a WebSocket.
     var handshake: ClientHandshake?
 
     init(settings: SessionSettings, request: URLRequest, url: URL, content: UploadContent) {
@@ -32,13 +32,13 @@ struct RequestBuilder {
         self.content = content
     }
 
-    /// What a caller sets is not sent: the engine derives it, from the content or the connection.
+    /// Fields that a caller cannot set: the engine derives them from the content or the connection.
     private static let derived: Set<String> = [
         "host", "content-length", "transfer-encoding", "expect", "upgrade", "proxy-authorization", "connection",
         "keep-alive", "proxy-connection", "te",
     ]
 
-    /// Whom to ask, and for what.
+    /// Which server to ask, and for what.
     func place() throws(URLError) -> HTTPURL { try Self.place(url) }
 
     static func place(_ url: URL) throws(URLError) -> HTTPURL {
@@ -52,7 +52,7 @@ struct RequestBuilder {
     /// The request, and its fields without those that the engine adds.
     func build(to place: HTTPURL) throws(URLError) -> (EngineRequest, HTTPFields) {
         let values = request.values
-        guard values.httpMethod != "GET" || content.isEmpty else {
+        guard values.httpMethod != "GET" || content.isEmpty || values.sendsContentWithGET else {
             // RFC 9110 §9.3.1 gives content of a GET no meaning; URLSession has refused it since iOS 13.
             throw ErrorTranslation.urlError(.dataLengthExceedsMaximum, url, "a GET request carries no content")
         }
@@ -142,7 +142,7 @@ struct RequestBuilder {
         }
     }
 
-    /// RFC 9110 §12.5.4, from the user's own languages.
+    /// The Accept-Language field (RFC 9110 §12.5.4), from the user's own languages.
     private static let language: String = {
         var seen: [String] = []
         for language in Locale.preferredLanguages.prefix(6) {
@@ -155,17 +155,20 @@ struct RequestBuilder {
         return seen.enumerated().map { $0 == 0 ? $1 : "\($1);q=0.\(10 - $0)" }.joined(separator: ", ")
     }()
 
-    /// The idle limit counts from the first packet on, so a server that does not answer at all is met by it too.
+    /// The idle limit counts from the first packet on: it ends the wait for a server that does not answer at all, too.
     private func timeouts(_ values: RequestValues) -> Timeouts {
         let seconds = values.explicitTimeout ?? settings.requestTimeout
         let limit = RequestBuilder.duration(seconds)
         return Timeouts(connect: limit, poolWait: nil, responseHead: nil, idle: limit, total: nil)
     }
 
-    /// Nil for what is no limit: infinite, or zero and less, as URLSession reads them.
-    static func duration(_ seconds: TimeInterval) -> Duration? {
+    /// A time limit; nil for none. As with URLSession, infinity, zero and less mean no limit.
+    static func duration(_ seconds: TimeInterval) -> Duration? { nanoseconds(seconds).map { .nanoseconds($0) } }
+
+    /// The same in nanoseconds: arithmetic with a `Duration` has 128 bits.
+    static func nanoseconds(_ seconds: TimeInterval) -> Int64? {
         guard seconds > 0, seconds <= longest else { return nil }
-        return .nanoseconds(Int64(seconds * 1e9))
+        return Int64(seconds * 1e9)
     }
 
     /// Thirty years: a longer time means no limit.

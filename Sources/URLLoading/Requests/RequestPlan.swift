@@ -3,7 +3,8 @@ internal import HTTP1
 internal import HTTPEngine
 internal import HTTPSemantics
 
-/// A request as the engine takes it, and what it was made from: the same question asked again is not made again.
+/// A request as the engine takes it, and what it was made from. If the next request says the same, it is not made
+/// again.
 final class RequestPlan {
     let request: EngineRequest
     let place: HTTPURL
@@ -29,12 +30,12 @@ final class RequestPlan {
         storage = asked.storage
     }
 
-    /// The very same request, or another that says the same, and has no content.
+    /// Whether this plan serves another request: the same object, or one that says the same and has no content.
     func serves(_ other: URLRequest, _ url: URL) -> Bool {
         other.storage === storage || RequestPlan.saysTheSame(other.storage.values, storage.values) && url == self.url
     }
 
-    /// As far as it reaches the server, or the engine.
+    /// Compares what reaches the server or the engine.
     private static func saysTheSame(_ one: RequestValues, _ other: RequestValues) -> Bool {
         guard case .none = one.body, case .none = other.body, one.httpMethod == other.httpMethod else { return false }
         guard one.explicitTimeout == other.explicitTimeout else { return false }

@@ -2,17 +2,17 @@ internal import Foundation
 internal import HTTPEngine
 internal import Reactor
 
-/// An `InputStream` of the user's as a request's content. Streams block, so it is read on a thread, a little ahead of the socket and
-/// no faster than the server takes it.
+/// An `InputStream` of the program as a request's content. Streams block: so a thread of its own reads it, a little
+/// ahead of the socket and no faster than the server takes it.
 final class StreamContent: Sendable {
-    /// What the request's own Content-Length says; the content goes chunked without.
+    /// What the request's own Content-Length says; without one the content is sent in chunks.
     let length: UInt64?
     let body: ThreadedBody
     private let source: OneStream
     private let stream: ObjectIdentifier
 
-    /// A thread for each stream that makes its reader wait, started when it is needed: eight that have nothing to say must not keep a ninth
-    /// from speaking.
+    /// One thread for each stream that makes its reader wait, started when it is needed: eight silent streams must not
+    /// keep a ninth from being read.
     private static let pool = BlockingPool(name: "urlloading-streams", threads: 64, queue: 4096)
 
     init(_ stream: InputStream, _ request: URLRequest) {

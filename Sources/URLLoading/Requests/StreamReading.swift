@@ -2,7 +2,7 @@ package import Foundation
 package import HTTPEngine
 internal import Synchronization
 
-/// A stream of the user's that can be read once: what has been read from it cannot be read again.
+/// A stream of the program, which can be read once.
 package final class OneStream: @unchecked Sendable {
     // `@unchecked`: the stream is handed over by its owner, and taken by the one thread that gets it from the lock.
     private let stream: Mutex<Unchecked?>

@@ -3,7 +3,7 @@ internal import HTTP1
 internal import HTTPEngine
 internal import HTTPSemantics
 
-/// One request over the network, and what its answer is judged by.
+/// One request over the network, and the facts by which its answer is judged.
 struct Transaction {
     let plan: RequestPlan
     /// Seconds since 1970.
@@ -15,6 +15,4 @@ struct Transaction {
     var place: HTTPURL { plan.place }
     /// As they were sent, but for those that the engine adds.
     var fields: HTTPFields { plan.fields }
-
-    static var now: Int64 { Int64(Date().timeIntervalSince1970) }
 }

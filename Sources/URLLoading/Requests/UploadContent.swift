@@ -7,7 +7,7 @@ enum UploadContent {
     case none
     case data(Data)
     case file(FileBody)
-    /// Read on a thread of its own, and gone once it has been read.
+    /// A stream, which is read on a thread of its own, once.
     case stream(StreamContent)
     case segments(SegmentedBody)
 
@@ -77,8 +77,8 @@ enum UploadContent {
         }
     }
 
-    /// Small content goes with the head in one call; large content is handed over piece by piece, and never stands twice in
-    /// memory.
+    /// Small content goes with the head in one call; large content is handed over piece by piece, and never stands
+    /// twice in memory.
     private static let smallData = 64 << 10
 
     var body: EngineRequest.Body {

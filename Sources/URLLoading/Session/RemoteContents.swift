@@ -1,22 +1,25 @@
 internal import Dispatch
 internal import Foundation
-@_spi(SwiftCorelibsFoundation) internal import FoundationEssentials
+@_spi(SwiftCorelibsFoundation) package import FoundationEssentials
 internal import Synchronization
 
-/// `Data(contentsOf:)` and `String(contentsOf:)` for URLs that are no files: Foundation leaves a place for a library that can load them.
+/// `Data(contentsOf:)` and `String(contentsOf:)` for URLs that are no files: Foundation leaves a place for a library
+/// that can load them.
 extension Data {
     /// Blocks. An answer that says no is an error by Cocoa's names for files.
     @_dynamicReplacement(for:init(_contentsOfRemote:options:))
     private init(_contentsOfRemoteByURLLoading url: URL, options: Data.ReadingOptions = []) throws {
-        self = try RemoteContents.load(url)
+        self = try RemoteContents.load(url).data
     }
 }
 
-enum RemoteContents {
+/// A load that blocks its thread, for Foundation's initialisers that take any URL.
+package enum RemoteContents {
     private static let session = URLSession(configuration: .default)
 
-    static func load(_ url: URL) throws -> Data {
-        let result = Mutex<Result<Data, any Error>?>(nil)
+    /// - Returns: the content, and the encoding that its media type names.
+    package static func load(_ url: URL) throws -> (data: Data, encoding: String?) {
+        let result = Mutex<Result<(data: Data, encoding: String?), any Error>?>(nil)
         let done = DispatchSemaphore(value: 0)
         let task = session.dataTask(with: url) { data, response, error in
             result.withLock { $0 = outcome(url, data, response, error) }
@@ -33,10 +36,10 @@ enum RemoteContents {
         _ data: Data?,
         _ response: URLResponse?,
         _ error: (any Error)?
-    ) -> Result<Data, any Error> {
+    ) -> Result<(data: Data, encoding: String?), any Error> {
         if let error { return .failure(error) }
         guard let status = (response as? HTTPURLResponse)?.statusCode, status >= 400 else {
-            return .success(data ?? Data())
+            return .success((data ?? Data(), response?.textEncodingName))
         }
         let code: CocoaError.Code =
             switch status {

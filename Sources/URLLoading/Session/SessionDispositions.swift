@@ -2,7 +2,7 @@ internal import Foundation
 
 extension URLSession {
     /// What to do about a challenge.
-    public enum AuthChallengeDisposition: Int, Sendable {
+    @frozen public enum AuthChallengeDisposition: Int, Sendable {
         /// With the credential given; without one, on without credentials.
         case useCredential
         /// As if there were no delegate.
@@ -14,22 +14,27 @@ extension URLSession {
     }
 
     /// What to do about an answer's content.
-    public enum ResponseDisposition: Int, Sendable {
+    @frozen public enum ResponseDisposition: Int, Sendable {
         /// The task ends as cancelled.
         case cancel
+        /// The content is delivered.
         case allow
         /// Into a file.
         @available(*, deprecated, message: "Make a download task instead")
         case becomeDownload
-        /// A stream task, which reads the content as it is asked for. After 101 (Switching Protocols) to a request with an Upgrade field it
-        /// has the whole connection, both ways; after any other answer there is nothing to write to.
+        /// A stream task, which reads the content as it is asked for. After 101 (Switching Protocols) to a request with
+        /// an Upgrade field it has the whole connection, both ways; after any other answer there is nothing to write
+        /// to.
         case becomeStream
     }
 
     /// What to do about a task whose date has come.
-    public enum DelayedRequestDisposition: Sendable {
+    @frozen public enum DelayedRequestDisposition: Sendable {
+        /// The task loads its own request.
         case continueLoading
+        /// The task loads the request that is given, or its own where none is.
         case useNewRequest
+        /// The task ends as cancelled.
         case cancel
     }
 }

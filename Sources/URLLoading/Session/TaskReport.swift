@@ -59,6 +59,9 @@ package struct TaskOutcome: Sendable {
     package let file: URL?
     package let error: URLError?
     package let metrics: URLSessionTaskMetrics?
+    /// Of a background session's task: to be called once, when all of this has been taken (true), or when it has not
+    /// been and is to be told again (false). The session keeps it on disk until then.
+    package let settle: (@Sendable (_ wasTaken: Bool) -> Void)?
 
     package init(
         task: URLSessionTask,
@@ -66,7 +69,8 @@ package struct TaskOutcome: Sendable {
         data: Data,
         file: URL?,
         error: URLError?,
-        metrics: URLSessionTaskMetrics?
+        metrics: URLSessionTaskMetrics?,
+        settle: (@Sendable (_ wasTaken: Bool) -> Void)? = nil
     ) {
         self.task = task
         self.response = response
@@ -74,59 +78,11 @@ package struct TaskOutcome: Sendable {
         self.file = file
         self.error = error
         self.metrics = metrics
+        self.settle = settle
     }
 }
 
 extension URLSessionTask {
     /// False: its session was closed when it was made. It is no task of that session's, and fails when it is resumed.
     package var isOfOpenSession: Bool { isTakenIn }
-
-    /// Until the task has ended.
-    package var session: URLSession? { snapshot.withLock { $0.session } }
-}
-
-extension URLSession {
-    /// The kind of a task with a report, and where its request's content comes from.
-    package enum ReportedKind: Sendable {
-        case data
-        case uploadData(Data)
-        case uploadFile(URL)
-        /// The request's stream, or the delegate's.
-        case uploadStream
-        case download
-        case resumedDownload(Data)
-    }
-
-    /// A suspended task.
-    ///
-    /// - Parameters:
-    ///   - request: nothing for a resumed download.
-    ///   - delegate: the task's own; hears of its being resumed and suspended too.
-    package func task(
-        _ kind: ReportedKind,
-        _ request: URLRequest?,
-        delegate: any SelectiveDelegate & TaskWatcher,
-        report: TaskReport
-    ) -> URLSessionTask {
-        let receiver = TaskSpec.Receiver.report(report)
-        let task: URLSessionTask =
-            switch kind {
-            case .data: add { URLSessionDataTask(self, $0, TaskSpec(request, .request, receiver)) }
-            case .uploadData(let data):
-                add { URLSessionUploadTask(self, $0, TaskSpec(request, .data(data), receiver)) }
-            case .uploadFile(let file):
-                add { URLSessionUploadTask(self, $0, TaskSpec(request, .file(file), receiver)) }
-            case .uploadStream: add { URLSessionUploadTask(self, $0, TaskSpec(request, .stream, receiver)) }
-            case .download: add { URLSessionDownloadTask(self, $0, TaskSpec(request, .request, receiver)) }
-            case .resumedDownload(let data):
-                add { URLSessionDownloadTask(self, $0, TaskSpec(resumingFrom: data, receiver)) }
-            }
-        let waitsOnLoop = report.wakesWaiter && isOnLoop
-        task.snapshot.withLock { snapshot in
-            snapshot.listener = .selective(delegate)
-            snapshot.watcher = delegate
-            snapshot.waitsOnLoop = waitsOnLoop
-        }
-        return task
-    }
 }

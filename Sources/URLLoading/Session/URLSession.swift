@@ -1,16 +1,16 @@
 public import Foundation
-internal import HTTPEngine
-internal import Reactor
 internal import Synchronization
 
 /// Makes tasks that load URLs, with one configuration and one pool of connections. Any thread.
 ///
-/// A session whose last reference goes ends by itself once its tasks have ended; one with a delegate should be invalidated, or the
-/// two keep each other.
+/// A session without references ends by itself when its tasks have ended. A session with a delegate should be
+/// invalidated: until then the two keep each other alive.
 open class URLSession: NSObject, @unchecked Sendable {
-    /// Whom a session belongs to: the tasks it has, and how it ends.
+    /// What changes in a session: its delegate, its tasks, and how far it has come to its end.
     struct State {
-        var delegates: SessionDelegates
+        var delegate: (any URLSessionDelegate)?
+        /// Its delegate, as one of every task that has none of its own.
+        var listener: Listener?
         var tasks: [Int: URLSessionTask] = [:]
         var nextIdentifier = 1
         var life = Life.open
@@ -32,26 +32,33 @@ open class URLSession: NSObject, @unchecked Sendable {
     }
 
     let state: Mutex<State>
-    let parts: SessionParts
+    let home: any SessionHome
+    /// Of a background session alone.
+    let keeper: (any TaskKeeper)?
+    /// A copy, never changed: not to be handed out.
+    let ownConfiguration: URLSessionConfiguration
+    private let queue: OperationQueue
     /// A task of the session's has had a delegate of its own.
     private let hasTaskDelegates = Atomic(false)
-    var settings: SessionSettings { parts.settings }
 
-    /// Where the delegate is called. One operation at a time, unless it is the user's own and of another kind; for one task
-    /// calls are in order in any case.
-    open var delegateQueue: OperationQueue { parts.queue }
+    /// The queue on which the delegate is called. It runs one operation at a time, unless the program has given another
+    /// kind of queue. The calls for one task are in order in any case.
+    open var delegateQueue: OperationQueue { queue }
 
     private static let standard = URLSession(configuration: .default)
 
-    /// With the default configuration and no delegate. It cannot be invalidated.
+    /// A session with the default configuration and without a delegate. It cannot be invalidated.
     open class var shared: URLSession { standard }
 
     /// A session without a delegate.
     public init(configuration: URLSessionConfiguration) {
-        parts = SessionParts(configuration, nil, hasDelegate: false)
-        state = Mutex(State(delegates: SessionDelegates(nil)))
+        ownConfiguration = URLSession.copy(of: configuration)
+        queue = URLSession.serialQueue()
+        home = URLSession.home(ownConfiguration, hasDelegate: false)
+        keeper = home.keeper
+        state = Mutex(State())
         super.init()
-        begin()
+        keeper?.restore(into: self)
     }
 
     /// - Parameters:
@@ -63,41 +70,49 @@ open class URLSession: NSObject, @unchecked Sendable {
         delegate: (any URLSessionDelegate)?,
         delegateQueue queue: OperationQueue?
     ) {
-        parts = SessionParts(configuration, queue, hasDelegate: delegate != nil)
-        state = Mutex(State(delegates: SessionDelegates(delegate)))
+        ownConfiguration = URLSession.copy(of: configuration)
+        self.queue = queue ?? URLSession.serialQueue()
+        home = URLSession.home(ownConfiguration, hasDelegate: delegate != nil)
+        keeper = home.keeper
+        let listener = (delegate as? any URLSessionTaskDelegate).map { Listener($0) }
+        state = Mutex(State(delegate: delegate, listener: listener))
         super.init()
-        begin()
+        keeper?.restore(into: self)
     }
 
-    private func begin() {
-        parts.security.setJudge(TrustQuestion.judge(of: self))
-        parts.security.setChoice(IdentityQuestion.choice(of: self))
-        restoreTasks()
+    private static func copy(of configuration: URLSessionConfiguration) -> URLSessionConfiguration {
+        (configuration.copy() as? URLSessionConfiguration) ?? .default
+    }
+
+    private static func serialQueue() -> OperationQueue {
+        let queue = OperationQueue()
+        queue.name = "URLLoading.URLSession"
+        queue.maxConcurrentOperationCount = 1
+        return queue
     }
 
     deinit {
         // Tasks keep their session: a session that comes here has none left.
-        if case .success(let home) = parts.home { home.loop.post { home.value.shutDown() } }
+        home.shutDown()
     }
 
     /// A copy.
-    open var configuration: URLSessionConfiguration {
-        (parts.configuration.copy() as? URLSessionConfiguration) ?? parts.configuration
-    }
+    open var configuration: URLSessionConfiguration { URLSession.copy(of: ownConfiguration) }
 
     /// Nil once the session is invalid.
-    open var delegate: (any URLSessionDelegate)? { delegates.session }
-
-    var delegates: SessionDelegates { state.withLock { $0.delegates } }
+    open var delegate: (any URLSessionDelegate)? { state.withLock { $0.delegate } }
 
     /// Whether there may be a delegate to ask about a connection. Cheap: handshakes ask it on the loop.
     var hasDelegates: Bool { delegate != nil || hasTaskDelegates.load(ordering: .relaxed) }
 
     func noteTaskDelegate() { hasTaskDelegates.store(true, ordering: .relaxed) }
 
-    var listener: Listener? { state.withLock { $0.delegates.listener } }
+    var listener: Listener? { state.withLock { $0.listener } }
 
-    /// Free for the user.
+    /// Asked of a task: its own delegate, or else the session's.
+    func delegate(of task: URLSessionTask) -> (any URLSessionTaskDelegate)? { task.delegate ?? listener?.delegate }
+
+    /// A label of the program's own.
     open var sessionDescription: String? {
         get { state.withLock { $0.description } }
         set { state.withLock { $0.description = newValue } }
@@ -112,17 +127,17 @@ open class URLSession: NSObject, @unchecked Sendable {
             return state.nextIdentifier
         }
         let task = make(identifier)
-        if let background {
-            let refusal = background.adopt(task)
+        if let keeper {
+            let refusal = keeper.adopt(task)
             task.snapshot.withLock { $0.refusal = refusal }
         }
         let (isOurs, listener) = state.withLock { state -> (Bool, Listener?) in
             guard case .open = state.life else { return (false, nil) }
             state.takeIn(task, as: identifier)
-            return (true, state.delegates.listener)
+            return (true, state.listener)
         }
         // It belongs to no task: the next process must not find it.
-        if !isOurs { _ = background?.told(task) }
+        if !isOurs { _ = keeper?.told(task) }
         if let listener, listener.hears(of: .creation) {
             delegateQueue.addOperation { listener.delegate.urlSession(self, didCreateTask: task) }
         }
@@ -138,8 +153,8 @@ open class URLSession: NSObject, @unchecked Sendable {
     /// - Parameter wasHeard: by a delegate.
     func finished(_ task: URLSessionTask, wasHeard: Bool = true) {
         let identifier = task.taskIdentifier
-        if !wasHeard { background?.keep(task) }
-        let isCaughtUp = wasHeard && background?.told(task) == true
+        if !wasHeard { keeper?.keep(task) }
+        let isCaughtUp = wasHeard && keeper?.told(task) == true
         let (calls, isEnd) = state.withLock { state -> ([@Sendable () -> Void], Bool) in
             guard let place = state.tasks.index(forKey: identifier), state.tasks[place].value === task else {
                 return ([], false)
@@ -150,42 +165,54 @@ open class URLSession: NSObject, @unchecked Sendable {
             return (state.whenIdle, state.life == .closing)
         }
         for call in calls { call() }
-        if background != nil, isCaughtUp || current.isEmpty { tellFinishedEvents() }
+        if keeper != nil, isCaughtUp || current.isEmpty { tellFinishedEvents() }
         if isEnd { becomeInvalid() }
+    }
+
+    /// A background session has told all that there is to tell at the moment.
+    private func tellFinishedEvents() {
+        guard let delegate else { return }
+        delegateQueue.addOperation { delegate.urlSessionDidFinishEvents(forBackgroundURLSession: self) }
     }
 
     var current: [URLSessionTask] {
         state.withLock { state in state.tasks.sorted { $0.key < $1.key }.map(\.value) }
     }
 
-    /// The tasks that have not ended, in the order they were made; told on the delegate queue.
+    /// Those that have been resumed and are not cancelled.
+    var underWay: [URLSessionTask] {
+        current.filter { task in task.snapshot.withLock { $0.hasBegun && $0.state != .canceling } }
+    }
+
+    /// The tasks that have been resumed, and have neither ended nor been cancelled, in the order they were made; told
+    /// on the delegate queue.
     open func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
-        let tasks = current
+        let tasks = underWay
         delegateQueue.addOperation { completionHandler(tasks) }
     }
 
-    /// The same by kind.
+    /// The same tasks by kind: data, upload, download.
     open func getTasksWithCompletionHandler(
         _ completionHandler:
             @escaping @Sendable ([URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask])
             -> Void
     ) {
-        let kinds = URLSession.byKind(current)
+        let kinds = URLSession.byKind(underWay)
         delegateQueue.addOperation { completionHandler(kinds.0, kinds.1, kinds.2) }
     }
 
     // MARK: Making tasks: each is suspended, and begins with `resume()`
 
-    /// Its content goes to the delegate.
+    /// A task whose content goes to the delegate.
     open func dataTask(with request: URLRequest) -> URLSessionDataTask {
         add { URLSessionDataTask(self, $0, TaskSpec(request)) }
     }
 
-    /// Its content goes to the delegate.
+    /// A task whose content goes to the delegate.
     open func dataTask(with url: URL) -> URLSessionDataTask { dataTask(with: URLRequest(url: url)) }
 
-    /// Its content goes to the handler, whole, on the delegate queue; of the delegate's methods only those about redirects,
-    /// challenges and metrics are called. Data and response are nil if the error is not.
+    /// A task whose content goes to the handler as a whole, on the delegate queue. Of the delegate's methods only those
+    /// about redirects, challenges and metrics are called. If there is an error, data and response are nil.
     open func dataTask(
         with request: URLRequest,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
@@ -206,6 +233,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         add { URLSessionUploadTask(self, $0, TaskSpec(request, .file(fileURL))) }
     }
 
+    /// Sends data; the answer goes to the delegate.
     open func uploadTask(with request: URLRequest, from bodyData: Data) -> URLSessionUploadTask {
         add { URLSessionUploadTask(self, $0, TaskSpec(request, .data(bodyData))) }
     }
@@ -215,7 +243,8 @@ open class URLSession: NSObject, @unchecked Sendable {
         add { URLSessionUploadTask(self, $0, TaskSpec(request, .stream)) }
     }
 
-    /// Sends a file of this machine; the answer goes to the handler, as with ``dataTask(with:completionHandler:)``.
+    /// Sends a file of this machine; the answer goes to the handler, as with
+    /// ``dataTask(with:completionHandler:)-(URLRequest,_)``.
     open func uploadTask(
         with request: URLRequest,
         fromFile fileURL: URL,
@@ -224,7 +253,8 @@ open class URLSession: NSObject, @unchecked Sendable {
         add { URLSessionUploadTask(self, $0, TaskSpec(request, .file(fileURL), .data(completionHandler))) }
     }
 
-    /// Sends data, or nothing; the answer goes to the handler, as with ``dataTask(with:completionHandler:)``.
+    /// Sends data, or nothing; the answer goes to the handler, as with
+    /// ``dataTask(with:completionHandler:)-(URLRequest,_)``.
     open func uploadTask(
         with request: URLRequest,
         from bodyData: Data?,
@@ -234,15 +264,15 @@ open class URLSession: NSObject, @unchecked Sendable {
         return add { URLSessionUploadTask(self, $0, TaskSpec(request, content, .data(completionHandler))) }
     }
 
-    /// Its content goes to a file, which the delegate is told of.
+    /// A task whose content goes to a file, which the delegate is told of.
     open func downloadTask(with request: URLRequest) -> URLSessionDownloadTask {
         add { URLSessionDownloadTask(self, $0, TaskSpec(request)) }
     }
 
-    /// Its content goes to a file, which the delegate is told of.
+    /// A task whose content goes to a file, which the delegate is told of.
     open func downloadTask(with url: URL) -> URLSessionDownloadTask { downloadTask(with: URLRequest(url: url)) }
 
-    /// Its content goes to a file, which is deleted when the handler returns.
+    /// A task whose content goes to a file. The file is deleted when the handler returns.
     open func downloadTask(
         with request: URLRequest,
         completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
@@ -258,13 +288,13 @@ open class URLSession: NSObject, @unchecked Sendable {
         downloadTask(with: URLRequest(url: url), completionHandler: completionHandler)
     }
 
-    /// Goes on where a cancelled or failed download stopped, if the server still has the same content; from the start if not.
-    /// Data that is no resume data makes a task that fails.
+    /// A task that goes on where a cancelled or failed download stopped. If the server has other content by now, it
+    /// begins again. Data that is no resume data makes a task that fails.
     open func downloadTask(withResumeData resumeData: Data) -> URLSessionDownloadTask {
         add { URLSessionDownloadTask(self, $0, TaskSpec(resumingFrom: resumeData, .delegate)) }
     }
 
-    /// The same with a handler, as with ``downloadTask(with:completionHandler:)``.
+    /// The same with a handler, as with ``downloadTask(with:completionHandler:)-(URLRequest,_)``.
     open func downloadTask(
         withResumeData resumeData: Data,
         completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
@@ -274,7 +304,11 @@ open class URLSession: NSObject, @unchecked Sendable {
 
     /// A WebSocket; subprotocols are offered in the request's Sec-WebSocket-Protocol field.
     open func webSocketTask(with request: URLRequest) -> URLSessionWebSocketTask {
-        add { WebSocketOpening.task(self, $0, request) }
+        add { identifier in
+            let task = URLSessionWebSocketTask(self, identifier, TaskSpec(request))
+            task.channel.adopt(queue: delegateQueue, url: request.url)
+            return task
+        }
     }
 
     /// A WebSocket, without a subprotocol.
@@ -282,13 +316,19 @@ open class URLSession: NSObject, @unchecked Sendable {
 
     /// A WebSocket that offers these subprotocols, the preferred first.
     open func webSocketTask(with url: URL, protocols: [String]) -> URLSessionWebSocketTask {
-        webSocketTask(with: WebSocketOpening.request(url, protocols))
+        var request = URLRequest(url: url)
+        if !protocols.isEmpty {
+            request.setValue(protocols.joined(separator: ", "), forHTTPHeaderField: "Sec-WebSocket-Protocol")
+        }
+        return webSocketTask(with: request)
     }
 
-    /// Bytes both ways over TCP. HTTP proxies are asked for a tunnel (the proxy for https URLs is).
+    /// A task that exchanges bytes over TCP. The proxy for https URLs, if there is one, is asked for a tunnel.
     ///
-    /// - Parameter hostname: a name or an address; IPv6 with or without brackets. One that is none makes a task that fails, and so
-    ///   does a port outside of 1 to 65535.
+    /// - Parameters:
+    ///   - hostname: a name or an address; IPv6 with or without brackets. If it is neither, or the port is not one of 1
+    ///     to 65535, the task fails.
+    ///   - port: 1 to 65535.
     open func streamTask(withHostName hostname: String, port: Int) -> URLSessionStreamTask {
         add { identifier in
             let task = URLSessionStreamTask(self, identifier, TaskSpec(to: StreamPlace(host: hostname, port: port)))
@@ -299,10 +339,11 @@ open class URLSession: NSObject, @unchecked Sendable {
 
     // MARK: Its end
 
-    /// No more tasks; when those there are have ended, the session is invalid and lets go of its delegate.
+    /// The session takes no more tasks. When its tasks have ended, it is invalid and lets go of its delegate.
     open func finishTasksAndInvalidate() { close(cancelling: false) }
 
-    /// No more tasks; those there are are cancelled, and the session is invalid when they have ended.
+    /// The session takes no more tasks, and cancels those that it has. When they have ended, it is invalid and lets go
+    /// of its delegate.
     open func invalidateAndCancel() { close(cancelling: true) }
 
     private func close(cancelling: Bool) {
@@ -324,41 +365,36 @@ open class URLSession: NSObject, @unchecked Sendable {
             return true
         }
         guard isFirst else { return }
-        post { engine in engine.shutDown() }
+        home.shutDown()
         delegateQueue.addOperation { [self] in
-            background?.close()
+            keeper?.close()
             delegate?.urlSession(self, didBecomeInvalidWithError: nil)
             let old = state.withLock { state in
-                defer { state.delegates = SessionDelegates(nil) }
-                return state.delegates
+                defer { (state.delegate, state.listener) = (nil, nil) }
+                return (state.delegate, state.listener)
             }
-            parts.security.setJudge(nil)
-            parts.security.setChoice(nil)
-            _ = consume old
+            home.askNoSession()
+            withExtendedLifetime(old) {}
         }
     }
 
-    /// Writes what is kept in memory to disk: cookies, credentials, cached answers. Told on the delegate queue.
+    /// Writes the cookies that are in memory alone to disk. The handler is called on the delegate queue.
     open func flush(completionHandler: @escaping @Sendable () -> Void) {
-        settings.cookies?.flush()
+        ownConfiguration.httpCookieStorage?.flush()
         delegateQueue.addOperation(completionHandler)
     }
 
-    /// Empties the session's stores and forgets what it has learnt of servers; later requests go over new connections. TLS sessions to resume
-    /// are forgotten too, where sessions without a delegate share them those of all of these. Told on the delegate queue.
+    /// Empties the session's stores: cookies, cached answers, credentials. Forgets what the session has learnt of
+    /// servers, so that later requests go over new connections and new TLS sessions; sessions without a delegate share
+    /// their TLS sessions, and lose them together. The handler is called on the delegate queue.
     open func reset(completionHandler: @escaping @Sendable () -> Void) {
-        settings.cookies?.removeCookies(since: .distantPast)
-        settings.cache?.removeAllCachedResponses()
-        if let credentials = settings.credentials {
+        ownConfiguration.httpCookieStorage?.removeCookies(since: .distantPast)
+        ownConfiguration.urlCache?.removeAllCachedResponses()
+        if let credentials = ownConfiguration.urlCredentialStorage {
             for (space, known) in credentials.allCredentials {
                 for credential in known.values { credentials.remove(credential, for: space) }
             }
         }
-        let queue = delegateQueue
-        let isSent = post { engine in
-            engine.forget()
-            queue.addOperation(completionHandler)
-        }
-        if !isSent { queue.addOperation(completionHandler) }
+        home.forget { [queue] in queue.addOperation(completionHandler) }
     }
 }

@@ -1,12 +1,14 @@
 public import Foundation
 internal import Synchronization
 
-/// Tasks as functions that wait. Resumed straight from the session's loop, or, where a delegate is told of the task, once it has been told
-/// all; cancelling the Swift task cancels the load, and
-/// `URLError.cancelled` is thrown.
+/// Tasks as functions that wait. They return straight from the session's loop; where a delegate is told of the task,
+/// when it has been told everything. To cancel the Swift task is to cancel the load: the function throws
+/// `URLError.cancelled`.
 ///
-/// `delegate`, if given, is the task's own: asked about redirects and challenges before the session's, and told of progress.
+/// `delegate`, if given, is the task's own: it is asked about redirects and challenges before the session's, and told
+/// of progress.
 extension URLSession {
+    /// Loads a request, and returns the content of its answer, whatever the status.
     public func data(
         for request: URLRequest,
         delegate: (any URLSessionTaskDelegate)? = nil
@@ -14,11 +16,15 @@ extension URLSession {
         try await data(of: add { URLSessionDataTask(self, $0, TaskSpec(request, .request, .awaitedData)) }, delegate)
     }
 
+    /// The same for a URL.
     public func data(from url: URL, delegate: (any URLSessionTaskDelegate)? = nil) async throws -> (Data, URLResponse) {
         try await data(for: URLRequest(url: url), delegate: delegate)
     }
 
-    /// - Parameter fileURL: of this machine; read as it is sent.
+    /// - Parameters:
+    ///   - request: its own content plays no part.
+    ///   - fileURL: of this machine; read as it is sent.
+    ///   - delegate: is asked before the session's.
     public func upload(
         for request: URLRequest,
         fromFile fileURL: URL,
@@ -28,6 +34,7 @@ extension URLSession {
         return try await data(of: add { URLSessionUploadTask(self, $0, spec) }, delegate)
     }
 
+    /// The same with content in memory.
     public func upload(
         for request: URLRequest,
         from bodyData: Data,
@@ -46,7 +53,7 @@ extension URLSession {
         return try await data(of: add { URLSessionUploadTask(self, $0, spec) }, delegate)
     }
 
-    /// The file is the caller's, to move or to delete.
+    /// Loads a request into a file. The file is the caller's, to move or to delete.
     public func download(
         for request: URLRequest,
         delegate: (any URLSessionTaskDelegate)? = nil
@@ -57,7 +64,7 @@ extension URLSession {
         )
     }
 
-    /// The file is the caller's, to move or to delete.
+    /// Loads a request into a file. The file is the caller's, to move or to delete.
     public func download(
         from url: URL,
         delegate: (any URLSessionTaskDelegate)? = nil
@@ -76,7 +83,8 @@ extension URLSession {
         )
     }
 
-    /// The head of the answer, and its content to be read as it comes; the server is held while nothing is read.
+    /// Loads a request. Returns the head of the answer, and its content to be read as it comes; while nothing is read,
+    /// the server has to wait.
     public func bytes(
         for request: URLRequest,
         delegate: (any URLSessionTaskDelegate)? = nil
@@ -109,7 +117,7 @@ extension URLSession {
         if let delegate { task.delegate = delegate }
         return try await withTaskCancellationHandler {
             try await unsafe withUnsafeThrowingContinuation { continuation in
-                task.begin(waiter: unsafe .data(continuation), onLoop: isOnLoop)
+                task.begin(waiter: unsafe .data(continuation), onLoop: home.isOnLoop)
             }
         } onCancel: {
             task.cancel()
@@ -123,7 +131,7 @@ extension URLSession {
         if let delegate { task.delegate = delegate }
         return try await withTaskCancellationHandler {
             try await unsafe withUnsafeThrowingContinuation { continuation in
-                task.begin(waiter: unsafe .file(continuation), onLoop: isOnLoop)
+                task.begin(waiter: unsafe .file(continuation), onLoop: home.isOnLoop)
             }
         } onCancel: {
             task.cancel()

@@ -18,23 +18,25 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     }
 
     /// For tasks that outlive their process. A session with it writes its downloads, and its uploads of files, down in
-    /// `$XDG_STATE_HOME/<program>/background` (mostly `~/.local/state`), for its user's eyes alone: requests with their fields and content
-    /// stand there until their end has been told.
+    /// `$XDG_STATE_HOME/<program>/background` (mostly `~/.local/state`), for its user's eyes alone: requests with their
+    /// fields and content stand there until their end has been told.
     ///
-    /// There is no daemon. When a process ends, whatever way, its tasks stop; the next that makes a session with the same identifier finds them in
-    /// `getAllTasks`, and those that were running go on by themselves: downloads from the bytes on disk, if the server still has the very
-    /// same content (a strong validator says so), else from the start; uploads from the start. What had ended and not been told is told then,
-    /// so make the session with a delegate, and let no delegate mind to hear an end twice. After a fall of the machine downloads start over.
+    /// There is no daemon. When a process ends, whatever way, its tasks stop; the next that makes a session with the
+    /// same identifier finds them in `getAllTasks`, and those that were running go on by themselves: downloads from the
+    /// bytes on disk, if the server still has the very same content (a strong validator says so), else from the start;
+    /// uploads from the start. What had ended and not been told is told then, so make the session with a delegate, and
+    /// let no delegate mind to hear an end twice. After a fall of the machine downloads start over.
     ///
-    /// Each task's record carries a checksum. Of a record that cannot be read nothing is known but its number: the delegate is told the end of a
-    /// plain `URLSessionTask` without a request, `URLError.cannotOpenFile` with the file's path under `NSFilePathErrorKey`. The record, and content
-    /// that may be its own, lie there for a week; the other tasks go on.
+    /// Each task's record carries a checksum. Of a record that cannot be read nothing is known but its number: the
+    /// delegate is told the end of a plain `URLSessionTask` without a request, `URLError.cannotOpenFile` with the
+    /// file's path under `NSFilePathErrorKey`. The record, and content that may be its own, lie there for a week; the
+    /// other tasks go on.
     ///
     /// One session at a time has an identifier, of all processes of a user; tasks of another fail with
-    /// `URLError.backgroundSessionInUseByAnotherProcess`. There are download tasks and uploads of files, of http and https; other
-    /// tasks, completion handlers and functions that wait fail. Redirects are followed without a question. Failures of the network are none before
-    /// ``timeoutIntervalForResource`` has passed, counted from the first process: the load is tried again, after a quarter of a second at first and
-    /// ten at last.
+    /// `URLError.backgroundSessionInUseByAnotherProcess`. There are download tasks and uploads of files, of http and
+    /// https; other tasks, completion handlers and functions that wait fail. Redirects are followed without a question.
+    /// Failures of the network are none before ``timeoutIntervalForResource`` has passed, counted from the first
+    /// process: the load is tried again, after a quarter of a second at first and ten at last.
     open class func background(withIdentifier identifier: String) -> URLSessionConfiguration {
         let configuration = URLSessionConfiguration(identifier: identifier)
         configuration.isBackground = true
@@ -52,11 +54,13 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     /// For requests that leave the policy to the protocol.
     open var requestCachePolicy: URLRequest.CachePolicy = .useProtocolCachePolicy
 
-    /// In seconds, fractions included: how long a task may go without a byte moving. While its delegate is busy, and while it waits
-    /// for a connection of the session, the time stands still. A request's own counts if it differs from the default of 60.
+    /// In seconds, fractions included: how long a task may go without a byte moving. While its delegate is busy, and
+    /// while it waits for a connection of the session, the time stands still. A request's own counts if it differs from
+    /// the default of 60.
     open var timeoutIntervalForRequest: TimeInterval = 60
 
-    /// In seconds: how long a task may take in all, redirects, retries and waiting for connectivity included. Seven days.
+    /// In seconds: how long a task may take in all, redirects, retries and waiting for connectivity included. Seven
+    /// days.
     open var timeoutIntervalForResource: TimeInterval = 604_800
 
     /// Of no effect here.
@@ -79,10 +83,11 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     /// Groups of applications are a matter of Apple's: nil here.
     open internal(set) var sharedContainerIdentifier: String?
 
-    /// Proxies by URLSession's keys (``kCFNetworkProxiesHTTPEnable`` and its like are their names), of which the "Enable" ones count: HTTPEnable, HTTPProxy, HTTPPort, HTTPSEnable,
-    /// HTTPSProxy, HTTPSPort, SOCKSEnable, SOCKSProxy, SOCKSPort, ExceptionsList. Nil: the environment's
-    /// (http_proxy, https_proxy, all_proxy, no_proxy). Empty: none. A setting that names no proxy is not passed by: requests that
-    /// would use it fail with `URLError.cannotConnectToHost`, in words that name the key or the variable. So does `ProxyAutoConfigEnable`, for
+    /// Proxies by URLSession's keys (``kCFNetworkProxiesHTTPEnable`` and its like are their names), of which the
+    /// "Enable" ones count: HTTPEnable, HTTPProxy, HTTPPort, HTTPSEnable, HTTPSProxy, HTTPSPort, SOCKSEnable,
+    /// SOCKSProxy, SOCKSPort, ExceptionsList. Nil: the environment's (http_proxy, https_proxy, all_proxy, no_proxy).
+    /// Empty: none. A setting that names no proxy is not passed by: requests that would use it fail with
+    /// `URLError.cannotConnectToHost`, in words that name the key or the variable. So does `ProxyAutoConfigEnable`, for
     /// which there is no interpreter here.
     open var connectionProxyDictionary: [AnyHashable: Any]?
 
@@ -90,9 +95,15 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     open var tlsMinimumSupportedProtocolVersion: tls_protocol_version_t = .TLSv12
     /// The newest version of TLS that is spoken.
     open var tlsMaximumSupportedProtocolVersion: tls_protocol_version_t = .TLSv13
-    /// Also offers what hardly a server needs any more: key exchange by static RSA, CBC with SHA-1, signatures of DSA. For old devices; no
-    /// property of Apple's.
+    /// Also offers what hardly a server needs any more: key exchange by static RSA, CBC with SHA-1, signatures of DSA.
+    /// For old devices; no property of Apple's.
     open var tlsAllowsLegacyAlgorithms = false
+
+    /// Whether answers may break the grammar of a response's head as old servers do: lines that end in LF alone, blanks
+    /// between a field's name and its colon, lines before the status line (RFC 9112 §2.2, §5.1). Off: such an answer
+    /// fails its task with `URLError.cannotParseResponse`. Chunks and trailers are never read so. A line folded into
+    /// several is read in any case, as one space (§5.2).
+    open var acceptsLegacyResponses = false
 
     /// Never done: servers and proxies that answer out of order are too many.
     @available(*, deprecated, message: "HTTP/1.1 pipelining is not supported")
@@ -107,20 +118,21 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     /// Fields for every request. A request's own win, whatever the case of their names.
     open var httpAdditionalHeaders: [AnyHashable: Any]?
 
-    /// Header fields that identify the user, besides Authorization, Cookie and their like: a redirect to another origin (scheme, host or port)
-    /// takes none of them along, neither a request's own nor those of ``httpAdditionalHeaders``. The case of names does not matter. Empty: all
-    /// but Authorization and its like go along, as in FoundationNetworking.
+    /// Header fields that identify the user, besides Authorization, Cookie and their like: a redirect to another origin
+    /// (scheme, host or port) takes none of them along, neither a request's own nor those of ``httpAdditionalHeaders``,
+    /// and the cache keeps the answers of requests that differ in one of them apart. The case of names does not matter.
+    /// Empty: all but Authorization and its like go along, as in FoundationNetworking.
     open var secretHeaderFields: Set<String> = URLSessionConfiguration.usualSecretHeaderFields
 
-    /// What ``secretHeaderFields`` is at first: the fields in which API gateways, clouds and well-known services take keys, tokens and
-    /// sessions, `X-API-Key` and `X-Auth-Token` among them. No RFC names them.
+    /// What ``secretHeaderFields`` is at first: the fields in which API gateways, clouds and well-known services take
+    /// keys, tokens and sessions, `X-API-Key` and `X-Auth-Token` among them. No RFC names them.
     public static var usualSecretHeaderFields: Set<String> { SecretFields.usualNames }
 
-    /// In bytes: the most content of one answer that is kept in memory, decoded: by functions that wait for `Data`, for completion handlers,
-    /// and for delegates of tasks that do not prefer incremental delivery. A longer answer fails its task with
-    /// `URLError.dataLengthExceedsMaximum`, as soon as its Content-Length says so or so much has come: two megabytes on the wire may be two
-    /// gigabytes when they are decoded. What goes to a file, to `bytes(for:)` or to a delegate as it comes has no limit. Nil: none.
-    /// ``URLRequest/maximumDataLength`` is a request's own.
+    /// In bytes: the most content of one answer that is kept in memory, decoded: by functions that wait for `Data`, for
+    /// completion handlers, and for delegates of tasks that do not prefer incremental delivery. A longer answer fails
+    /// its task with `URLError.dataLengthExceedsMaximum`, as soon as its Content-Length says so or so much has come:
+    /// two megabytes on the wire may be two gigabytes when they are decoded. What goes to a file, to `bytes(for:)` or
+    /// to a delegate as it comes has no limit. Nil: none. ``URLRequest/maximumDataLength`` is a request's own.
     open var maximumDataLength: Int?
 
     /// Connections to one host and port at a time; at least one.
@@ -142,7 +154,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     /// Subclasses of `URLProtocol`, asked in this order, before those registered with `URLProtocol.registerClass(_:)`.
     open var protocolClasses: [AnyClass]?
 
-    /// What classes of this package's own need to know of the session that they load for: classes have no state of a session.
+    /// What classes of this package's own need to know of the session that they load for: classes have no state of a
+    /// session.
     package var protocolContext: (any Sendable)?
 
     @available(*, deprecated, message: "Please use URLSessionConfiguration.default or another class method")
@@ -152,6 +165,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
 
     open override func copy() -> Any { copy(with: nil) }
 
+    /// A copy, which can be changed without changing this one.
     open func copy(with zone: NSZone?) -> Any {
         let copy = URLSessionConfiguration(identifier: identifier)
         copy.isBackground = isBackground
@@ -170,6 +184,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
         copy.tlsMinimumSupportedProtocolVersion = tlsMinimumSupportedProtocolVersion
         copy.tlsMaximumSupportedProtocolVersion = tlsMaximumSupportedProtocolVersion
         copy.tlsAllowsLegacyAlgorithms = tlsAllowsLegacyAlgorithms
+        copy.acceptsLegacyResponses = acceptsLegacyResponses
         copy.httpShouldSetCookies = httpShouldSetCookies
         copy.httpCookieAcceptPolicy = httpCookieAcceptPolicy
         copy.httpAdditionalHeaders = httpAdditionalHeaders

@@ -20,7 +20,8 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
     /// The answer `.becomeDownload`: what follows is told of the download task, which has the same identifier.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask)
 
-    /// The answer `.becomeStream`: what follows is told of the stream task, which has the same identifier and is running.
+    /// The answer `.becomeStream`: what follows is told of the stream task, which has the same identifier and is
+    /// running.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didBecome streamTask: URLSessionStreamTask)
 
     /// More content, decoded, in the order it came. While this is busy the server is held: nothing piles up.

@@ -7,7 +7,12 @@ public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
 
     /// Content has been written.
     ///
-    /// - Parameter totalBytesExpectedToWrite: -1 (`NSURLSessionTransferSizeUnknown`) where it is not known.
+    /// - Parameters:
+    ///   - session: the task's.
+    ///   - downloadTask: the one that has received something.
+    ///   - bytesWritten: since the last call.
+    ///   - totalBytesWritten: so far, with those of earlier attempts that it goes on from.
+    ///   - totalBytesExpectedToWrite: -1 (`NSURLSessionTransferSizeUnknown`) where it is not known.
     func urlSession(
         _ session: URLSession,
         downloadTask: URLSessionDownloadTask,

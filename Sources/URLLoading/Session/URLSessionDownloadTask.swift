@@ -11,17 +11,16 @@ public let NSURLSessionTransferSizeUnknown: Int64 = -1
 
 /// A task whose content goes to a file.
 open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
-    /// Ends the task as cancelled, and tells what a later one can go on from: nil where the server gave nothing to know the
-    /// content by, and where nothing of it has come.
+    /// Ends the task as cancelled, and tells what a later one can go on from: nil where the server gave nothing to know
+    /// the content by, and where nothing of it has come.
     ///
-    /// - Parameter completionHandler: called on the delegate queue, before the end is told; at once for a task that has ended.
+    /// - Parameter completionHandler: called on the delegate queue, before the end is told; at once for a task that has
+    ///   ended.
     open func cancel(byProducingResumeData completionHandler: @escaping (Data?) -> Void) {
         let handler = HandedHandler(call: completionHandler)
-        guard let load, state == .running || state == .suspended else { return completionHandler(nil) }
+        guard let session, state == .running || state == .suspended else { return completionHandler(nil) }
         let hand: @Sendable (Data?) -> Void = { handler.call($0) }
-        if !load.cancel(handingOver: hand, { $0.cancelProducingResumeData() }) {
-            load.session.delegateQueue.addOperation { hand(nil) }
-        }
+        if !cancel(.producingResumeData(hand)) { session.delegateQueue.addOperation { hand(nil) } }
     }
 }
 

@@ -2,72 +2,74 @@ internal import Dispatch
 public import Foundation
 internal import Synchronization
 
-/// One request, its redirects, challenges and retries, up to one end. Made by a session, suspended; ``resume()`` begins it.
+/// One request with its redirects, challenges and retries, up to one end. A session makes it, suspended; ``resume()``
+/// begins it.
 ///
-/// Every member may be used from any thread; what changes meanwhile is read as it is at that moment.
+/// Every member may be used from any thread. A value that changes while the task runs is read as it is at that moment.
 open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Sendable {
-    public enum State: Int, Sendable {
+    /// How far a task has come.
+    @frozen public enum State: Int, Sendable {
+        /// It loads, or waits for a connection or a date.
         case running
-        /// New, or told to ``suspend()``: neither side's bytes move.
+        /// It is new, or ``suspend()`` has been called: no bytes are read or sent.
         case suspended
         /// ``cancel()`` has been called, and its end is on the way.
         case canceling
+        /// Its end has been told.
         case completed
     }
 
     /// A task has one load in its life.
     enum Stage {
         case new
-        case loading(TaskLoader)
+        case loading(any TaskLoad)
         /// Its load goes on as that of another task, which its answer has become.
         case passed(to: URLSessionTask)
         /// Its end is on the way, though the task may not say so yet.
         case over
     }
 
+    /// The priority of a task that is given none.
     public static let defaultPriority: Float = 0.5
+    /// Behind the tasks of the default priority.
     public static let lowPriority: Float = 0.25
+    /// Before the tasks of the default priority.
     public static let highPriority: Float = 0.75
 
-    let snapshot: Mutex<TaskSnapshot>
+    let snapshot: Mutex<Snapshot>
     /// What the loader is to do; nothing for a task that no session has made.
     let spec: TaskSpec?
-    /// Touched on its session's loop, and before anybody has the task.
+    /// Used on its session's loop alone, and before anything else has the task.
     var stage = Stage.new
-    /// Its session was open when the task was made. Set before anybody has the task.
+    /// Its session was open when the task was made. Set before anything else has the task.
     var isTakenIn = false
 
     /// A task without a session, which never begins: for subclasses that stand in for one.
     public override init() {
-        snapshot = Mutex(TaskSnapshot())
+        snapshot = Mutex(Snapshot())
         spec = nil
     }
 
     init(_ session: URLSession, _ identifier: Int, _ spec: TaskSpec) {
         self.spec = spec
-        snapshot = Mutex(TaskSnapshot(session, identifier, spec.request))
+        snapshot = Mutex(Snapshot(session, identifier, spec.request))
     }
 
     /// Takes over from another task in the middle of its answer: the same identifier, the same receivers.
-    convenience init(taking other: URLSessionTask, _ session: URLSession, _ spec: TaskSpec) {
-        self.init(session, other.taskIdentifier, spec)
-        let taken = other.snapshot.withLock { $0 }
-        snapshot.withLock { snapshot in
-            snapshot = taken
-            // It watches and controls the other one.
-            snapshot.progress = nil
-        }
+    init(taking other: URLSessionTask, _ spec: TaskSpec) {
+        self.spec = spec
+        snapshot = Mutex(other.snapshot.withLock { Snapshot(goingOnFrom: $0) })
         stage = .over
         isTakenIn = true
     }
 
-    /// Unique among the tasks of its session.
+    /// The task's number, unique among the tasks of its session.
     open var taskIdentifier: Int { snapshot.withLock { $0.identifier } }
 
-    /// Nil only where the task was not made from a request.
+    /// The request that the task was made with; nil for a task that was made without one.
     open var originalRequest: URLRequest? { snapshot.withLock { $0.originalRequest } }
 
-    /// The request that is under way: another one after a redirect.
+    /// The request under way: after a redirect, another than the first.
     open internal(set) var currentRequest: URLRequest? {
         get { snapshot.withLock { $0.currentRequest } }
         set { snapshot.withLock { $0.currentRequest = newValue } }
@@ -75,7 +77,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
 
     /// Of its session's configuration; nil once the task has ended.
     package var protocolContext: (any Sendable)? {
-        snapshot.withLock { $0.session }?.parts.configuration.protocolContext
+        snapshot.withLock { $0.session }?.ownConfiguration.protocolContext
     }
 
     /// The head of the answer, once there is one.
@@ -87,15 +89,17 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// Why the task failed, once it has.
     open var error: (any Error)? { snapshot.withLock { $0.error } }
 
+    /// How far the task has come.
     open internal(set) var state: State {
         get { snapshot.withLock { $0.state } }
         set { snapshot.withLock { $0.state = newValue } }
     }
 
-    /// Asked before the session's delegate, and let go of at the task's end. May be set at any time: the delegate is read when
-    /// there is something to ask.
+    /// The task's own delegate. It is asked before the session's, and the task lets go of it at its end. It may be set
+    /// at any time: it is looked up when there is something to tell or to ask.
     ///
-    /// What it says of a server's trust or of a client certificate holds for a connection, which later serves the session's other tasks too.
+    /// Its answer about a server's trust or a client certificate holds for the connection, which serves other tasks of
+    /// the session later.
     open var delegate: (any URLSessionTaskDelegate)? {
         get { listener?.delegate }
         set {
@@ -113,7 +117,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
 
     var listener: Listener? { snapshot.withLock { $0.listener } }
 
-    /// Free for the user; shown in ``description``.
+    /// A label of the program's own, shown in ``description``.
     open var taskDescription: String? {
         get { snapshot.withLock { $0.taskDescription } }
         set {
@@ -122,8 +126,8 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         }
     }
 
-    /// From 0 to 1: among the tasks of a session that wait for a connection to the same host, those with more come first. It
-    /// counts from the moment the task begins to wait.
+    /// From 0 to 1. Among the tasks of a session that wait for a connection to the same host, those with a higher
+    /// priority come first. The value at the moment at which the task begins to wait counts.
     open var priority: Float {
         get { snapshot.withLock { $0.priority } }
         set {
@@ -135,7 +139,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// What is no number asks for nothing.
     static func priority(_ value: Float) -> Float { value.isNaN ? defaultPriority : min(max(value, 0), 1) }
 
-    /// The task does not begin before, and its delegate is asked once more then. Nil: at once.
+    /// The task begins at this date at the earliest, and its delegate is asked once more then. Nil: it begins at once.
     @available(*, deprecated, message: "Not supported outside of background sessions on Apple's platforms")
     open var earliestBeginDate: Date? {
         get { beginDate }
@@ -150,19 +154,20 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         }
     }
 
-    /// Whether a delegate is given content as it comes. False: all of it at once, when it is whole; until then it is held in memory, and of an
-    /// answer that breaks off nothing is given. What the task has when its answer begins counts.
+    /// Whether the delegate gets content as it comes. If false, it gets the whole content at once: until then the
+    /// content is in memory, and of an answer that breaks off the delegate gets nothing. The value at the beginning of
+    /// the answer counts.
     open var prefersIncrementalDelivery: Bool {
         get { snapshot.withLock { $0.prefersIncrementalDelivery } }
         set { snapshot.withLock { $0.prefersIncrementalDelivery = newValue } }
     }
 
     /// A background session's task has them in its next process too.
-    private func noteSettings() { snapshot.withLock { $0.session }?.background?.noteSettings(of: self) }
+    private func noteSettings() { snapshot.withLock { $0.session }?.keeper?.noteSettings(of: self) }
 
     // MARK: Counts, in bytes
 
-    /// A guess of the user's, for ``progress`` while nothing better is known; -1 for none.
+    /// The program's guess, in bytes, for ``progress`` while nothing better is known; -1 for none.
     open var countOfBytesClientExpectsToSend: Int64 {
         get { snapshot.withLock { $0.expectsToSend } }
         set {
@@ -171,7 +176,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         }
     }
 
-    /// A guess of the user's, for ``progress`` while nothing better is known; -1 for none.
+    /// The program's guess, in bytes, for ``progress`` while nothing better is known; -1 for none.
     open var countOfBytesClientExpectsToReceive: Int64 {
         get { snapshot.withLock { $0.expectsToReceive } }
         set {
@@ -180,31 +185,34 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         }
     }
 
-    /// Content of the answer, decoded.
+    /// How much content of the answer has come, decoded, in bytes.
     open internal(set) var countOfBytesReceived: Int64 {
         get { snapshot.withLock { $0.counts.received } }
         set { snapshot.withLock { $0.counts.received = newValue } }
     }
 
-    /// Content of the request that the kernel has taken.
+    /// How much content of the request the kernel has taken, in bytes.
     open internal(set) var countOfBytesSent: Int64 {
         get { snapshot.withLock { $0.counts.sent } }
         set { snapshot.withLock { $0.counts.sent = newValue } }
     }
 
-    /// The length of the request's content; 0 without any, -1 (`NSURLSessionTransferSizeUnknown`) where it is not known.
+    /// The length of the request's content, in bytes; 0 for none, -1 (`NSURLSessionTransferSizeUnknown`) where it is
+    /// not known.
     open internal(set) var countOfBytesExpectedToSend: Int64 {
         get { snapshot.withLock { $0.counts.expectedToSend } }
         set { snapshot.withLock { $0.counts.expectedToSend = newValue } }
     }
 
-    /// The length of the answer's content: 0 before there is an answer, -1 (`NSURLSessionTransferSizeUnknown`) where it is not known.
+    /// The length of the answer's content, in bytes; 0 before there is an answer, -1
+    /// (`NSURLSessionTransferSizeUnknown`) where it is not known.
     open internal(set) var countOfBytesExpectedToReceive: Int64 {
         get { snapshot.withLock { $0.counts.expectedToReceive } }
         set { snapshot.withLock { $0.counts.expectedToReceive = newValue } }
     }
 
-    /// Bytes both ways as units. Cancelling and pausing it cancel and suspend the task.
+    /// The task's progress; its units are the bytes of both directions. To cancel or pause the progress is to cancel or
+    /// suspend the task.
     open var progress: Progress {
         if let made = snapshot.withLock({ $0.progress }) { return made }
         let fresh = Progress(totalUnitCount: -1)
@@ -224,8 +232,8 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
 
     private static let following = DispatchQueue(label: "URLLoading.URLSessionTask.progress")
 
-    /// Foundation calls a progress's handlers on any thread, and those of a pause and of the resumption behind it in any order: each does what
-    /// the progress says by then.
+    /// Foundation calls a progress's handlers on any thread, and those of a pause and of the resumption behind it in
+    /// any order: each does what the progress says by then.
     private func followProgress() {
         URLSessionTask.following.async { [self] in
             guard let progress = snapshot.withLock({ $0.progress }) else { return }
@@ -241,12 +249,12 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
 
     // MARK: Control
 
-    /// Ends the task with `URLError.cancelled`, unless its end is being told already. Returns at once: the end is told as every end is.
-    /// Of what has not been told by then nothing is but the metrics.
-    open func cancel() { load?.cancel() }
+    /// Ends the task with `URLError.cancelled`, unless its end is being told already. Returns at once; the end is told
+    /// as every end is. Nothing else is told after this but the metrics.
+    open func cancel() { cancel(.atOnce) }
 
-    /// Stops the task, however far it has come, until ``resume()`` has been called as often: what it reads from stays unread, so
-    /// that the server is held, and nothing more is sent. Timeouts stand still, that of the whole resource excepted.
+    /// Stops the task, however far it has come, until ``resume()`` has been called as often. Nothing is read, so that
+    /// the server has to wait, and nothing is sent. Time limits stand still, but for that of the whole resource.
     open func suspend() {
         let (isStop, watcher) = snapshot.withLock { snapshot -> (Bool, (any TaskWatcher)?) in
             guard snapshot.state == .running || snapshot.state == .suspended else { return (false, nil) }
@@ -255,35 +263,46 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
             return (snapshot.suspensions == 1, snapshot.watcher)
         }
         guard isStop else { return }
-        load?.suspend()
+        updateFlow()
         watcher?.taskDidSuspend(self)
     }
 
-    /// Begins the task, or goes on with it once it has been called as often as ``suspend()``; a new task counts as suspended
-    /// once. For a running task it means nothing.
+    /// Begins the task, or goes on with it when it has been called as often as `suspend()`. A new task counts as
+    /// suspended once. For a running task it does nothing.
     open func resume() {
         let (isGo, watcher) = snapshot.withLock { snapshot -> (Bool, (any TaskWatcher)?) in
             guard snapshot.state == .suspended else { return (false, nil) }
             snapshot.suspensions = max(0, snapshot.suspensions - 1)
             guard snapshot.suspensions == 0 else { return (false, nil) }
             snapshot.state = .running
+            snapshot.hasBegun = true
             return (true, snapshot.watcher)
         }
         guard isGo else { return }
         // Before its end can be told.
         watcher?.taskDidResume(self)
-        load?.resume()
+        updateFlow()
     }
 
-    /// The way to its loader; nil once the task has ended, and for one without a session.
-    var load: TaskControl? {
-        snapshot.withLock { snapshot in snapshot.session.map { TaskControl(task: self, session: $0) } }
+    private func updateFlow() {
+        guard let session else { return }
+        session.home.updateFlow(of: self, in: session)
     }
 
-    /// Tasks are not copied: the same one.
+    /// - Returns: false if it is too late to cancel anything.
+    @discardableResult
+    func cancel(_ way: TaskCancellation) -> Bool {
+        guard let session else { return false }
+        return session.home.cancel(self, in: session, way)
+    }
+
+    /// Until the task has ended.
+    package var session: URLSession? { snapshot.withLock { $0.session } }
+
+    /// Returns this task: tasks are not copied.
     open override func copy() -> Any { copy(with: nil) }
 
-    /// Tasks are not copied: the same one.
+    /// Returns this task: tasks are not copied.
     open func copy(with zone: NSZone?) -> Any { self }
 
     open override var description: String {

@@ -1,7 +1,7 @@
 public import Foundation
 
-/// Hears about tasks. Calls come through the session's `delegateQueue`, for one task in their order: redirects and challenges,
-/// content sent, what the protocols for each kind of task add, metrics, and at last the end.
+/// Hears about tasks. Calls come through the session's `delegateQueue`, for one task in their order: redirects and
+/// challenges, content sent, what the protocols for each kind of task add, metrics, and at last the end.
 ///
 /// A task's own delegate is asked first; what it does not implement goes to the session's delegate.
 public protocol URLSessionTaskDelegate: URLSessionDelegate, Sendable {
@@ -23,11 +23,12 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate, Sendable {
         willBeginDelayedRequest request: URLRequest
     ) async -> (URLSession.DelayedRequestDisposition, URLRequest?)
 
-    /// There is no way to the server at the moment; the task waits for one (`waitsForConnectivity`). At most once a task.
+    /// There is no way to the server at the moment; the task waits for one (`waitsForConnectivity`). At most once a
+    /// task.
     func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask)
 
-    /// An answer redirects (RFC 9110 §15.4). `request` is what follows by the rules; nil instead takes the redirect's own
-    /// content for the answer.
+    /// An answer redirects (RFC 9110 §15.4). `request` is what follows by the rules; nil instead takes the redirect's
+    /// own content for the answer.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -44,8 +45,9 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate, Sendable {
         newRequest request: URLRequest
     ) async -> URLRequest?
 
-    /// A server or a proxy asks for credentials; or a server's certificate is to be judged, or one of ours is asked for, and the session has no
-    /// delegate, or one without ``URLSessionDelegate/urlSession(_:didReceive:completionHandler:)``: then the task is one that waits for this
+    /// A server or a proxy asks for credentials; or a server's certificate is to be judged, or one of ours is asked
+    /// for, and the session has no delegate, or one without
+    /// ``URLSessionDelegate/urlSession(_:didReceive:completionHandler:)``: then the task is one that waits for this
     /// server, and has a delegate.
     func urlSession(
         _ session: URLSession,
@@ -61,8 +63,8 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate, Sendable {
         didReceive challenge: URLAuthenticationChallenge
     ) async -> (URLSession.AuthChallengeDisposition, URLCredential?)
 
-    /// The request's content must be sent again, from a stream that has been read: a redirect, a challenge, or a connection that
-    /// the server had closed.
+    /// The request's content must be sent again, from a stream that has been read: a redirect, a challenge, or a
+    /// connection that the server had closed.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -74,7 +76,12 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate, Sendable {
 
     /// Content has left, by the kernel's word. Not told for each byte: once a turn of the loop.
     ///
-    /// - Parameter totalBytesExpectedToSend: -1 where it is not known.
+    /// - Parameters:
+    ///   - session: the task's.
+    ///   - task: the one that has sent something.
+    ///   - bytesSent: since the last call.
+    ///   - totalBytesSent: so far. Content that is sent again counts from 0.
+    ///   - totalBytesExpectedToSend: -1 where it is not known.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,

@@ -6,19 +6,23 @@ extension URLSession {
     /// ```
     /// No other thread is woken for a request then, which saves more than half of its CPU time. Such a task must not
     /// block: everything else on the loop waits meanwhile. Nil where the session has no loop.
-    public var taskExecutor: (any TaskExecutor)? { executor }
+    public var taskExecutor: (any TaskExecutor)? { home.executor }
 
-    /// The tasks that have not ended.
+    /// The tasks that have been resumed, and have neither ended nor been cancelled.
     public var allTasks: [URLSessionTask] {
-        get async { current }
+        get async { underWay }
     }
 
     /// The same by kind: data, upload, download.
     public var tasks: ([URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask]) {
-        get async { URLSession.byKind(current) }
+        get async { URLSession.byKind(underWay) }
     }
 
-    /// The same at once.
+    /// The ends of a background session's tasks that have not been heard in this process are told once more: a delegate
+    /// listens by now.
+    package func tellUnheard() { keeper?.tellUnheard(of: self) }
+
+    /// All that have not ended, at once.
     package var unfinishedTasks: [URLSessionTask] { current }
 
     static func byKind(

@@ -1,8 +1,8 @@
 internal import Foundation
 internal import HTTP1
 
-// Requests and responses in files of our own. Foundation's unarchivers end the process over octets that they do not expect;
-// these readers throw.
+// Requests and responses in files of our own. Foundation's unarchivers end the process over octets that they do not
+// expect; these readers throw.
 
 extension OctetWriter {
     mutating func put(_ values: RequestValues) {

@@ -1,21 +1,18 @@
-internal import Foundation
-internal import TLS
-
 /// JSON with its checksum, for files that people may look into:
 ///
-///     {"sha256":"…","content":…}
+///     {"crc32":"…","content":…}
 ///
-/// Just so, octet for octet: the checksum is that of the content's octets, and a file that was edited by hand is a damaged
-/// one. For what can go wrong with a file, see ``StoreSeal``.
+/// Just so, octet for octet: the checksum is that of the content's octets, and a file that was edited by hand is a
+/// damaged one. For what can go wrong with a file, see ``StoreSeal``. Not a digest of OpenSSL's: cookies are written
+/// when the process exits, and OpenSSL may have cleaned up by then.
 enum SealedJSON {
-    private static let start = Array(#"{"sha256":""#.utf8)
+    private static let start = Array(#"{"crc32":""#.utf8)
     private static let middle = Array(#"","content":"#.utf8)
     private static let end = Array("}".utf8)
-    private static let checksumLength = 64
+    private static let checksumLength = 8
 
-    /// Nil if the system's OpenSSL has no SHA-256.
-    static func closed(_ content: [UInt8]) -> [UInt8]? {
-        checksum(content[...]).map { start + $0 + middle + content + end }
+    static func closed(_ content: [UInt8]) -> [UInt8] {
+        start + checksum(content[...]) + middle + content + end
     }
 
     /// Nil for what is damaged, cut short, or was not written by ``closed(_:)``.
@@ -26,12 +23,16 @@ enum SealedJSON {
         rest = rest.dropFirst(checksumLength)
         guard rest.take(middle), rest.reversed().starts(with: end.reversed()) else { return nil }
         let content = rest.dropLast(end.count)
-        return checksum(content).map { $0[...] } == stated ? content : nil
+        return checksum(content) == Array(stated) ? content : nil
     }
 
-    private static func checksum(_ content: ArraySlice<UInt8>) -> [UInt8]? {
-        MessageDigest.sha256.hash(Array(content).span)?.flatMap { octet in
-            [octet >> 4, octet & 15].map { $0 < 10 ? UInt8(ascii: "0") + $0 : UInt8(ascii: "a") - 10 + $0 }
+    /// In eight hexadecimal digits.
+    private static func checksum(_ content: ArraySlice<UInt8>) -> [UInt8] {
+        var sum = ContentSum()
+        sum.add(content.span)
+        return stride(from: 28, through: 0, by: -4).map { shift in
+            let digit = UInt8(sum.checksum >> UInt32(shift) & 15)
+            return digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit
         }
     }
 }

@@ -5,7 +5,8 @@ enum StoreDirectories {
     /// Can be deleted at any time: `$XDG_CACHE_HOME/<program>`, mostly `~/.cache/<program>`.
     static var cache: String { base("XDG_CACHE_HOME", "/.cache") + "/" + program }
 
-    /// What a program remembers from one run to the next: `$XDG_STATE_HOME/<program>`, mostly `~/.local/state/<program>`.
+    /// What a program remembers from one run to the next: `$XDG_STATE_HOME/<program>`, mostly
+    /// `~/.local/state/<program>`.
     static var state: String { base("XDG_STATE_HOME", "/.local/state") + "/" + program }
 
     /// Is meant to last: `$XDG_DATA_HOME/<program>`, mostly `~/.local/share/<program>`.

@@ -49,11 +49,11 @@ enum StoreFile {
         return bytes
     }
 
-    /// Puts a file of these octets in the place of what is there: written beside it, then renamed. Only its owner may read
-    /// it. On an error nothing changes.
+    /// Puts a file of these octets in the place of what is there: written beside it, then renamed. Only its owner may
+    /// read it. On an error nothing changes.
     ///
-    /// - Parameter isDurable: wait until the disk has it, so that a power failure finds the old file or the new one. What
-    ///   is checked when read and can be lost does without.
+    /// - Parameter isDurable: wait until the disk has it, so that a power failure finds the old file or the new one.
+    ///   What is checked when read and can be lost does without.
     static func replace(_ path: String, with bytes: [UInt8], isDurable: Bool) throws(Fault) {
         let temporary = "\(path).\(getpid())-\(UInt32.random(in: .min ... .max))\(unfinished)"
         // O_EXCL: another's file, or a link laid there, is never written through.
@@ -122,7 +122,8 @@ enum StoreFile {
     /// Runs `body` while no other process, and no other thread, runs one with this path. The file is left behind empty:
     /// removing it would let two in. Blocks.
     ///
-    /// - Parameter limit: how long to wait at most, since a stopped process may hold the lock for ever; then it is EBUSY.
+    /// - Parameter limit: how long to wait at most, since a stopped process may hold the lock for ever; then it is
+    ///   EBUSY.
     static func locked<Result>(
         _ path: String,
         upTo limit: Duration? = nil,
@@ -153,19 +154,21 @@ enum StoreFile {
 
     static func damagedPath(of path: String) -> String { path + damaged }
 
-    /// Takes a file that cannot be read out of the next one's way, in place of an earlier one. Nothing waits for the disk.
+    /// Moves a file that cannot be read away, so that the next one can be written; it replaces one that was moved away
+    /// earlier. Nothing waits for the disk.
     static func setAside(_ path: String) {
         if unsafe rename(path, damagedPath(of: path)) == 0 { touch(damagedPath(of: path)) }
     }
 
-    /// Removes what lies beside a file and should not stay: what writers that were killed have left, which may hold what the
-    /// file itself no longer does, and what was set aside a week ago. To be called with the file's lock held, so that no writer is at work.
+    /// Removes what lies beside a file and should not stay: what writers that were killed have left, which may hold
+    /// what the file itself no longer does, and what was set aside a week ago. To be called with the file's lock held,
+    /// so that no writer is at work.
     static func removeLeftovers(of path: String) {
         for leftover in leftovers(of: path) { remove(leftover) }
     }
 
-    /// The same for a file under ``locked(_:upTo:_:)`` with the path and `.lock`. Nothing happens while another process holds
-    /// the lock; without leftovers, nothing is locked.
+    /// The same for a file under ``locked(_:upTo:_:)`` with the path and `.lock`. Nothing happens while another process
+    /// holds the lock; without leftovers, nothing is locked.
     static func removeLeftoversIfUnlocked(of path: String) {
         guard !leftovers(of: path).isEmpty else { return }
         try? locked(path + ".lock", upTo: .zero) { () throws(Fault) in removeLeftovers(of: path) }

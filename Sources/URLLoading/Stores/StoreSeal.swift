@@ -4,8 +4,8 @@ internal import TLS
 ///
 ///     magic (8) · SHA-256 of all that follows (32) · content
 ///
-/// It stands for everything that can go wrong with a file after it was renamed into its place: a power failure, a bad disk,
-/// another program. What does not match is not read.
+/// It stands for everything that can go wrong with a file after it was renamed into its place: a power failure, a bad
+/// disk, another program. What does not match is not read.
 struct StoreSeal: Sendable {
     static let length = magicLength + 32
     private static let magicLength = 8
@@ -33,7 +33,8 @@ struct StoreSeal: Sendable {
         return content
     }
 
-    /// What stands behind the checksum, for a reader that has the file's first octets alone; nil for a file of another kind.
+    /// What stands behind the checksum, for a reader that has the file's first octets alone; nil for a file of another
+    /// kind.
     func uncheckedContent(of start: [UInt8]) -> ArraySlice<UInt8>? {
         guard start.count >= Self.length, start.starts(with: magic) else { return nil }
         return start[Self.length...]

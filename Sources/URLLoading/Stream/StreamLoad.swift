@@ -4,14 +4,15 @@ internal import Reactor
 internal import Synchronization
 internal import TLS
 
-/// A stream task's connection on its session's loop: brings together bytes and the reads that ask for them. Loop-confined.
+/// A stream task's connection on its session's loop: brings together bytes and the reads that ask for them.
+/// Loop-confined.
 ///
 /// ```
 ///   fresh ──▶ connecting ──▶ open(connection) ⇄ securing          any ──▶ stopped
 ///     ├──▶ answer (content of an HTTP answer)      │
 ///     └──▶ held(connection) ──▶ open               └──▶ closed: both directions; what is left can be read
 /// ```
-final class StreamLoad {
+final class StreamLoad: StreamWorker {
     enum State {
         case fresh(Origin)
         case connecting(StreamDial)
@@ -64,8 +65,10 @@ final class StreamLoad {
     private static let ahead = 64 << 10
 
     /// Until it is over.
-    private(set) var load: TaskLoader?
-    private let loop: EventLoop
+    private(set) var delegate: (any StreamLoadDelegate)?
+    let engine: SessionEngine
+    /// What was HTTP goes on with the host it was asked for.
+    let origin: Origin?
     private var channel: StreamChannel?
     var state: State
     /// Not begun: behind a barrier, or before the connection is there.
@@ -82,20 +85,25 @@ final class StreamLoad {
     private var lastWrite: UInt64 = 0
 
     /// One that is to be connected.
-    init(_ load: TaskLoader, _ channel: StreamChannel, to origin: Origin) {
-        (self.load, loop, self.channel) = (load, load.engine.loop, channel)
+    init(_ delegate: any StreamLoadDelegate, _ engine: SessionEngine, _ channel: StreamChannel, to origin: Origin) {
+        (self.delegate, self.engine, self.channel, self.origin) = (delegate, engine, channel, origin)
         state = .fresh(origin)
     }
 
     /// The content of an answer.
-    init(_ load: TaskLoader, of channel: StreamChannel) {
-        (self.load, loop, self.channel) = (load, load.engine.loop, channel)
+    init(_ delegate: any StreamLoadDelegate, _ engine: SessionEngine, of channel: StreamChannel) {
+        (self.delegate, self.engine, self.channel, origin) = (delegate, engine, channel, nil)
         (state, writing) = (.answer, .closed)
     }
 
     /// What was HTTP; it has not been asked for yet.
-    init(_ load: TaskLoader, on connection: UpgradedConnection) {
-        (self.load, loop) = (load, load.engine.loop)
+    init(
+        _ delegate: any StreamLoadDelegate,
+        _ engine: SessionEngine,
+        on connection: UpgradedConnection,
+        to origin: Origin?
+    ) {
+        (self.delegate, self.engine, self.origin) = (delegate, engine, origin)
         state = .held(connection)
     }
 
@@ -106,12 +114,12 @@ final class StreamLoad {
         case .held(let connection): opened(.success(connection))
         case .connecting, .open, .securing, .answer, .closed, .stopped: break
         }
-        for wish in self.channel?.open(LoopBound(self, on: loop)) ?? [] { take(wish) }
+        for wish in self.channel?.open(LoopBound(self, on: engine.loop)) ?? [] { take(wish) }
     }
 
     private func connect(to origin: Origin) {
-        guard let load, let options = try? load.engine.streamOptions(securing: false) else { return }
-        state = .connecting(load.engine.engine.open(origin, options: options) { [weak self] in self?.opened($0) })
+        guard delegate != nil, let options = try? engine.streamOptions(securing: nil) else { return }
+        state = .connecting(engine.engine.open(origin, options: options) { [weak self] in self?.opened($0) })
     }
 
     func opened(_ result: Result<UpgradedConnection, EngineError>) {
@@ -122,7 +130,7 @@ final class StreamLoad {
             connection.hold(isSendingHeld)
             connection.start(self)
             advance()
-        case .failure(let error): load?.end(ErrorTranslation.error(error, nil))
+        case .failure(let error): delegate?.end(ErrorTranslation.error(error, nil))
         }
     }
 
@@ -165,7 +173,7 @@ final class StreamLoad {
     }
 
     private func limit(_ seconds: TimeInterval, _ act: @escaping (StreamLoad) -> Void) -> StreamLimit? {
-        StreamLimit(seconds, on: loop, isStanding: isSendingHeld) { [weak self] in
+        StreamLimit(seconds, on: engine.loop, isStanding: isSendingHeld) { [weak self] in
             if let self { act(self) }
         }
     }
@@ -270,7 +278,7 @@ final class StreamLoad {
         case .open(let connection):
             if isFull || isReadingHeld { connection.pause() } else { connection.resume() }
         case .answer:
-            if isFull { load?.fallBehind() } else if wasFull { load?.catchUp() }
+            if isFull { delegate?.fallBehind() } else if wasFull { delegate?.catchUp() }
         case .fresh, .held, .connecting, .securing, .closed, .stopped: break
         }
     }
@@ -300,8 +308,8 @@ final class StreamLoad {
     }
 
     func tellReadClosed() {
-        guard let load, let task = load.task as? URLSessionStreamTask else { return }
-        load.tell(.stream) { session, _, delegate in
+        guard let delegate, let task = delegate.task as? URLSessionStreamTask else { return }
+        delegate.tell(.stream) { session, _, delegate in
             (delegate as? any URLSessionStreamDelegate)?.urlSession(session, readClosedFor: task)
         }
     }
@@ -311,10 +319,10 @@ final class StreamLoad {
     private func endIfDone() {
         guard isReady, reading != .open, writing != .open, input.isEmpty else { return }
         guard line.isEmpty, reads.isEmpty, writes.isEmpty else { return }
-        load?.end(nil)
+        delegate?.end(nil)
     }
 
-    /// The load is over.
+    /// The task is over.
     func stop() {
         if case .stopped = state { return }
         let last = state
@@ -331,7 +339,7 @@ final class StreamLoad {
         }
         channel?.giveBack(unread + unwritten + waiting, isAtEnd: reading == .ended && input.isEmpty)
         (reads, writes, line, input) = ([], [], [], [])
-        load = nil
+        delegate = nil
         switch last {
         case .connecting(let dial), .securing(let dial): dial.cancel()
         // What is cut off must not look whole.
@@ -381,8 +389,8 @@ final class StreamLoad {
         switch reply {
         case .awaited(let call): call(result)
         case .handler(let call):
-            guard let load else { return }
-            load.later { call(result) }
+            guard let delegate else { return }
+            delegate.later { call(result) }
         }
     }
 }

@@ -28,40 +28,38 @@ extension StreamLoad {
         // A FIN behind half of a write would make it look whole.
         if case .open(let connection) = state, writing == .open { connection.finishWriting(keepsReading: true) }
         writing = .closed
-        guard let load, let task = load.task as? URLSessionStreamTask else { return }
-        load.tell(.stream) { session, _, delegate in
+        guard let delegate, let task = delegate.task as? URLSessionStreamTask else { return }
+        delegate.tell(.stream) { session, _, delegate in
             (delegate as? any URLSessionStreamDelegate)?.urlSession(session, writeClosedFor: task)
         }
     }
 
     private func secure() {
-        guard let load else { return }
+        guard let delegate else { return }
         guard case .open(let connection) = state, reading == .open, writing == .open else {
             let reason = "there is no connection left to secure"
-            return load.end(ErrorTranslation.urlError(.secureConnectionFailed, nil, reason))
+            return delegate.end(ErrorTranslation.urlError(.secureConnectionFailed, nil, reason))
         }
         do {
-            // What was HTTP goes on with the host it was asked for.
-            let place = try (load.task as? URLSessionStreamTask)?.place?.origin() ?? load.origin
-            guard let origin = place else { return }
-            let options = try load.engine.streamOptions(securing: true)
+            guard let origin else { return }
+            let options = try engine.streamOptions(securing: delegate.session)
             let rest = input
             input = []
             state = .securing(
-                load.engine.engine.secure(connection, as: origin, having: rest, options: options) { [weak self] in
+                engine.engine.secure(connection, as: origin, having: rest, options: options) { [weak self] in
                     self?.opened($0)
                 }
             )
         } catch {
-            load.end(ErrorTranslation.urlError(.secureConnectionFailed, nil, error))
+            delegate.end(ErrorTranslation.urlError(.secureConnectionFailed, nil, error))
         }
     }
 
     private func capture() {
-        guard let load else { return }
+        guard let delegate else { return }
         guard case .open(let connection) = state else {
             let reason = "there is no connection to capture"
-            return load.end(ErrorTranslation.urlError(.networkConnectionLost, nil, reason))
+            return delegate.end(ErrorTranslation.urlError(.networkConnectionLost, nil, reason))
         }
         state = .closed
         let rest = input
@@ -72,6 +70,6 @@ extension StreamLoad {
             isReadable: reading == .open,
             isWritable: writing == .open
         )
-        load.end(nil, handingOver: streams)
+        delegate.end(handingOver: streams)
     }
 }

@@ -26,7 +26,7 @@ extension StreamLoad: UpgradedConnectionDelegate {
 
     func connection(_ connection: UpgradedConnection, didClose error: EngineError?) {
         if let error {
-            load?.end(ErrorTranslation.error(error, nil))
+            delegate?.end(ErrorTranslation.error(error, nil))
         } else {
             state = .closed
             readingEnded()
@@ -34,7 +34,7 @@ extension StreamLoad: UpgradedConnectionDelegate {
     }
 
     private func count(sent: Int = 0, received: Int = 0) {
-        load?.task.snapshot.withLock { snapshot in
+        delegate?.task.snapshot.withLock { snapshot in
             snapshot.counts.sent += Int64(sent)
             snapshot.counts.received += Int64(received)
         }

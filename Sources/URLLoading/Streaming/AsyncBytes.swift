@@ -1,9 +1,10 @@
 internal import Foundation
 
 extension URLSession {
-    /// An answer's content, byte by byte, as it comes. One reader; when the last reference goes before the end, the task is
-    /// cancelled.
+    /// An answer's content, byte by byte, as it comes, for one reader. If the last reference goes before the end, the
+    /// task is cancelled.
     public struct AsyncBytes: AsyncSequence, Sendable {
+        /// Content comes byte by byte.
         public typealias Element = UInt8
 
         /// Where the content comes from.
@@ -17,8 +18,10 @@ extension URLSession {
             lifetime = Lifetime(task, channel)
         }
 
+        /// The reader: of several, each gets what the others have not taken.
         public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(channel, lifetime) }
 
+        /// Reads the content. The task is cancelled when the last of these and of their sequences goes.
         public struct AsyncIterator: AsyncIteratorProtocol {
             private let channel: ByteChannel
             private let lifetime: Lifetime
@@ -31,6 +34,9 @@ extension URLSession {
                 self.lifetime = lifetime
             }
 
+            /// The next byte; nil at the end.
+            ///
+            /// - Throws: `URLError`; `URLError.cancelled` where the Swift task was cancelled.
             public mutating func next() async throws -> UInt8? {
                 if position < chunk.count {
                     defer { position += 1 }
@@ -74,13 +80,14 @@ extension URLSession {
             }
         }
 
-        /// The content as lines of UTF-8, without their ends (LF, CR, CR LF, and Unicode's); empty lines are left out, as
-        /// everywhere in Foundation. A line longer than ``AsyncLines/usualLimit`` throws.
+        /// The content as lines of UTF-8, without their ends (LF, CR, CR LF, and Unicode's); empty lines are left out,
+        /// as everywhere in Foundation. A line longer than ``AsyncLines/usualLimit`` throws.
         public var lines: AsyncLines { lines(limit: AsyncLines.usualLimit) }
 
         /// The same with a limit of the caller's own.
         ///
-        /// - Parameter limit: bytes of a line, without its end; one that is longer throws `URLError.dataLengthExceedsMaximum`.
+        /// - Parameter limit: bytes of a line, without its end; one that is longer throws
+        ///   `URLError.dataLengthExceedsMaximum`.
         public func lines(limit: Int) -> AsyncLines { AsyncLines(self, limit: limit) }
     }
 }

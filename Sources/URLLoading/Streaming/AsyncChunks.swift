@@ -1,19 +1,23 @@
 public import Foundation
 
 extension URLSession.AsyncBytes {
-    /// The content in the pieces that it came in, for a reader that cuts it by itself. Of the same reader: what one has taken the other does
-    /// not get.
+    /// The content in the pieces that it comes in, for a program that cuts it by itself. It shares its reader with the
+    /// sequence of bytes: what one has taken the other does not get.
     public var chunks: AsyncChunks { AsyncChunks(self) }
 
+    /// The content in pieces.
     public struct AsyncChunks: AsyncSequence, Sendable {
+        /// One piece, as it came.
         public typealias Element = Data
 
         private let bytes: URLSession.AsyncBytes
 
         init(_ bytes: URLSession.AsyncBytes) { self.bytes = bytes }
 
+        /// The reader: of several, each gets what the others have not taken.
         public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(bytes.makeAsyncIterator()) }
 
+        /// Reads the content.
         public struct AsyncIterator: AsyncIteratorProtocol {
             private var bytes: URLSession.AsyncBytes.AsyncIterator
 

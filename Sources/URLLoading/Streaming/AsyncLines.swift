@@ -1,9 +1,11 @@
 extension URLSession.AsyncBytes {
     /// Lines of an answer's content as they come. Octets that are no UTF-8 are repaired.
     public struct AsyncLines: AsyncSequence, Sendable {
+        /// One line, without its end.
         public typealias Element = String
 
-        /// In bytes, of ``URLSession/AsyncBytes/lines``: a server may send a line without end, which would fill the memory.
+        /// In bytes, of ``URLSession/AsyncBytes/lines``: a server may send a line without end, which would fill the
+        /// memory.
         public static let usualLimit = 16 << 20
 
         private let bytes: URLSession.AsyncBytes
@@ -14,8 +16,10 @@ extension URLSession.AsyncBytes {
             self.limit = limit
         }
 
+        /// The reader: of several, each gets what the others have not taken.
         public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(bytes.makeAsyncIterator(), limit: limit) }
 
+        /// Reads the content.
         public struct AsyncIterator: AsyncIteratorProtocol {
             private var bytes: URLSession.AsyncBytes.AsyncIterator
             private let limit: Int
@@ -28,8 +32,8 @@ extension URLSession.AsyncBytes {
                 self.limit = limit
             }
 
-            /// Throws `URLError`: `dataLengthExceedsMaximum` where a line is longer than its limit, `cancelled` where the Swift task was
-            /// cancelled.
+            /// Throws `URLError`: `dataLengthExceedsMaximum` where a line is longer than its limit, `cancelled` where
+            /// the Swift task was cancelled.
             public mutating func next() async throws -> String? {
                 while let byte = try await bytes.next() {
                     switch byte {

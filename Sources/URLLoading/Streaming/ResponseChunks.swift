@@ -1,8 +1,8 @@
 internal import Foundation
 internal import Synchronization
 
-/// An answer's content as it comes, in the pieces it comes in; the server is held while nothing is read. One reader. When the last reference
-/// goes before the end, the task is cancelled.
+/// An answer's content in the pieces that it comes in, for one reader. While nothing is read, the server has to wait.
+/// If the last reference goes before the end, the task is cancelled.
 package struct ResponseChunks: Sendable {
     package let task: URLSessionDataTask
     package let response: URLResponse
@@ -36,10 +36,11 @@ extension URLSession {
     /// A suspended task whose content is read in pieces.
     package func chunkTask(
         _ request: URLRequest,
+        _ content: ContentSource,
         delegate: any SelectiveDelegate & TaskWatcher
     ) -> ChunkTask {
         let channel = ByteChannel()
-        let task = add { URLSessionDataTask(self, $0, TaskSpec(request, .request, .bytes(channel))) }
+        let task = add { URLSessionDataTask(self, $0, TaskSpec(request, content, .bytes(channel))) }
         task.snapshot.withLock { snapshot in
             snapshot.listener = .selective(delegate)
             snapshot.watcher = delegate
@@ -48,7 +49,7 @@ extension URLSession {
     }
 }
 
-/// A task that ``URLSession/chunkTask(_:delegate:)`` made.
+/// A task that ``URLSession/chunkTask(_:_:delegate:)`` made.
 package struct ChunkTask: Sendable {
     package let task: URLSessionDataTask
     let channel: ByteChannel

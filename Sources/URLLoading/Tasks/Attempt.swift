@@ -21,14 +21,12 @@ struct Attempt: ~Copyable {
     var sent: Int64 = 0
     /// What the machine's stored response is.
     var stored: CachedURLResponse?
-    /// The answer is the cache's.
-    var isFromCache = false
     /// The answer, on its way into the cache.
     var storing: CacheEntry?
     /// The answer as it is told; nil before.
     var response: URLResponse?
     /// The user's name and password that the server may accept, and what they are for.
-    private var offered: (credential: URLCredential, space: ProtectionSpace)?
+    var offered: (credential: URLCredential, space: ProtectionSpace)?
     /// What a download goes on from.
     var resumption: ResumeData?
     /// The file that a download goes on with, from its answer's head on.
@@ -53,13 +51,14 @@ struct Attempt: ~Copyable {
         machine = last.machine.anew(resuming: resumption?.offer)
     }
 
-    /// Goes on with another request, or with another URL.
-    mutating func replaceRequest(by request: URLRequest) { self.request = request }
-
-    /// What was read of the file on disk: the machine asks for the rest of that.
-    mutating func resume(from resumption: ResumeData?) {
-        self.resumption = resumption
-        machine = machine.anew(resuming: resumption?.offer)
+    /// Goes on with another request.
+    ///
+    /// - Parameter isKept: what comes is kept for another process, which may go on from it.
+    mutating func replaceRequest(by request: URLRequest, isKept: Bool) {
+        self.request = request
+        guard isKept, !request.decidesOnCoding else { return }
+        // Content that is coded on its way cannot be gone on from: lengths are then those of the coded form.
+        self.request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
     }
 
     /// The request that a redirect leads to; nil for a target of which Foundation makes no URL.
@@ -72,6 +71,8 @@ struct Attempt: ~Copyable {
         if redirect.dropsContent { next.httpBody = nil }
         return next
     }
+
+    var url: WebURL { WebURL(transaction?.url ?? request.url ?? URLRequest.nowhere) }
 
     // MARK: The request's content
 
@@ -106,81 +107,23 @@ struct Attempt: ~Copyable {
         hasReadContent = true
     }
 
-    // MARK: Facts for the machine
-
-    var url: WebURL { WebURL(transaction?.url ?? request.url ?? Attempt.nowhere) }
-
-    static let nowhere = URL(fileURLWithPath: "/")
-
-    func asked(_ transaction: Transaction, _ caching: AskedRequest.Caching) -> AskedRequest {
-        AskedRequest(
-            method: request.values.httpMethod,
-            fields: transaction.fields,
-            hasOwnAuthorization: request.values.fields?.contains(.authorization) == true,
-            authorized: transaction.authorized?.space,
-            sent: transaction.sent,
-            caching: caching
-        )
+    /// Nothing of the content has been sent. Returns its length in bytes; -1 where it is not known.
+    mutating func beginSending() -> Int64 {
+        sent = 0
+        return content.length
     }
 
-    // MARK: Credentials
-
-    /// The user's answer to a challenge, to be stored once the server has taken it.
-    mutating func offer(_ credential: URLCredential, for space: ProtectionSpace) { offered = (credential, space) }
-
-    /// The credential that the server has taken, if it is one that the user gave; once.
-    mutating func acceptedCredential(for space: ProtectionSpace) -> URLCredential? {
-        guard let (credential, asked) = offered, asked == space else { return nil }
-        offered = nil
-        return credential
-    }
-
-    /// The URL's own user and password, or what is stored; once.
-    func proposedCredential(for space: ProtectionSpace, _ failures: Int, _ settings: SessionSettings) -> URLCredential?
-    {
-        guard failures == 0 else { return nil }
-        if space.side == .origin, let user = request.url?.user(percentEncoded: false) {
-            let password = request.url?.password(percentEncoded: false) ?? ""
-            return URLCredential(user: user, password: password, persistence: .none)
-        }
-        return settings.credentials?.defaultCredential(for: URLProtectionSpace(ProtectionSpaceValues(space)))
-    }
-
-    // MARK: Resumption
-
-    /// By what to know the content that is coming in; nil where nothing does, or where it cannot be gone on with.
-    var validator: String? {
-        guard let response = response as? HTTPURLResponse, request.httpMethod == "GET" else { return nil }
-        // What was decoded is of another length than what the server counts.
-        let coding = response.value(forHTTPHeaderField: "Content-Encoding")?.lowercased()
-        guard coding == nil || coding == "identity" else { return nil }
-        guard response.statusCode == 200 || response.statusCode == 206 else { return nil }
-        guard response.value(forHTTPHeaderField: "Accept-Ranges")?.lowercased() != "none" else { return nil }
-        return ResumeRule.validator(
-            entityTag: response.value(forHTTPHeaderField: "ETag"),
-            lastModified: response.value(forHTTPHeaderField: "Last-Modified"),
-            date: response.value(forHTTPHeaderField: "Date").flatMap { HTTPDateText.seconds($0) },
-            now: Transaction.now
-        )
-    }
-
-    /// What a later download goes on from, with what has come of this one.
-    ///
-    /// - Parameter path: where the file is by then.
-    func resumeData(_ file: DownloadFile, at path: String, fields: [String: String], url: URL) -> ResumeData? {
-        guard file.written > 0, let validator else { return nil }
-        return ResumeData(
-            url: url,
-            fields: fields,
-            validator: validator,
-            path: path,
-            received: file.written,
-            expected: file.total,
-            sum: file.sum.map { .known($0) } ?? .none
-        )
+    /// More of the content has left. Returns how much in all: of a request that the engine has sent twice, what had
+    /// left the first time counts once.
+    mutating func noteSent(_ count: Int) -> Int64 {
+        let length = content.length
+        sent = length >= 0 ? min(sent + Int64(count), length) : sent + Int64(count)
+        return sent
     }
 }
 
-extension ResumeData {
-    var offer: ResumeOffer { ResumeOffer(validator: validator, received: received, expected: expected) }
+extension URLRequest {
+    /// Where a task goes that has no request.
+    static let nowhere = URL(fileURLWithPath: "/")
+    static let toNowhere = URLRequest(url: nowhere)
 }

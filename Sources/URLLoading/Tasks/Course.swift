@@ -33,6 +33,8 @@ struct Course {
 
     private(set) var phase = Phase.new
     private(set) var isSuspended = false
+    /// The user has not taken what was delivered: reading goes on when that is so.
+    private var isBehind = false
     /// How many questions have been put.
     private(set) var questions = 0
     /// What waits for the task to be resumed: the answer to a question came while it was suspended.
@@ -103,8 +105,8 @@ struct Course {
         return held
     }
 
-    /// The whole of the answer is there. True while a question is open: the end of a short answer overtakes the user, and is told when
-    /// the question is answered.
+    /// The whole of the answer is there. True while a question is open: the end of a short answer overtakes the user,
+    /// and is told when the question is answered.
     mutating func completeBehindQuestion() -> Bool {
         guard case .asking(let question, _) = phase else { return false }
         phase = .asking(question, .complete)
@@ -127,8 +129,16 @@ struct Course {
 
     mutating func deferUntilResumed(_ next: @escaping () -> Void) { deferred = next }
 
+    mutating func fallBehind() { isBehind = true }
+
+    /// False: the user was not behind.
+    mutating func catchUp() -> Bool {
+        defer { isBehind = false }
+        return isBehind
+    }
+
     /// The source, and what holds it back.
-    func holds(isBehind: Bool) -> (Source, Source.Holds)? {
+    var holds: (Source, Source.Holds)? {
         switch phase {
         case .loading(let source): (source, .init(reading: isSuspended || isBehind, sending: isSuspended))
         case .asking(_, .source(let source)): (source, .init(reading: true, sending: isSuspended))

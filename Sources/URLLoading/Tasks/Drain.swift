@@ -1,8 +1,8 @@
 internal import HTTPEngine
 internal import Reactor
 
-/// An answer that is not the last one, on its way to its end: it is read if it is short, so that its connection serves the next
-/// request.
+/// An answer that is not the last one, on its way to its end: it is read if it is short, so that its connection serves
+/// the next request.
 struct Drain {
     let exchange: ExchangeID
     /// Of the whole: a server need not send the rest at all.

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import HTTPEngine
 internal import HTTPSemantics
 internal import Reactor
@@ -53,15 +54,16 @@ extension EngineError {
         }
     }
 
-    /// There is no way to the server now, by the kernel's or the name service's word, and there may be one later. A server that refuses
-    /// was reached.
+    /// There is no way to the server now, by the kernel's or the name service's word, and there may be one later. A
+    /// server that refuses was reached.
     fileprivate var isWithoutConnectivity: Bool {
         guard case .connect(let error) = self else { return false }
         guard !error.attempts.isEmpty else { return true }
         return error.attempts.allSatisfy { $0.errno == .networkUnreachable || $0.errno == .hostUnreachable }
     }
 
-    /// Of the network's kind, which another try may not meet. What the server or its certificate says, it would say again.
+    /// Of the network's kind, which another try may not meet. What the server or its certificate says, it would say
+    /// again.
     fileprivate var isTransient: Bool {
         switch self {
         case .connect, .timedOut, .closedWhileOpening, .closedBeforeResponse, .uploadAborted, .truncatedHead,
@@ -72,6 +74,29 @@ extension EngineError {
             .bodyLengthMismatch, .bodyFailed, .bodyUnreadable, .bodyFileReplaced, .bodySourceFailed, .cancelled,
             .shutDown:
             false
+        }
+    }
+}
+
+extension ErrorTranslation {
+    /// Why the rules give no answer.
+    static func error(_ reason: Step.Reason, _ url: URL?) -> URLError {
+        switch reason {
+        case .tooManyRedirects:
+            urlError(.httpTooManyRedirects, url, "more than \(RedirectRule.limit) redirects")
+        case .nothingStored:
+            urlError(
+                .resourceUnavailable,
+                url,
+                "nothing is cached for this request, and only the cache was to be asked"
+            )
+        case .refusedByProxy:
+            urlError(
+                .userAuthenticationRequired,
+                url,
+                "the proxy asks for credentials, and there are none that it takes"
+            )
+        case .failure: urlError(.unknown, url, "the request failed")
         }
     }
 }

@@ -6,17 +6,88 @@ internal import TLS
 
 /// How an attempt's request is made for the engine.
 extension Attempt {
-    /// The request for the engine, and the answer to a challenge in it.
+    /// What loads a request that no class of the program's takes.
+    enum Place {
+        case network(URL)
+        case local(URL)
+    }
+
+    mutating func place() throws(URLError) -> Place {
+        storing = nil
+        guard let url = request.url else {
+            throw ErrorTranslation.urlError(.unsupportedURL, nil, "the request has no URL")
+        }
+        switch url.scheme {
+        case "http", "https": return .network(url)
+        case "data", "file": return .local(url)
+        case let scheme?:
+            guard scheme != scheme.lowercased(), let other = URLText.withLowercaseScheme(url) else {
+                throw ErrorTranslation.urlError(.unsupportedURL, url, "no URLs of the scheme “\(scheme)” are loaded")
+            }
+            request.url = other
+            return try place()
+        case nil: throw ErrorTranslation.urlError(.unsupportedURL, url, "the URL has no scheme")
+        }
+    }
+
+    /// Begins a WebSocket's handshake. Returns where it is sent to.
+    mutating func beginSocket() throws(URLError) -> URL {
+        guard let url = request.url, let place = URLText.handshakePlace(of: url) else {
+            throw ErrorTranslation.urlError(.unsupportedURL, request.url, "a WebSocket's URL begins with ws or wss")
+        }
+        guard request.values.httpMethod == "GET" else {
+            throw ErrorTranslation.urlError(.unsupportedURL, url, "a WebSocket's handshake is a GET")
+        }
+        opening = try WebSocketOpening(request)
+        machine.beginUncached()
+        request.url = place
+        return place
+    }
+
+    /// What comes first, by the rules for what is stored; nil: the request goes out as it is.
+    ///
+    /// - Parameter found: what is stored for the request.
+    mutating func begin(with found: CachedURLResponse?, _ url: URL, _ engine: SessionEngine) -> Step? {
+        let mode = cacheMode(engine.settings)
+        stored = found
+        guard found != nil || mode != .standard || isCacheControlled(engine.settings) else {
+            machine.beginUncached()
+            return nil
+        }
+        return machine.begin(
+            method: request.values.httpMethod,
+            fields: fields(for: found, url, engine),
+            mode: mode,
+            stored: found?.exchange,
+            now: UnixTime.now
+        )
+    }
+
+    /// The request for the engine, which begins a transaction.
     ///
     /// - Parameter conditions: fields that make the request conditional, for the cache.
-    mutating func plan(
+    mutating func transact(
         _ url: URL,
         _ conditions: [(name: String, value: String)],
         _ spec: TaskSpec,
+        _ session: URLSession,
+        _ engine: SessionEngine
+    ) throws(URLError) -> EngineRequest {
+        let (plan, authorization) = try plan(url, conditions, spec, session, engine)
+        transaction = Transaction(plan: plan, sent: UnixTime.now, authorized: authorization)
+        return plan.request
+    }
+
+    /// The request for the engine, and the answer to a challenge in it.
+    private mutating func plan(
+        _ url: URL,
+        _ conditions: [(name: String, value: String)],
+        _ spec: TaskSpec,
+        _ session: URLSession,
         _ engine: SessionEngine
     ) throws(URLError) -> (RequestPlan, SentAuthorization?) {
-        // An upload's content is not the request's: the same request may have been sent without any. Nor are the rates, which stay the task's
-        // when it goes on with another request.
+        // An upload's content is not the request's: the same request may have been sent without any. Nor are the rates,
+        // which stay the task's when it goes on with another request.
         let rates = spec.request?.rates
         let isRepeatable = opening == nil && !machine.hasLeftOrigin && content.isEmpty && rates == nil
         var last: RequestPlan?
@@ -32,7 +103,7 @@ extension Attempt {
         var builder = builder(url, content, engine)
         builder.extra = extra
         builder.proxies = engine.proxies
-        builder.context = try engine.context(for: place, url)
+        builder.context = try engine.context(for: place, url, of: session)
         builder.rates = rates
         builder.handshake = opening?.handshake
         let (made, fields) = try builder.build(to: place)
@@ -49,20 +120,22 @@ extension Attempt {
 
     /// The jar's, unless the request has its own or wants none.
     private func cookieField(_ scope: CookieScope, _ settings: SessionSettings) -> String? {
-        guard settings.setsCookies, let cookies = settings.cookies, request.httpShouldHandleCookies else { return nil }
+        guard settings.setsCookies, let cookies = settings.cookieStore, request.httpShouldHandleCookies else {
+            return nil
+        }
         if let own = request.values.fields, own.contains(.cookie) { return nil }
-        return cookies.cookieHeader(for: scope, mainDocumentURL: request.mainDocumentURL)
+        return cookies.header(for: scope, document: request.mainDocumentURL)
     }
 
-    /// What goes along unasked: the task's own answer to a challenge, or one that this server took before. A caller's own field
-    /// goes before both.
+    /// What goes along unasked: the task's own answer to a challenge, or one that this server took before. A caller's
+    /// own field goes before both.
     private mutating func authorization(
         _ url: URL,
         _ place: HTTPURL,
         _ engine: SessionEngine
     ) throws(URLError) -> SentAuthorization? {
         if let own = request.values.fields, own.contains(.authorization) { return nil }
-        guard machine.challenges.authorizer != nil || !engine.authorizations.isEmpty else { return nil }
+        guard machine.hasAuthorizer || !engine.authorizations.isEmpty else { return nil }
         let (method, octets) = (request.values.httpMethod, content.octets)
         do throws(AuthenticationError) {
             let own = try machine.authorization(method: method, target: place.target, content: octets)
@@ -79,7 +152,7 @@ extension Attempt {
         )
     }
 
-    /// By whose name and password a request would go out.
+    /// The name and password that a request would go out with.
     private func credentials(for url: URL, _ engine: SessionEngine) -> Credentials? {
         if let own = request.values.fields, own.contains(.authorization) { return nil }
         if let authorizer = machine.challenges.authorizer, authorizer.side == .origin { return authorizer.credentials }
@@ -95,17 +168,18 @@ extension Attempt {
     }
 
     /// Whether the request says a word to caches (RFC 9111 §5.2.1): nothing else is of weight where nothing is stored.
-    func isCacheControlled(_ settings: SessionSettings) -> Bool {
+    private func isCacheControlled(_ settings: SessionSettings) -> Bool {
         request.values.fields?.contains(.cacheControl) == true || settings.fields.contains(.cacheControl)
     }
 
-    /// The fields as far as the cache's rules care; if a stored answer was selected by some, those as they would be sent
-    /// (RFC 9111 §4.1): what an answer varies by is mostly not set by hand.
-    func fields(for found: CachedURLResponse?, _ url: URL, _ engine: SessionEngine) -> HTTPFields {
+    /// The fields as far as the cache's rules care; if a stored answer was selected by some, those as they would be
+    /// sent (RFC 9111 §4.1): what an answer varies by is mostly not set by hand.
+    private func fields(for found: CachedURLResponse?, _ url: URL, _ engine: SessionEngine) -> HTTPFields {
         let plain = engine.settings.fields(with: request.values.fields)
         guard let record = found?.record else { return plain }
         let credentials = credentials(for: url, engine)
-        let isAnyone = credentials == nil && !VaryRule.identifies(plain) && !engine.security.hasShownIdentities
+        let isAnyone =
+            credentials == nil && !engine.settings.vary.identifies(plain) && !engine.security.hasShownIdentities
         guard !isAnyone || !record.varying.isEmpty else { return plain }
         var builder = builder(url, content, engine)
         guard let place = try? builder.place() else { return plain }
@@ -114,13 +188,15 @@ extension Attempt {
     }
 
     /// The fields of the request that was sent, made fit to be compared with other requests'.
-    func selecting(_ transaction: Transaction, _ engine: SessionEngine) -> HTTPFields {
+    private func selecting(_ transaction: Transaction, _ engine: SessionEngine) -> HTTPFields {
         selecting(transaction.fields, transaction.place, transaction.authorized?.credentials, engine)
     }
 
-    /// Fields as they are sent, made fit to be compared with other requests': with all that identifies the user to the server.
+    /// Fields as they are sent, made fit to be compared with other requests': with all that identifies the user to the
+    /// server.
     ///
-    /// - Parameter credentials: those that the session answers challenges with: a Digest answer is another one each time.
+    /// - Parameter credentials: those that the session answers challenges with: a Digest answer is another one each
+    ///   time.
     private func selecting(
         _ sent: HTTPFields,
         _ place: HTTPURL,
@@ -145,21 +221,29 @@ extension Attempt {
         _ found: CachedURLResponse,
         _ url: URL,
         _ conditions: [(name: String, value: String)],
+        _ session: URLSession,
         _ engine: SessionEngine
     ) {
         var builder = builder(url, .none, engine)
         guard let cache = engine.settings.cache, let place = try? builder.place() else { return }
         builder.extra = conditions
         builder.proxies = engine.proxies
-        // As the user who was served: others may get other content under the same URL.
+        // As the user that was served: others may get other content under the same URL.
         if let cookies = cookieField(CookieScope(place), engine.settings) { builder.extra.append(("Cookie", cookies)) }
         let answer = try? authorization(url, place, engine)
         if let answer { builder.extra.append(("Authorization", answer.value)) }
         do throws(URLError) {
-            builder.context = try engine.context(for: place, url)
+            builder.context = try engine.context(for: place, url, of: session)
             let (made, sent) = try builder.build(to: place)
             let fields = selecting(sent, place, answer?.credentials, engine)
-            let refresh = CacheRefresh(found, cache, CacheKey(method: "GET", url: url), fields, url)
+            let refresh = CacheRefresh(
+                found,
+                cache,
+                CacheKey(method: "GET", url: url),
+                fields,
+                url,
+                engine.settings.vary
+            )
             engine.engine.start(made, delegate: refresh)
         } catch {
             // The user has been served; the next to ask tries again.
@@ -171,14 +255,14 @@ extension Attempt {
         guard let transaction, let cache = engine.settings.cache else { return }
         let key = CacheKey(method: "GET", url: transaction.url)
         guard case .response(let cached) = cache.find(key), let stored = cached.exchange,
-            VaryRule.matches(stored.record, selecting(transaction, engine))
+            engine.settings.vary.matches(stored.record, selecting(transaction, engine))
         else { return }
         let effect = CacheValidation.effect(
             ofHead: response.fields.list,
             status: response.statusCode,
             on: stored,
             requested: transaction.sent,
-            received: Transaction.now
+            received: UnixTime.now
         )
         switch effect {
         case .none: break
@@ -193,7 +277,10 @@ extension Attempt {
         if let policy = entry.ofClass {
             guard let response, let key = CacheKey(request) else { return nil }
             let made = CachedURLResponse(response: response, data: data, storagePolicy: policy)
-            return (made.answered(engine.settings.fields(with: request.values.fields), at: Date()), key)
+            return (
+                made.answered(engine.settings.fields(with: request.values.fields), at: Date(), engine.settings.vary),
+                key
+            )
         }
         guard let transaction, let response = response as? HTTPURLResponse else { return nil }
         let cached = CachedURLResponse(
@@ -202,7 +289,8 @@ extension Attempt {
             storage: entry.storage,
             request: selecting(transaction, engine),
             requested: transaction.sent,
-            received: entry.received
+            received: entry.received,
+            vary: engine.settings.vary
         )
         return (cached, CacheKey(method: "GET", url: transaction.url))
     }
@@ -212,16 +300,16 @@ extension CachedURLResponse {
     /// In seconds, as RFC 9111 §4.2.3 counts it.
     var age: Int64 {
         guard let exchange else { return 0 }
-        return CacheFreshness(exchange, CacheControl(exchange.fields), now: Transaction.now).age
+        return CacheFreshness(exchange, CacheControl(exchange.fields), now: UnixTime.now).age
     }
 }
 
 extension SessionEngine {
     /// How to speak to an https server; nil for others.
-    func context(for place: HTTPURL, _ url: URL) throws(URLError) -> TLSContext? {
+    func context(for place: HTTPURL, _ url: URL, of session: URLSession) throws(URLError) -> TLSContext? {
         guard place.scheme == .https else { return nil }
         do throws(TLSError) {
-            return try context()
+            return try context(of: session)
         } catch {
             throw ErrorTranslation.error(.tls(error), url)
         }

@@ -1,7 +1,8 @@
 internal import Reactor
 
-/// Wakes what waits on other threads, for all answers of a burst at once. One by one each wake-up would set a thread going that does
-/// one task's work and sleeps again: two switches a request, a quarter of what it costs (`./dev bench session`). Loop-confined.
+/// Resumes the functions that wait on other threads, for all answers of a burst at once. One by one, each would wake a
+/// thread that does one task's work and sleeps again: two switches a request, a quarter of what a request costs (`./dev
+/// bench session`). Loop-confined.
 final class BatchedResumption {
     private let loop: EventLoop
     private var due: [Resumption] = []

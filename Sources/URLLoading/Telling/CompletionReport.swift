@@ -12,7 +12,7 @@ struct CompletionReport: Sendable {
     var data = Data()
     /// The content, where it was written to disk.
     var file: DownloadFile?
-    /// The connection, where the user has taken it over: he hears of that, and of nothing more.
+    /// The connection, where the user has taken it over: the user hears of that, and of nothing more.
     var streams: CapturedStreams?
     var metrics: URLSessionTaskMetrics?
     /// Something was told on the delegate queue before.
@@ -28,47 +28,50 @@ struct CompletionReport: Sendable {
     func tell(by callbacks: @autoclosure () -> CallbackQueue, together batch: BatchedResumption? = nil) {
         guard let spec = task.spec, let receiver = spec.takeReceiver() else { return release() }
         switch receiver {
-        case .delegate: callbacks().add(on: session.delegateQueue) { decided().tellDelegate() }
+        case .delegate: callbacks().add(on: session.delegateQueue) { decide { $0.tellDelegate() } }
         case .data(let handler):
             callbacks().add(on: session.delegateQueue) {
-                let ending = decided()
-                ending.mark()
-                let failure = ending.failure
-                handler(failure == nil ? ending.data : nil, failure == nil ? ending.response : nil, failure)
-                ending.release()
+                decide { ending in
+                    ending.mark()
+                    let failure = ending.failure
+                    handler(failure == nil ? ending.data : nil, failure == nil ? ending.response : nil, failure)
+                    ending.release()
+                }
             }
         case .download(let handler):
             callbacks().add(on: session.delegateQueue) {
-                let ending = decided()
-                ending.mark()
-                handler(ending.file?.url, ending.failure == nil ? ending.response : nil, ending.failure)
-                ending.file?.remove()
-                ending.release()
+                decide { ending in
+                    ending.mark()
+                    handler(ending.file?.url, ending.failure == nil ? ending.response : nil, ending.failure)
+                    ending.file?.remove()
+                    ending.release()
+                }
             }
         case .awaitedData, .awaitedFile, .bytes:
             // A caller that waits finds that its delegate has been told everything, the metrics too.
-            guard isOrdered else { return decided().tellWaiter(spec, batch) }
-            callbacks().add(on: session.delegateQueue) { decided().tellWaiter(spec) }
+            guard isOrdered else { return decide { $0.tellWaiter(spec, batch) } }
+            callbacks().add(on: session.delegateQueue) { decide { $0.tellWaiter(spec) } }
         case .report(let report) where isOrdered:
-            callbacks().add(on: session.delegateQueue) { decided().tell(report) }
-        case .report(let report): decided().tell(report, batch)
+            callbacks().add(on: session.delegateQueue) { decide { $0.tell(report) } }
+        case .report(let report): decide { $0.tell(report, batch) }
         }
     }
 
-    /// The end as it is told: the load's, unless `cancel()` was accepted before. From here on that is too late.
-    private func decided() -> CompletionReport {
+    /// Tells the end: that of the load, or that the task was cancelled if `cancel()` came before. From here on a
+    /// `cancel()` is too late.
+    private func decide(_ tell: (CompletionReport) -> Void) {
         let (isCancelled, handler) = task.snapshot.withLock { snapshot in
             let isCancelled = snapshot.fate == .cancelled
             snapshot.fate = .decided
             return (isCancelled, snapshot.resumeDataHandler.take())
         }
         if let handler { handOver(to: handler) }
-        guard isCancelled, (failure as? URLError)?.code != .cancelled else { return self }
+        guard isCancelled, (failure as? URLError)?.code != .cancelled else { return tell(self) }
         file?.remove()
         var ending = self
         (ending.file, ending.streams, ending.data) = (nil, nil, Data())
         ending.failure = CompletionReport.cancellation(of: task)
-        return ending
+        tell(ending)
     }
 
     /// The load was over before it was asked for resume data.
@@ -99,22 +102,25 @@ struct CompletionReport: Sendable {
 
     private func tell(_ report: TaskReport, _ batch: BatchedResumption? = nil) {
         let waitsOnLoop = mark()
+        let settle: @Sendable (Bool) -> Void = { release(wasHeard: $0) }
         let outcome = TaskOutcome(
             task: task,
             response: response,
             data: data,
             file: file?.url,
             error: urlError,
-            metrics: metrics
+            metrics: metrics,
+            settle: session.keeper == nil ? nil : settle
         )
-        // First: what is told finds the task gone from its session's list, and its delegate from the task.
-        release()
+        // First: what is told finds the task gone from its session's list, and its delegate from the task. A background
+        // session keeps what came until it has been taken.
+        if outcome.settle == nil { release() }
         guard report.wakesWaiter, !waitsOnLoop, let batch else { return report.tell(outcome) }
         batch.add(.report(report, outcome))
     }
 
     private func tellDelegate() {
-        let delegate = task.delegate ?? session.delegates.task
+        let delegate = session.delegate(of: task)
         let hearing = offer(to: delegate)
         // By the time the end is told, the task says so itself.
         mark()
@@ -131,7 +137,7 @@ struct CompletionReport: Sendable {
             return release()
         }
         delegate?.urlSession(session, task: task, didCompleteWithError: failure)
-        guard session.background != nil, urlError?.code != .cancelled else { return release() }
+        guard session.keeper != nil, urlError?.code != .cancelled else { return release() }
         release(wasHeard: hearing == .heard)
         // A hook that was set meanwhile has looked for unheard ends before this one was among them.
         if hearing == .unheard, let delegate, listens(delegate) { session.tellUnheard() }
@@ -146,9 +152,10 @@ struct CompletionReport: Sendable {
         case stranded
     }
 
-    /// A finished download goes to the delegate, and is removed when that has returned. A file that no delegate has asked for stays.
+    /// A finished download goes to the delegate, and is removed when that has returned. A file that no delegate has
+    /// asked for stays.
     private func offer(to delegate: (any URLSessionTaskDelegate)?) -> Hearing {
-        guard session.background != nil else {
+        guard session.keeper != nil else {
             tellFile(to: delegate)
             return .heard
         }
@@ -202,7 +209,8 @@ struct CompletionReport: Sendable {
 }
 
 extension URLSessionTask {
-    /// Keeps nothing alive from here on. What is let go of may run code of the user's: never under the lock, and after `then`.
+    /// Lets go of all that the task keeps alive. That may run code of the program's: so it happens after `then`, and
+    /// not under the lock.
     func letGo(_ then: () -> Void = {}) {
         let held = snapshot.withLock { snapshot in
             let held = (snapshot.session, snapshot.listener, snapshot.watcher)

@@ -65,17 +65,20 @@ enum UserQuestion {
         }
     }
 
+    /// Of a download's head. Other delegates than those of the room above are not asked.
+    static func acceptance(of response: URLResponse) -> Put<Bool> {
+        { session, task, delegate, answer in
+            guard let delegate = delegate as? any SelectiveDelegate else { return answer.give(true) }
+            delegate.urlSession(session, task: task, acceptsDownloadOf: response) { answer.give($0) }
+        }
+    }
+
     static func caching(of dataTask: URLSessionDataTask, _ cached: CachedURLResponse) -> Put<CachedURLResponse?> {
         { session, _, delegate, answer in
             guard let delegate = delegate as? any URLSessionDataDelegate else { return answer.give(cached) }
             delegate.urlSession(session, dataTask: dataTask, willCacheResponse: cached) { answer.give($0) }
         }
     }
-}
-
-/// A stream on its way from the user to the loader: the user hands it over and leaves it alone.
-struct HandedStream: @unchecked Sendable {
-    let stream: InputStream?
 }
 
 extension ChallengeQuestion {

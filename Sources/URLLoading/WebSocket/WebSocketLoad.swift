@@ -4,20 +4,21 @@ internal import Reactor
 internal import Synchronization
 internal import WebSocket
 
-/// A task's WebSocket on its session's loop, from the handshake on: brings together messages and the callers that ask for them.
-/// Loop-confined.
+/// A task's WebSocket on its session's loop, from the handshake on: brings together messages and the callers that ask
+/// for them. Loop-confined.
 ///
 /// ```
 ///   talking ──close──▶ closing ──┐
 ///      ├──────────────▶ ended ───┤
 ///      └─────────────────────────┴──▶ stopped
 /// ```
-/// closing: the user wants no more; only sent messages are still told of. ended: the connection is gone, and its end is told behind the
-/// messages that had come before it. stopped: the load is over, and the connection sees to its own end.
-final class WebSocketLoad {
+/// closing: the user wants no more; only sent messages are still told of. ended: the connection is gone, and its end is
+/// told behind the messages that had come before it. stopped: the load is over, and the connection sees to its own end.
+final class WebSocketLoad: WebSocketWorker {
     private enum State {
         case talking
-        case closing
+        /// With what the server was told.
+        case closing(CloseReason)
         case ended(WebSocketEnding, TimerID)
         case stopped
     }
@@ -28,7 +29,10 @@ final class WebSocketLoad {
     private static let overhead = 64
 
     /// Until it is over.
-    private var load: TaskLoader?
+    private var delegate: (any SourceDelegate)?
+    private let loop: EventLoop
+    /// As the user wrote it, for errors.
+    private let url: URL?
     private let channel: WebSocketChannel
     private var connection: WebSocketConnection?
     private var state = State.talking
@@ -46,47 +50,54 @@ final class WebSocketLoad {
     /// How long the server may say nothing at all, and when we look.
     private var silence: (limit: Duration, timer: TimerID)?
 
-    init(_ load: TaskLoader, _ channel: WebSocketChannel) {
-        self.load = load
+    init(_ delegate: any SourceDelegate, _ channel: WebSocketChannel, on loop: EventLoop) {
+        self.delegate = delegate
         self.channel = channel
+        self.loop = loop
+        url = delegate.task.originalRequest?.url
     }
 
-    func begin(_ upgraded: UpgradedConnection, _ agreement: Agreement) {
+    /// - Parameters:
+    ///   - limit: how long the server may say nothing at all; nil: for ever.
+    ///   - callbacks: what answers handlers, behind what was told before.
+    func begin(
+        _ upgraded: UpgradedConnection,
+        _ agreement: Agreement,
+        silentFor limit: Duration?,
+        _ callbacks: CallbackQueue
+    ) {
         var options = WebSocketConnection.Options()
         options.maximumMessageSize = channel.facts.maximumMessageSize
         let connection = WebSocketConnection(upgraded, agreement, options: options, delegate: self)
         self.connection = connection
-        guard let load else { return }
+        guard delegate != nil else { return }
         tellOpened(agreement.subprotocol)
-        for wish in channel.open(LoopBound(self, on: upgraded.loop), load.queue) { take(wish) }
+        for wish in channel.open(LoopBound(self, on: loop), callbacks) { take(wish) }
         connection.start()
         updateReading()
-        // The session's limit is one of sixty seconds: it would end every WebSocket that has nothing to say.
-        if let limit = load.request.values.explicitTimeout.flatMap(RequestBuilder.duration) {
-            watch(limit, upgraded.loop)
-        }
+        if let limit { watch(limit) }
     }
 
-    private func watch(_ limit: Duration, _ loop: EventLoop) {
+    private func watch(_ limit: Duration) {
         guard let connection else { return }
         // While we do not read, silence is ours.
         let since = connection.isPaused ? loop.now : connection.lastReceived
         let timer = loop.arm(
             at: since.advanced(by: limit),
             Alarm { [weak self] in
-                self?.lookForSilence(limit, loop)
+                self?.lookForSilence(limit)
             }
         )
         silence = (limit, timer)
     }
 
-    private func lookForSilence(_ limit: Duration, _ loop: EventLoop) {
+    private func lookForSilence(_ limit: Duration) {
         silence = nil
-        guard let connection, let load else { return }
+        guard let connection, let delegate else { return }
         if !connection.isPaused, connection.lastReceived.advanced(by: limit) <= loop.now {
-            load.end(ErrorTranslation.urlError(.timedOut, load.socketURL, "the server has said nothing for \(limit)"))
+            delegate.end(ErrorTranslation.urlError(.timedOut, url, "the server has said nothing for \(limit)"))
         } else {
-            watch(limit, loop)
+            watch(limit)
         }
     }
 
@@ -108,12 +119,12 @@ final class WebSocketLoad {
         switch wish {
         case .receive:
             fulfil(wish)
-            load?.engine.loop.cancel(timer)
+            loop.cancel(timer)
             if messages.isEmpty { tell(ending) } else { wait(toTell: ending) }
         case .unsent(let reply): unsent.append(reply)
         case .send(_, let reply), .ping(_, let reply):
             let reason = "the WebSocket is closed"
-            answer(reply, .failure(ErrorTranslation.urlError(.networkConnectionLost, load?.socketURL, reason)))
+            answer(reply, .failure(ErrorTranslation.urlError(.networkConnectionLost, url, reason)))
         }
     }
 
@@ -173,7 +184,7 @@ final class WebSocketLoad {
     /// The closing handshake, by the user's word.
     func close(_ reason: CloseReason) {
         switch state {
-        case .talking: state = .closing
+        case .talking: state = .closing(reason)
         // Messages that are left are not wanted any more.
         case .ended(let ending, _): return tell(ending)
         case .closing, .stopped: return
@@ -187,16 +198,16 @@ final class WebSocketLoad {
     /// The load is over.
     func stop() {
         if case .stopped = state { return }
-        if case .ended(_, let timer) = state, let load { load.engine.loop.cancel(timer) }
+        if case .ended(_, let timer) = state { loop.cancel(timer) }
         state = .stopped
-        if let silence, let load { load.engine.loop.cancel(silence.timer) }
+        if let silence { loop.cancel(silence.timer) }
         silence = nil
         let wishes =
             receivers.map { WebSocketWish.receive($0.number, $0.reply) }
             + pings.map { WebSocketWish.ping($0.number, $0.reply) } + unsent.map { WebSocketWish.unsent($0) }
         channel.giveBack(wishes, left: messages)
         (receivers, pings, messages, unsent) = ([], [], [], [])
-        load = nil
+        delegate = nil
         // Nothing, where the end came from there. What the server does not read, it would not read in time.
         guard let connection else { return }
         self.connection = nil
@@ -209,13 +220,13 @@ final class WebSocketLoad {
         switch reply {
         case .awaited(let call): call(result)
         case .handler(let call):
-            guard let load else { return channel.call(reply, result) }
-            load.later { call(result) }
+            guard let delegate else { return channel.call(reply, result) }
+            delegate.later { call(result) }
         }
     }
 
     private func count(sent: Int = 0, received: Int = 0) {
-        load?.task.snapshot.withLock { snapshot in
+        delegate?.task.snapshot.withLock { snapshot in
             snapshot.counts.sent += Int64(sent)
             snapshot.counts.received += Int64(received)
         }
@@ -257,8 +268,7 @@ extension WebSocketLoad: WebSocketConnectionDelegate {
     }
 
     private func wait(toTell ending: WebSocketEnding) {
-        guard let load else { return }
-        let loop = load.engine.loop
+        guard delegate != nil else { return }
         let timer = loop.arm(
             at: loop.now.advanced(by: channel.patience),
             Alarm { [weak self] in
@@ -269,8 +279,8 @@ extension WebSocketLoad: WebSocketConnectionDelegate {
     }
 
     private func tellOpened(_ subprotocol: String?) {
-        guard let load, let task = load.task as? URLSessionWebSocketTask else { return }
-        load.tell(.socket) { session, _, delegate in
+        guard let delegate, let task = delegate.task as? URLSessionWebSocketTask else { return }
+        delegate.tell(.socket) { session, _, delegate in
             (delegate as? any URLSessionWebSocketDelegate)?.urlSession(
                 session,
                 webSocketTask: task,
@@ -281,9 +291,9 @@ extension WebSocketLoad: WebSocketConnectionDelegate {
 
     /// The server has closed.
     private func tellClosed() {
-        guard let load, let task = load.task as? URLSessionWebSocketTask else { return }
+        guard let delegate, let task = delegate.task as? URLSessionWebSocketTask else { return }
         let (code, reason) = (task.closeCode, task.closeReason)
-        load.tell(.socket) { session, _, delegate in
+        delegate.tell(.socket) { session, _, delegate in
             (delegate as? any URLSessionWebSocketDelegate)?.urlSession(
                 session,
                 webSocketTask: task,
@@ -294,16 +304,20 @@ extension WebSocketLoad: WebSocketConnectionDelegate {
     }
 
     private func tell(_ ending: WebSocketEnding) {
-        guard let load else { return }
+        guard let delegate else { return }
         switch ending {
         case .closed(let reason):
             channel.closed(Int(reason.code ?? 1005), reason.text)
             tellClosed()
-            load.end(nil)
+            delegate.end(nil)
         case .failed(let failure):
+            if case .closing(let reason) = state {
+                // The server has not answered the close frame: what it said stands.
+                channel.closed(Int(reason.code ?? 1005), reason.text)
+                return delegate.end(channel.cancellation("\(failure)"))
+            }
             channel.closed(failure.status)
-            if case .closing = state { return load.end(channel.cancellation("\(failure)")) }
-            load.end(failure.translated(load.socketURL))
+            delegate.end(failure.translated(url))
         }
     }
 }

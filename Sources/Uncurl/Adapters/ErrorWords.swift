@@ -5,7 +5,6 @@ extension UncurlError {
     var words: String {
         switch self {
         case .invalidURL(_, let reason): "no URL to load: \(reason)"
-        case .unsupportedContent(let reason): "content that this call does not send: \(reason)"
         case .parameters(let failure): "\(failure)"
         case .header(let name): "header field \(name.debugDescription) cannot be sent"
         case .multipart(let failure): "\(failure)"
@@ -29,7 +28,7 @@ extension UncurlError {
     private static func words(of error: any Error) -> String {
         switch error {
         case let error as UncurlError: error.words
-        case let error as URLError: "\(error.localizedDescription) (\(error.code.rawValue))"
+        case let error as URLError: "\(ErrorText.of(error)) (\(error.code.rawValue))"
         default: "\(error)"
         }
     }

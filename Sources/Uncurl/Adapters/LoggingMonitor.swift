@@ -39,7 +39,7 @@ public struct LoggingMonitor: EventMonitor {
         case .suspended: logger.log(level: stepLevel, "suspended", metadata: facts)
         case .resumed: logger.log(level: stepLevel, "resumed", metadata: facts)
         case .cancelled: logger.log(level: stepLevel, "cancelled", metadata: facts)
-        case .completedTask, .collectedMetrics, .serialized: break
+        case .completedTask, .collectedMetrics, .serialized, .detail: break
         case .retries(let delay, let error):
             facts["error"] = "\(error.words)"
             facts["delay"] = "\(delay)"

@@ -30,6 +30,7 @@ public final class MetricsMonitor: EventMonitor {
             Timer(label: "http_client_request_duration", dimensions: labels, factory: factory)
                 .recordNanoseconds(Int64(start.time.duration(to: event.time) / .nanoseconds(1)))
         case .built, .adapted, .createdTask, .suspended, .resumed, .cancelled, .completedTask, .collectedMetrics,
+            .detail,
             .serialized:
             break
         }

@@ -53,7 +53,7 @@ public struct ResponseValidation: Sendable {
 }
 
 /// Which media types are acceptable.
-public enum AcceptableTypes: Sendable, Hashable, ExpressibleByArrayLiteral {
+@frozen public enum AcceptableTypes: Sendable, Hashable, ExpressibleByArrayLiteral {
     /// Every type is acceptable, and so is none.
     case any
     /// Such as `application/json`, `image/*`, `*/*`. Parameters do not count, nor does case, and `application/json`

@@ -3,7 +3,7 @@ public import URLLoading
 /// An answer whose content could not be made into a value. It carries the answer.
 public struct SerializationFailure: Error, Sendable {
     /// What the serializer could not do.
-    public enum Reason: Sendable {
+    @frozen public enum Reason: Sendable {
         /// There is no content, and without content there is no value.
         case empty
         /// The octets are no text in that encoding.
@@ -67,7 +67,7 @@ extension SerializationFailure: CustomStringConvertible, LocalizedError {
     public var errorDescription: String? { description }
 
     var words: String {
-        let cause = underlying.map { ": \($0)" } ?? ""
+        let cause = underlying.map { ": \(ErrorText.of($0))" } ?? ""
         return switch reason {
         case .empty: "there is no content to make a value of"
         case .text(let encoding): "the content is no text in \(encoding)"

@@ -3,7 +3,7 @@ public import URLLoading
 /// An answer that ``ResponseValidation`` did not accept. It carries all of the answer.
 public struct ValidationFailure: Error, Sendable {
     /// What is not acceptable.
-    public enum Reason: Sendable {
+    @frozen public enum Reason: Sendable {
         /// The status is not among the acceptable ones.
         case status(Int)
         /// Nil: the answer tells no type.
@@ -56,7 +56,7 @@ extension ValidationFailure.Reason {
             "unacceptable status \(status) (\(HTTPURLResponse.localizedString(forStatusCode: status)))"
         case .contentType(let type, let acceptable):
             "unacceptable content type \(type ?? "(none)"), not of \(acceptable.joined(separator: ", "))"
-        case .rejected(let error): "\(error)"
+        case .rejected(let error): ErrorText.of(error)
         }
     }
 

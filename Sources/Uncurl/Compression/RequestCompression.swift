@@ -4,7 +4,7 @@ public import URLLoading
 /// Files, streams and forms go as they are.
 public struct RequestCompression: Sendable {
     /// A content coding (RFC 9110 §8.4.1).
-    public enum Coding: String, Sendable {
+    @frozen public enum Coding: String, Sendable {
         /// `deflate` as HTTP defines it: in zlib's frame (RFC 1950, RFC 9110 §8.4.1.2).
         case deflate
         /// `gzip`: RFC 1952.
@@ -12,7 +12,7 @@ public struct RequestCompression: Sendable {
     }
 
     /// What becomes of a request that has a Content-Encoding already.
-    public enum ExistingEncoding: Sendable {
+    @frozen public enum ExistingEncoding: Sendable {
         /// The request fails with ``CompressionFailure/encodedAlready(_:)``.
         case fail
         /// The field is replaced. The content is compressed once more.
@@ -58,7 +58,7 @@ public struct RequestCompression: Sendable {
 }
 
 /// Content that was not compressed.
-public enum CompressionFailure: Error, Hashable, Sendable {
+@frozen public enum CompressionFailure: Error, Hashable, Sendable {
     /// The request names a content coding already.
     case encodedAlready(String)
     /// zlib found no memory.

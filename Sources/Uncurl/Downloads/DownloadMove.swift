@@ -9,6 +9,8 @@ struct DownloadMove {
     let core: ManagerCore
     let session: URLSession
     let task: URLSessionDownloadTask
+    /// The task's own hook, asked after the manager's.
+    let own: (@Sendable (URLSession, URLSessionDownloadTask, URL) -> URL?)?
     let destination: DownloadDestination?
 
     /// What is wrong with the answer, and so keeps it from its place; nil: nothing. Any thread.
@@ -19,7 +21,10 @@ struct DownloadMove {
         let request = task.currentRequest ?? task.originalRequest
         var answer = ReceivedResponse(request: request, response: outcome.response, data: Data(), fileURL: file)
         guard let failure = validation.failure(of: answer) else { return nil }
-        guard destination != nil else { return failure }
+        guard destination != nil else {
+            answer.fileURL = leave(file, outcome)
+            return ValidationFailure(failure.reasons, answer: answer)
+        }
         answer.data = Self.head(of: file)
         answer.fileURL = nil
         try? FileManager.default.removeItem(at: file)
@@ -33,10 +38,27 @@ struct DownloadMove {
     }
 
     /// On the session's delegate queue.
-    func run(_ file: URL, _ response: URLResponse?) -> DownloadedFile {
-        if let place = core.hooks.didFinishDownloading?(session, task, file) { return move(file, to: place, []) }
-        guard let destination, let place = destination.place(for: file, response) else { return .placed(file) }
+    func run(_ file: URL, _ outcome: TaskOutcome) -> DownloadedFile {
+        if let place = core.hooks.didFinishDownloading?(session, task, file) ?? own?(session, task, file) {
+            return move(file, to: place, [])
+        }
+        guard let destination, let place = destination.place(for: file, outcome.response) else {
+            return .placed(leave(file, outcome))
+        }
         return move(file, to: place, destination.options)
+    }
+
+    /// Where a file without a place lies. A background session deletes its own files once they have been taken, so
+    /// that one of them goes to the temporary folder, as an ordinary session's does.
+    private func leave(_ file: URL, _ outcome: TaskOutcome) -> URL {
+        guard outcome.settle != nil else { return file }
+        let place = FileManager.default.temporaryDirectory.appendingPathComponent(file.lastPathComponent)
+        do {
+            try FilePlacement(file: file, place: place, replacesFile: false).run()
+            return place
+        } catch {
+            return file
+        }
     }
 
     func move(_ file: URL, to place: URL, _ options: DownloadDestination.Options) -> DownloadedFile {

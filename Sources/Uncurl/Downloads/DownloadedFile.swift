@@ -10,6 +10,10 @@ enum DownloadedFile: Sendable {
     /// was given.
     case refused(ValidationFailure)
 
+    var isStranded: Bool {
+        if case .stranded = self { true } else { false }
+    }
+
     var isPlaced: Bool {
         if case .placed = self { true } else { false }
     }

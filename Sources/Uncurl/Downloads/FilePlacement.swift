@@ -4,7 +4,8 @@ internal import URLLoading
 /// Puts a finished file at its place in one step: at every moment the place has what it had before, or all of the file.
 ///
 /// A regular file is replaced if that is wanted. Nothing else ever is: not a folder, a device, a socket, a pipe or a
-/// symbolic link. From another file system the file comes by a copy beside its place.
+/// symbolic link. From another file system the file comes by a copy beside its place. At its place it has the
+/// permissions of any new file: those that the process's umask leaves.
 struct FilePlacement {
     let file: URL
     let place: URL
@@ -13,16 +14,28 @@ struct FilePlacement {
     /// - Throws: ``FileFailure/Obstacle`` for what is not replaced, or `CocoaError`. The file is where it was then.
     func run() throws {
         if let obstacle = try obstacle() { throw obstacle }
+        permit(file)
         if try put(file) { return }
         let copy = place.deletingLastPathComponent().appendingPathComponent(".\(UUID().uuidString).part")
         do {
             try FileManager.default.copyItem(at: file, to: copy)
+            permit(copy)
             guard try put(copy) else { throw failure(EXDEV) }
         } catch {
             try? FileManager.default.removeItem(at: copy)
             throw error
         }
         try? FileManager.default.removeItem(at: file)
+    }
+
+    /// The mask is read, as asking the system for it would set it for a moment, for all threads. Where it cannot be
+    /// read the file stays its user's alone.
+    private func permit(_ source: URL) {
+        let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+        guard let line = status.split(separator: "\n").first(where: { $0.hasPrefix("Umask:") }),
+            let text = line.split(separator: "\t").last, let mask = mode_t(text, radix: 8)
+        else { return }
+        _ = unsafe chmod(source.path, 0o666 & ~mask)
     }
 
     /// What lies at the place and has to stay there. A symbolic link is looked at itself, not what it leads to.

@@ -4,7 +4,7 @@ public import URLLoading
 public struct FileFailure: Error, Sendable {
     /// What lies where a file is to go and is not replaced by it. Of a symbolic link the link itself counts, not what
     /// it leads to.
-    public enum Obstacle: Error, Hashable, Sendable {
+    @frozen public enum Obstacle: Error, Hashable, Sendable {
         /// Without ``DownloadDestination/Options/removePreviousFile``; with it a regular file is replaced.
         case file
         /// A folder.

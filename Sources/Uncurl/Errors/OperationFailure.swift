@@ -1,7 +1,7 @@
 public import URLLoading
 
 /// What ends an operation besides the network and its answer.
-public enum OperationFailure: Error {
+@frozen public enum OperationFailure: Error {
     /// The output stream took no more; the error is the stream's, nil where it is full.
     case output((any Error)?, written: Int64)
     /// The server's content has changed since the pause, and what was written to the stream cannot be taken back.

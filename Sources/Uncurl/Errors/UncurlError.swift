@@ -5,11 +5,9 @@ public import URLLoading
 /// What programs ask most is a property of every case: ``statusCode``, ``responseData``, ``urlError``, ``isCancelled``,
 /// ``isTimeout``, ``isConnectivity``. ``nsError`` is the error that AFNetworking and `URLSession` give, with their
 /// domains, codes and keys.
-public enum UncurlError: Error, Sendable {
+@frozen public enum UncurlError: Error, Sendable {
     /// A string that is no URL, or a URL that this manager does not load. Nothing has been sent.
     case invalidURL(String, reason: String)
-    /// The request has content, and this call sends none but parameters: a download, a stream. Nothing has been sent.
-    case unsupportedContent(reason: String)
     /// The parameters cannot be put into the request; nothing has been sent.
     case parameters(ParameterFailure)
     /// A header field whose name is no token, or whose value holds CR, LF or NUL or is a negative length. Nothing has

@@ -12,7 +12,7 @@ extension UncurlError {
         case .validation(let failure): failure.response
         case .serialization(let failure): failure.response
         case .retry(_, let original): original.response
-        case .invalidURL, .unsupportedContent, .parameters, .header, .multipart, .compression, .adaptation, .trust,
+        case .invalidURL, .parameters, .header, .multipart, .compression, .adaptation, .trust,
             .challenge,
             .output, .file, .transport, .cancelled, .sessionInvalidated, .bodyNotReplayable:
             nil
@@ -26,7 +26,7 @@ extension UncurlError {
         case .validation(let failure): failure.data
         case .serialization(let failure): failure.data
         case .retry(_, let original): original.responseData
-        case .invalidURL, .unsupportedContent, .parameters, .header, .multipart, .compression, .adaptation, .trust,
+        case .invalidURL, .parameters, .header, .multipart, .compression, .adaptation, .trust,
             .challenge,
             .output, .file, .transport, .cancelled, .sessionInvalidated, .bodyNotReplayable:
             nil
@@ -43,7 +43,7 @@ extension UncurlError {
         case .bodyNotReplayable: URLError(.requestBodyStreamExhausted, userInfo: facts())
         case .challenge(let error), .adaptation(let error): error as? URLError ?? (error as? UncurlError)?.urlError
         case .retry(_, let original): original.urlError
-        case .unsupportedContent, .parameters, .header, .multipart, .compression, .validation, .serialization, .output,
+        case .parameters, .header, .multipart, .compression, .validation, .serialization, .output,
             .file,
             .sessionInvalidated:
             nil
@@ -84,7 +84,7 @@ extension UncurlError {
         case .file(let failure): failure
         case .transport(let error): error
         case .adaptation(let error), .challenge(let error), .retry(let error, _): error
-        case .invalidURL, .unsupportedContent, .header, .cancelled, .sessionInvalidated, .bodyNotReplayable: nil
+        case .invalidURL, .header, .cancelled, .sessionInvalidated, .bodyNotReplayable: nil
         }
     }
 
@@ -117,7 +117,6 @@ extension UncurlError: CustomNSError {
     private var other: (code: URLError.Code, facts: [String: Any]) {
         let beneath: [String: Any] = underlying.map { [NSUnderlyingErrorKey: $0 as NSError] } ?? [:]
         return switch self {
-        case .unsupportedContent: (.unsupportedURL, beneath)
         case .multipart, .compression: (.cannotOpenFile, beneath)
         case .challenge, .trust: (.userAuthenticationRequired, beneath)
         case .output: (.cannotWriteToFile, beneath)

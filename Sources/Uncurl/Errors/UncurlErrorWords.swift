@@ -1,11 +1,12 @@
 public import URLLoading
 
-extension UncurlError: LocalizedError {
+extension UncurlError: LocalizedError, CustomStringConvertible {
+    public var errorDescription: String? { description }
+
     /// What happened, in words for people. They may name URLs.
-    public var errorDescription: String? {
+    public var description: String {
         switch self {
         case .invalidURL(let text, let reason): "“\(text)” cannot be loaded: \(reason)"
-        case .unsupportedContent(let reason): "the request's content cannot be sent by this call: \(reason)"
         case .parameters(let failure): failure.description
         case .header(let name):
             "the header field \(name.debugDescription) cannot be sent: its name or its value is malformed"
@@ -29,7 +30,7 @@ extension UncurlError: LocalizedError {
     /// Where the request stopped: before it was sent, on the network, or at its answer.
     public var failureReason: String? {
         switch self {
-        case .invalidURL, .unsupportedContent, .parameters, .header, .compression, .adaptation:
+        case .invalidURL, .parameters, .header, .compression, .adaptation:
             "The request could not be built; nothing was sent."
         case .multipart: "The form could not be sent."
         case .validation: "The server answered, and its status or content type is not acceptable."
@@ -51,7 +52,6 @@ extension UncurlError: LocalizedError {
         switch self {
         case .invalidURL:
             "Write characters that a URL may not have as %XX, and give the manager a base URL for relative references."
-        case .unsupportedContent: "Send the request with response(to:serializer:)."
         case .bodyNotReplayable:
             "Give the content as data, as a file, or as a closure that makes a new stream each time."
         case .sessionInvalidated: "Make a new manager, or invalidate the old one with resettingSession: true."

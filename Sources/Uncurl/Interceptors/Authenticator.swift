@@ -32,7 +32,7 @@ extension Authenticator {
 }
 
 /// Why an ``AuthenticationInterceptor`` ended a request.
-public enum AuthenticationFailure: Error, Sendable {
+@frozen public enum AuthenticationFailure: Error, Sendable {
     /// The interceptor has no credential.
     case missingCredential
     /// More refreshes are due than the window allows: the service refuses fresh credentials, or the refreshes fail.

@@ -17,7 +17,7 @@ enum InterceptionDepth {
 }
 
 /// What is wrong with how interceptors are used.
-public enum InterceptionFailure: Error, Hashable, Sendable {
+@frozen public enum InterceptionFailure: Error, Hashable, Sendable {
     /// An interceptor sends requests through the manager that asks it: so many of them wait for each other.
     case tooDeep(limit: Int)
 }

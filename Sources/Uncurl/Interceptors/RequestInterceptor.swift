@@ -46,7 +46,7 @@ public struct FailedAttempt: Sendable {
 }
 
 /// What becomes of a failed attempt.
-public enum RetryDecision: Sendable {
+@frozen public enum RetryDecision: Sendable {
     /// The request is sent again at once.
     case retry
     /// The request is sent again after this time.

@@ -7,7 +7,7 @@ public import URLLoading
 /// A status code becomes a failure by validation alone: a serializer that accepts a 503 gets it.
 public struct RetryPolicy: RequestInterceptor {
     /// How a delay varies, so that many clients do not return at once.
-    public enum Jitter: Hashable, Sendable {
+    @frozen public enum Jitter: Hashable, Sendable {
         /// The delay as it is.
         case none
         /// Anything from zero to the whole delay.

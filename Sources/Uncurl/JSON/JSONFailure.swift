@@ -3,7 +3,7 @@ internal import Foundation
 /// Octets that are no JSON text (RFC 8259).
 public struct JSONFailure: Error, Sendable, Hashable {
     /// What the parser met (RFC 8259).
-    public enum Reason: Sendable, Hashable {
+    @frozen public enum Reason: Sendable, Hashable {
         /// The text ends within a value.
         case unexpectedEnd
         /// An octet that may not stand there.

@@ -1,7 +1,7 @@
 public import URLLoading
 
 /// A number of a JSON text. Integers are kept exactly, however many digits they have.
-public enum JSONNumber: Sendable, Hashable {
+@frozen public enum JSONNumber: Sendable, Hashable {
     /// A whole number, with all of its digits.
     case integer(Int64)
     /// Beyond ``integer(_:)``.

@@ -22,8 +22,11 @@ struct BuiltRequest: Sendable {
 extension HTTPRequest {
     /// Whether the request is determined by its method and its path.
     fileprivate var isPlain: Bool {
-        guard case .parameters = body, parameters == nil, headers.isEmpty, serializer == nil else { return false }
+        guard case .parameters = body, parameters == nil, headers.isEmpty, serializer == nil, whole == nil else {
+            return false
+        }
         return options.timeout == nil && options.cachePolicy == nil && options.throttle == nil
             && options.compression == nil && options.maximumDataLength == nil
+            && !options.sendsContentWithGET
     }
 }

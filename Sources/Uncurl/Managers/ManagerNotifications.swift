@@ -19,6 +19,11 @@ extension URLSessionManager {
     /// A downloaded file could not be moved. The object is the download task; the user info is the error's.
     public static let downloadTaskDidFailToMoveFile = TaskNotification.didFailToMoveFile
 
+    /// An ``HTTPRequestOperation`` begins, or goes on after a pause. The object is the operation.
+    public static let operationDidStart = TaskNotification.operationDidStart
+    /// An ``HTTPRequestOperation`` has ended, or pauses. The object is the operation.
+    public static let operationDidFinish = TaskNotification.operationDidFinish
+
     /// The value that the serializer made. Missing where it made none.
     public static let serializedResponseKey = "com.alamofire.networking.task.complete.serializedresponse"
     /// The serializer that the task had.
@@ -26,7 +31,7 @@ extension URLSessionManager {
     /// The ``UncurlError`` of a failed task.
     public static let errorKey = TaskNotification.errorKey
     /// The `URL` of a download's file, in place of the data.
-    public static let assetPathKey = "com.alamofire.networking.task.complete.assetpath"
+    public static let assetPathKey = TaskNotification.assetPathKey
     /// The content as `Data`.
     public static let responseDataKey = "com.alamofire.networking.complete.finish.responsedata"
     /// The `URLSessionTaskMetrics`, where the manager collects them.

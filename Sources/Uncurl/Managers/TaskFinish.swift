@@ -12,6 +12,7 @@ struct TaskFinish<Serializer: ResponseSerializer>: Sendable {
     let session: URLSession
     let settings: ManagerCore.Snapshot
     let serializer: Serializer
+    let watchers: Watchers
     let destination: DownloadDestination?
     let completion: @Sendable (Response<Serializer.Value>) -> Void
 
@@ -19,15 +20,23 @@ struct TaskFinish<Serializer: ResponseSerializer>: Sendable {
         let group = settings.values.completionGroup ?? ManagerCore.sharedGroup
         group.enter()
         session.tellEnd(of: outcome.task, outcome.error, core, delegate)
+        watchers.tell(.completedTask(outcome.task, outcome.error))
+        if let metrics = outcome.metrics { watchers.tell(.collectedMetrics(metrics)) }
         guard let file = outcome.file, let task = outcome.task as? URLSessionDownloadTask else {
             return make(outcome, nil, group)
         }
-        let move = DownloadMove(core: core, session: session, task: task, destination: destination)
+        let move = DownloadMove(
+            core: core,
+            session: session,
+            task: task,
+            own: delegate.hooks.didFinishDownloading,
+            destination: (delegate as? DownloadTaskDelegate)?.destination ?? destination
+        )
         ManagerCore.processing.async {
             if let refusal = move.refusal(file, outcome, by: serializer.validation) {
                 return make(outcome, .refused(refusal), group)
             }
-            session.delegateQueue.addOperation { make(outcome, move.run(file, outcome.response), group) }
+            session.delegateQueue.addOperation { make(outcome, move.run(file, outcome), group) }
         }
     }
 
@@ -38,10 +47,15 @@ struct TaskFinish<Serializer: ResponseSerializer>: Sendable {
                 reason: delegate.reason(for: outcome.error, of: outcome.task),
                 download: download
             )
-            (settings.values.completionQueue ?? core.ownQueue).async {
+            delegate.note(response.facts)
+            watchers.tellDetails(of: download, response.error)
+            watchers.tell(.serialized(statusCode: response.statusCode, response.error))
+            watchers.tell(.finished(statusCode: response.statusCode, response.error, retryCount: 0))
+            (settings.completionQueue ?? core.ownQueue).async {
                 completion(response)
                 core.postCompletion(outcome.task, response, serializer)
                 delegate.open()
+                outcome.settle?(download?.isStranded != true)
                 group.leave()
             }
         }
@@ -55,6 +69,23 @@ extension URLSession {
         delegateQueue.addOperation {
             core.settings.didComplete?(self, task, error)
             delegate.didComplete?(self, task, error)
+        }
+    }
+}
+
+extension Watchers {
+    /// What became of an answer: of a task that had one.
+    func tellDetails(of download: DownloadedFile?, _ error: UncurlError?) {
+        guard hearsDetails else { return }
+        switch download {
+        case .placed(let place)?: tellDetail(.movedFile(place))
+        case .stranded(let failure)?: tellDetail(.failedToMoveFile(failure))
+        case .refused?, nil: break
+        }
+        switch error {
+        case .validation?: tellDetail(.validated(error))
+        case nil, .serialization?: tellDetail(.validated(nil))
+        default: break
         }
     }
 }

@@ -7,9 +7,21 @@ struct TaskPlan: Sendable {
     var request: URLRequest?
     var behavior = TaskBehavior.plain
     var priority: Float?
+    var hooks: HooksBox?
 
     /// The content is not kept: a hook takes it.
     var leavesContent = false
+
+    /// Takes the request as interceptors have left it. Content in memory is what they have made of it.
+    mutating func take(_ adapted: URLRequest) {
+        request = adapted
+        let content = ContentSource.data(adapted.httpBody ?? Data())
+        switch kind {
+        case .upload(.data): kind = .upload(content)
+        case .download(.data): kind = .download(content)
+        default: break
+        }
+    }
 
     var keeping: TaskReport.Keeping {
         switch kind {
@@ -22,11 +34,14 @@ struct TaskPlan: Sendable {
 extension URLSessionManager {
     /// The delegate object for a kind of task.
     func delegate(for plan: TaskPlan) -> TaskDelegate {
-        switch plan.kind {
-        case .data: DataTaskDelegate(core, plan.behavior)
-        case .download, .resumedDownload: DownloadTaskDelegate(core, plan.behavior)
-        default: UploadTaskDelegate(core, plan.behavior)
-        }
+        let delegate =
+            switch plan.kind {
+            case .data: DataTaskDelegate(core, plan.behavior)
+            case .download, .resumedDownload: DownloadTaskDelegate(core, plan.behavior)
+            default: UploadTaskDelegate(core, plan.behavior)
+            }
+        if let hooks = plan.hooks { delegate.hooks = hooks.values }
+        return delegate
     }
 
     /// A suspended task with its delegate.

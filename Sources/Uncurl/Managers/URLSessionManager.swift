@@ -15,17 +15,45 @@ open class URLSessionManager: @unchecked Sendable {
         case invalid(URLSession?)
     }
 
+    /// In bytes: the most content of an answer that is kept in memory where neither the configuration nor the request
+    /// says otherwise, 128 MiB. A server cannot fill the memory of a program that only wanted a value.
+    public static let usualMaximumDataLength = 128 << 20
+
     let core: ManagerCore
+    /// Of an ``HTTPSessionManager``.
+    let base: BaseURL?
+    let built = Mutex<BuiltRequest?>(nil)
     private let life = Mutex(Life.none)
     private let configured: URLSessionConfiguration
 
     /// A manager with a session of its own.
     ///
-    /// - Parameter configuration: that of the session. It is copied.
-    public init(configuration: URLSessionConfiguration = .default) {
-        configured = configuration.copied
-        core = ManagerCore(ManagerCore.Settings())
+    /// - Parameters:
+    ///   - configuration: that of the session. It is copied.
+    ///   - hooks: the ``hooks``, from the first event on: with a background configuration the tasks of an earlier
+    ///     process go on before this returns.
+    ///   - sessionHooks: the ``sessionHooks``, likewise.
+    public init(
+        configuration: URLSessionConfiguration = .default,
+        hooks: TaskHooks = TaskHooks(),
+        sessionHooks: SessionHooks = SessionHooks()
+    ) {
+        configured = configuration.limited
+        core = ManagerCore(hooks, sessionHooks)
+        base = nil
         // What an earlier process has left goes on from here.
+        if configured.isBackground { _ = session }
+    }
+
+    init(
+        _ base: BaseURL?,
+        _ configuration: URLSessionConfiguration,
+        _ hooks: TaskHooks,
+        _ sessionHooks: SessionHooks
+    ) {
+        configured = configuration.limited
+        core = ManagerCore(hooks, sessionHooks)
+        self.base = base
         if configured.isBackground { _ = session }
     }
 
@@ -37,6 +65,7 @@ open class URLSessionManager: @unchecked Sendable {
         settings.hooks = TaskHooks()
         settings.sessionHooks = SessionHooks()
         core = ManagerCore(settings)
+        base = other.base
     }
 
     deinit {
@@ -75,12 +104,10 @@ open class URLSessionManager: @unchecked Sendable {
     /// keeps it.
     private func adopt(_ session: URLSession) {
         guard configured.identifier != nil else { return }
-        session.getAllTasks { [core] tasks in
-            for task in tasks where task.delegate == nil {
-                let delegate = TaskDelegate(core)
-                delegate.attach(task)
-                task.delegate = delegate
-            }
+        for task in session.unfinishedTasks where task.delegate == nil {
+            let delegate = TaskDelegate(core)
+            delegate.attach(task)
+            task.delegate = delegate
         }
     }
 
@@ -105,6 +132,21 @@ open class URLSessionManager: @unchecked Sendable {
 
     /// The download tasks that have not ended, in the order in which they were made.
     public var downloadTasks: [URLSessionDownloadTask] { tasks.compactMap { $0 as? URLSessionDownloadTask } }
+
+    /// The requests that have not ended, in the order in which they were made: those with an attempt under way, and
+    /// those that wait for their next.
+    public var transfers: [TransferControl] { core.transfers.all }
+
+    /// Cancels every request and every task that has not ended. The session stays open.
+    public func cancelAll() {
+        for transfer in transfers { transfer.cancel() }
+        for task in tasks { task.cancel() }
+    }
+
+    /// Cancels the requests whose ``RequestOptions/tag`` is this.
+    public func cancelAll(tagged tag: String) {
+        for transfer in transfers where transfer.tag == tag { transfer.cancel() }
+    }
 
     /// Ends the session, now or when its tasks have ended.
     ///
@@ -177,7 +219,8 @@ open class URLSessionManager: @unchecked Sendable {
     }
 
     /// Where completion handlers run. Nil: a serial queue of this manager's own. No handler runs on the main queue
-    /// unless that queue is set here.
+    /// unless that queue is set here. On a serial queue a handler must not block until another of the same queue has
+    /// run: that one waits for it.
     public var completionQueue: DispatchQueue? {
         get { core.completionQueue }
         set { core.completionQueue = newValue }
@@ -197,6 +240,8 @@ open class URLSessionManager: @unchecked Sendable {
     }
 
     /// Called before each attempt and after each failed one, in order. A request's own interceptors come after these.
+    /// They are asked about requests, ``HTTPRequestOperation``s among them, but not about a `URLSessionTask` of the
+    /// program's, which is one attempt.
     public var interceptors: [any RequestInterceptor] {
         get { core.interceptors }
         set { core.interceptors = newValue }
@@ -234,5 +279,12 @@ open class URLSessionManager: @unchecked Sendable {
 }
 
 extension URLSessionConfiguration {
+    /// A copy with a limit on what is kept in memory.
+    fileprivate var limited: URLSessionConfiguration {
+        let copy = copied
+        if copy.maximumDataLength == nil { copy.maximumDataLength = URLSessionManager.usualMaximumDataLength }
+        return copy
+    }
+
     var copied: URLSessionConfiguration { (copy() as? URLSessionConfiguration) ?? self }
 }

@@ -1,9 +1,11 @@
 public import URLLoading
 
-/// Makes tasks of `URLRequest`s. A task is suspended and has a completion handler; interceptors are not asked.
+/// Makes tasks of `URLRequest`s. A task is suspended and has a completion handler. It is one attempt: interceptors are
+/// not asked. For these, and for `await`, the same request goes to ``response(to:serializer:)`` as an
+/// ``HTTPRequest/init(_:options:)``.
 ///
 /// A handler is called once, on the ``completionQueue`` and in the ``completionGroup``, whatever happens. The
-/// notification ``taskDidComplete`` follows when it has returned.
+/// notification ``taskDidComplete`` follows when it has returned, and then the operations of ``TaskDelegate/queue``.
 extension URLSessionManager {
     /// Makes a data task.
     ///
@@ -64,7 +66,11 @@ extension URLSessionManager {
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
     ) -> URLSessionDownloadTask {
-        let plan = TaskPlan(kind: .download, request: request, behavior: TaskBehavior(downloadProgress: progress))
+        let plan = TaskPlan(
+            kind: .download(.request),
+            request: request,
+            behavior: TaskBehavior(downloadProgress: progress)
+        )
         return made(plan, serializer, destination, completion)
     }
 
@@ -100,15 +106,19 @@ extension URLSessionManager {
     ) -> Made {
         let delegate = delegate(for: plan)
         let (settings, session) = (core.settings, session)
+        let watchers = Watchers(settings.monitors)
+        watchers.tell(.began(plan.request.map { HTTPRequest($0) }))
         let finish = TaskFinish(
             core: core,
             delegate: delegate,
             session: session,
             settings: settings,
             serializer: serializer.decoding(by: settings.decoder),
+            watchers: watchers,
             destination: destination,
             completion: completion
         )
+        delegate.watch(watchers)
         let task = task(
             plan,
             delegate,
@@ -116,13 +126,14 @@ extension URLSessionManager {
             collectsMetrics: settings.collectsMetrics,
             to: .handler { finish.run($0) }
         )
+        watchers.tell(.createdTask(task))
         // A plan's kind decides the class of its task.
         return unsafe unsafeDowncast(task, to: Made.self)
     }
 }
 
 /// The content of an upload.
-public enum UploadBody: Sendable {
+@frozen public enum UploadBody: Sendable {
     /// Bytes in memory.
     case data(Data)
     /// A file of this machine, read as it is sent.
@@ -136,9 +147,9 @@ public enum UploadBody: Sendable {
 
     var kind: URLSession.ReportedKind {
         switch self {
-        case .data(let data): .uploadData(data)
-        case .file(let file): .uploadFile(file)
-        case .stream: .uploadStream
+        case .data(let data): .upload(.data(data))
+        case .file(let file): .upload(.file(file))
+        case .stream: .upload(.stream)
         }
     }
 }

@@ -1,4 +1,5 @@
 public import Dispatch
+internal import Synchronization
 public import URLLoading
 
 /// Hears of the steps of requests, for logs, metrics and traces. It changes nothing.
@@ -6,14 +7,22 @@ public protocol EventMonitor: Sendable {
     /// The queue on which events are delivered. A serial queue keeps their order.
     var queue: DispatchQueue { get }
 
+    /// Whether the monitor hears of what happens within attempts too: ``TransferEvent/Kind/detail(_:)``. False unless
+    /// said otherwise.
+    var hearsDetails: Bool { get }
+
     /// Called on ``queue`` for each step of each request.
     func receive(_ event: TransferEvent)
+}
+
+extension EventMonitor {
+    public var hearsDetails: Bool { false }
 }
 
 /// One step of one request.
 public struct TransferEvent: Sendable {
     /// What happened.
-    public enum Kind: Sendable {
+    @frozen public enum Kind: Sendable {
         /// The request has begun. Nil for a download that is resumed, which has no request of its own.
         case began(HTTPRequest?)
         /// What will be sent.
@@ -36,6 +45,8 @@ public struct TransferEvent: Sendable {
         case serialized(statusCode: Int?, UncurlError?)
         /// The request will be sent again, after this time, because of this failure.
         case retries(after: Duration, UncurlError)
+        /// Something happened within an attempt.
+        case detail(TransferDetail)
         /// The request has ended. No event follows.
         case finished(statusCode: Int?, UncurlError?, retryCount: Int)
     }
@@ -52,14 +63,21 @@ public struct TransferEvent: Sendable {
 public struct ClosureEventMonitor: EventMonitor {
     /// Where the closure is called.
     public let queue: DispatchQueue
+    public let hearsDetails: Bool
     private let hear: @Sendable (TransferEvent) -> Void
 
     /// A monitor that calls a closure.
     ///
     /// - Parameters:
     ///   - queue: where the closure is called; nil for a serial queue of its own.
+    ///   - details: whether the closure hears of what happens within attempts too.
     ///   - hear: called with each event.
-    public init(queue: DispatchQueue? = nil, _ hear: @escaping @Sendable (TransferEvent) -> Void) {
+    public init(
+        queue: DispatchQueue? = nil,
+        details: Bool = false,
+        _ hear: @escaping @Sendable (TransferEvent) -> Void
+    ) {
+        hearsDetails = details
         self.queue = queue ?? DispatchQueue(label: "Uncurl.monitor")
         self.hear = hear
     }
@@ -69,8 +87,19 @@ public struct ClosureEventMonitor: EventMonitor {
 
 /// The monitors of one transfer.
 struct Watchers: Sendable {
-    let transfer: Int
+    private static let counter = Atomic(0)
+
+    let transfer = counter.add(1, ordering: .relaxed).newValue
     let monitors: [any EventMonitor]
+
+    init(_ monitors: [any EventMonitor]) { self.monitors = monitors }
+
+    var hearsDetails: Bool { monitors.contains { $0.hearsDetails } }
+
+    func tellDetail(_ detail: TransferDetail) {
+        let event = TransferEvent(transfer: transfer, kind: .detail(detail), time: .now)
+        for monitor in monitors where monitor.hearsDetails { monitor.queue.async { monitor.receive(event) } }
+    }
 
     /// The event is made only if there is a monitor.
     func tell(_ kind: @autoclosure () -> TransferEvent.Kind) {

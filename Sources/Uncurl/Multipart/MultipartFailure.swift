@@ -1,7 +1,7 @@
 public import URLLoading
 
 /// A form that cannot be built or sent, or stopped being readable while it was.
-public enum MultipartFailure: Error, Hashable, Sendable {
+@frozen public enum MultipartFailure: Error, Hashable, Sendable {
     /// RFC 2046 §5.1.1: 1 to 70 letters, digits, spaces and `'()+_,-./:=?`, the last of them no space.
     case invalidBoundary(String)
     /// A NUL in the name of a part or of its file: no server reads it as it was meant.

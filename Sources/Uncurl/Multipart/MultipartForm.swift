@@ -1,5 +1,6 @@
 internal import HTTP1
 internal import HTTPEngine
+internal import HTTPSemantics
 public import URLLoading
 
 /// A form of several parts (RFC 7578), sent as it is read: files from the disk to the socket, streams from a thread,
@@ -15,18 +16,19 @@ public import URLLoading
 /// is a closing boundary alone, as browsers send it.
 public struct MultipartForm: Sendable {
     /// What separates the parts (RFC 2046 §5.1.1).
-    public let boundary: String
+    public var boundary: String { layout.boundary }
+    private let layout: MultipartLayout
     private(set) var parts: [MultipartPart] = []
     /// The known lengths of the parts, in bytes.
     private var knownLength: UInt64 = 0
 
     /// `Boundary+` and sixteen random digits.
-    public init() { boundary = MultipartBoundary.random() }
+    public init() { layout = MultipartLayout() }
 
     /// A form with a given boundary. The caller must know that no part contains it.
     public init(boundary: String) throws(MultipartFailure) {
-        guard MultipartBoundary.isValid(boundary) else { throw .invalidBoundary(boundary) }
-        self.boundary = boundary
+        guard let layout = MultipartLayout(boundary: boundary) else { throw .invalidBoundary(boundary) }
+        self.layout = layout
     }
 
     // MARK: Parts
@@ -51,14 +53,18 @@ public struct MultipartForm: Sendable {
             fileName = fileName ?? url.lastPathComponent
             contentType = contentType ?? MediaTypes.type(ofPath: url.path)
         }
-        var disposition = "form-data; name=\"\(try MultipartPart.escaped(name))\""
-        if let fileName { disposition += "; filename=\"\(try MultipartPart.escaped(fileName))\"" }
-        var head = "Content-Disposition: \(disposition)\r\n"
-        if let contentType {
-            try MultipartPart.check("Content-Type", contentType)
-            head += "Content-Type: \(contentType)\r\n"
-        }
+        if let contentType { try MultipartPart.check("Content-Type", contentType) }
+        let head = MultipartLayout.fields(
+            name: try Self.escaped(name),
+            fileName: try fileName.map { name throws(MultipartFailure) in try Self.escaped(name) },
+            contentType: contentType
+        )
         try append(MultipartPart(label: name, head: head, content: content))
+    }
+
+    private static func escaped(_ name: String) throws(MultipartFailure) -> String {
+        guard let escaped = MultipartLayout.escaped(name) else { throw .nulInName(name) }
+        return escaped
     }
 
     /// Appends a part with these fields and no others, in their order.
@@ -102,7 +108,7 @@ public struct MultipartForm: Sendable {
     // MARK: As a whole
 
     /// The value of the request's Content-Type field.
-    public var contentType: String { "multipart/form-data; boundary=\(MultipartBoundary.parameter(boundary))" }
+    public var contentType: String { layout.contentType }
 
     /// The length in bytes, boundaries included. Nil where a stream does not declare its length: the form is sent in
     /// chunks then.
@@ -117,13 +123,13 @@ public struct MultipartForm: Sendable {
         }
     }
 
-    // MARK: Layout (RFC 2046 §5.1.1): neither preamble nor epilogue
+    // MARK: Layout
 
-    func opening(of part: MultipartPart, isFirst: Bool) -> [UInt8] {
-        Array("\(isFirst ? "" : "\r\n")--\(boundary)\r\n\(part.head)\r\n".utf8)
+    private func opening(of part: MultipartPart, isFirst: Bool) -> [UInt8] {
+        layout.opening(fields: part.head, isFirst: isFirst)
     }
 
-    var closing: [UInt8] { Array("\(parts.isEmpty ? "" : "\r\n")--\(boundary)--\r\n".utf8) }
+    private var closing: [UInt8] { layout.closing(isEmpty: parts.isEmpty) }
 
     /// Content up to this size, in bytes, is joined with the boundaries around it.
     private static let smallPiece = 64 << 10

@@ -33,22 +33,6 @@ struct MultipartPart: Sendable {
 
     // MARK: Fields
 
-    /// HTML §4.10.21.8, "multipart form data": what would end the quoted string or the line is percent-encoded, and
-    /// nothing else.
-    static func escaped(_ name: String) throws(MultipartFailure) -> String {
-        var escaped = String.UnicodeScalarView()
-        for scalar in name.unicodeScalars {
-            switch scalar {
-            case "\0": throw .nulInName(name)
-            case "\"": escaped.append(contentsOf: "%22".unicodeScalars)
-            case "\r": escaped.append(contentsOf: "%0D".unicodeScalars)
-            case "\n": escaped.append(contentsOf: "%0A".unicodeScalars)
-            default: escaped.append(scalar)
-            }
-        }
-        return String(escaped)
-    }
-
     static func check(_ name: String, _ value: String) throws(MultipartFailure) {
         var fields = HTTPFields()
         do throws(HTTP1Error) {

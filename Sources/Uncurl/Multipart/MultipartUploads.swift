@@ -5,6 +5,7 @@ extension URLSession {
     ///
     /// - Parameters:
     ///   - request: of a method with content; its Content-Type is the form's.
+    ///   - form: sent as `multipart/form-data`.
     ///   - delegate: the task's own; told of bytes as the socket takes them.
     /// - Throws: ``MultipartFailure`` where the form is to blame, `URLError` otherwise.
     public func upload(

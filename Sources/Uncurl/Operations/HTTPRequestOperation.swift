@@ -20,6 +20,10 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         var handlers: [@Sendable (Response<any Sendable>) -> Void] = []
         /// The kept content is no part of the server's content, so all content is requested.
         var asksAgain = false
+        /// How often an interceptor had the request sent again.
+        var retryCount = 0
+        /// What else the request's task is to do; nil where the operation was made of a `URLRequest`.
+        var plan: TaskPlan?
     }
 
     let manager: URLSessionManager
@@ -32,7 +36,12 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
 
     /// Gets the content instead of memory. The stream is opened with the first content and closed at the end.
     public let outputStream: OutputStream?
+    /// Answers the first challenge that is not about trust.
+    public let credential: URLCredential?
+    /// Whether the session's credential storage may answer challenges that have no other answer.
+    public let shouldUseCredentialStorage: Bool
     private let hooked: TaskHooks
+    private let control: TransferControl
     private let progress: (@Sendable (TransferProgress) -> Void)?
 
     /// An operation that has not begun.
@@ -42,6 +51,8 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
     ///   - manager: the manager whose session and settings the operation uses.
     ///   - serializer: makes the value of the answer; nil for the manager's of this moment.
     ///   - outputStream: gets the content instead of memory.
+    ///   - credential: answers the first challenge that is not about trust.
+    ///   - shouldUseCredentialStorage: whether the session's storage may answer a challenge that has no other answer.
     ///   - hooks: this operation's own hooks.
     ///   - progress: called with the received content, over pauses, on the session's delegate queue.
     public init(
@@ -49,6 +60,8 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         manager: URLSessionManager,
         serializer: (any ResponseSerializer)? = nil,
         outputStream: OutputStream? = nil,
+        credential: URLCredential? = nil,
+        shouldUseCredentialStorage: Bool = true,
         hooks: TaskHooks = TaskHooks(),
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) {
@@ -57,8 +70,36 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         self.serializer = AnyResponseSerializer(serializer ?? manager.responseSerializer)
             .decoding(by: manager.decoder)
         self.outputStream = outputStream
+        self.credential = credential
+        self.shouldUseCredentialStorage = shouldUseCredentialStorage
         hooked = hooks
+        control = TransferControl(manager.monitors, in: manager.core.transfers)
         self.progress = progress
+    }
+
+    /// An operation for a request of any kind, with its options but for those that say what is done with the content.
+    ///
+    /// - Throws: what keeps the request from being built.
+    public convenience init(
+        _ request: HTTPRequest,
+        manager: URLSessionManager,
+        serializer: (any ResponseSerializer)? = nil,
+        outputStream: OutputStream? = nil,
+        credential: URLCredential? = nil,
+        shouldUseCredentialStorage: Bool = true
+    ) throws(UncurlError) {
+        let plan = try manager.taskPlan(for: request, manager.core.settings)
+        guard let made = plan.request else { throw .transport(URLError(.unsupportedURL)) }
+        self.init(
+            request: made,
+            manager: manager,
+            serializer: serializer,
+            outputStream: outputStream,
+            credential: credential,
+            shouldUseCredentialStorage: shouldUseCredentialStorage,
+            hooks: request.options.hooks ?? TaskHooks()
+        )
+        facts.withLock { $0.plan = plan }
     }
 
     /// A new operation for the same request, without response, output stream and handlers.
@@ -67,9 +108,13 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
             request: other.request,
             manager: other.manager,
             serializer: other.serializer.base,
+            credential: other.credential,
+            shouldUseCredentialStorage: other.shouldUseCredentialStorage,
             hooks: other.hooked,
             progress: other.progress
         )
+        let plan = other.facts.withLock { $0.plan }
+        facts.withLock { $0.plan = plan }
     }
 
     // MARK: What it has come to
@@ -86,8 +131,12 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
     /// The head of the answer, as soon as it is there.
     public var response: HTTPURLResponse? { facts.withLock { $0.response } }
 
-    /// The content in memory. Nil before the end, and where content goes to an output stream.
-    public var responseData: Data? { outputStream == nil ? result?.data : nil }
+    /// The content in memory: of an answer that came whole, whatever its status. Nil before the end, after a failure of
+    /// the network, and where content goes to an output stream.
+    public var responseData: Data? {
+        guard outputStream == nil, let result, result.error.map({ $0.response != nil }) ?? true else { return nil }
+        return result.data
+    }
 
     /// The content by its charset, else UTF-8, else ISO 8859-1.
     public var responseString: String? {
@@ -110,6 +159,8 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         let begins = changing(\.isExecuting) { facts.withLock { $0.state.start() } }
         // The queue starts a cancelled operation too, and waits for its end.
         if isCancelled { return finish(cancelled) }
+        control.watchers.tell(.began(HTTPRequest(request)))
+        control.resume()
         if begins { begin() }
     }
 
@@ -121,6 +172,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
             return (facts.state.task, false)
         }
         task?.cancel()
+        control.cancel()
         if isOver { finish(cancelled) }
     }
 
@@ -146,13 +198,32 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
             // Content that is joined here must come uncompressed.
             request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
         }
-        var plan = TaskPlan(kind: .data, request: request, leavesContent: true)
-        plan.behavior = TaskBehavior(
-            takesHead: { [self] in receive($0) },
-            takesContent: { [self] task, data in if !receive(data) { task.cancel() } }
+        control.watchers.tell(.built(request))
+        let steps = AttemptSteps(manager.core.settings, [], control)
+        guard !steps.isEmpty else { return send(request) }
+        let task = Task { [self, request] in
+            do throws(UncurlError) {
+                send(try await steps.adapted(request, facts.withLock { $0.retryCount }))
+            } catch {
+                await decide(on: Response(failing: error, request, retryCount: facts.withLock { $0.retryCount }), steps)
+            }
+        }
+        control.carries { task.cancel() }
+    }
+
+    private func send(_ request: URLRequest) {
+        var plan = facts.withLock { $0.plan } ?? TaskPlan(kind: .data)
+        plan.take(request)
+        plan.leavesContent = true
+        plan.behavior = plan.behavior.taking(
+            head: { [self] in receive($0) },
+            content: { [self] task, data in if !receive(data) { task.cancel() } }
         )
         let delegate = manager.delegate(for: plan)
         delegate.hooks = hooked
+        delegate.watch(control.watchers)
+        if let credential { delegate.credential = credential }
+        if !shouldUseCredentialStorage { delegate.usesCredentialStorage = false }
         let task = manager.task(
             plan,
             delegate,
@@ -160,6 +231,8 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
             collectsMetrics: manager.collectsMetrics,
             to: .handler { [self] in ended($0, delegate) }
         )
+        control.watchers.tell(.createdTask(task))
+        manager.core.post(TaskNotification.operationDidStart, self)
         let isGoing = facts.withLock { $0.state.begin(task) }
         if isGoing, !isCancelled { task.resume() } else { task.cancel() }
     }
@@ -184,6 +257,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
     // MARK: The end
 
     private func ended(_ outcome: TaskOutcome, _ delegate: TaskDelegate) {
+        outcome.settle?(true)
         let goesOn = facts.withLock { facts -> Bool? in
             // The task may have ended before the pause stopped it.
             guard case .pausing(_, let resumes) = facts.state, outcome.error?.code == .cancelled, facts.failure == nil,
@@ -193,7 +267,9 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
             facts.asksAgain = false
             return resumes
         }
+        control.watchers.tell(.completedTask(outcome.task, outcome.error))
         if let goesOn {
+            manager.core.post(TaskNotification.operationDidFinish, self)
             delegate.open()
             return goesOn ? begin() : ()
         }
@@ -209,17 +285,65 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
         let made = whole.response(
             by: serializer,
             reason: failure.map { .output($0) } ?? delegate.reason(for: error, of: outcome.task),
-            download: nil
+            download: nil,
+            retryCount: facts.withLock { $0.retryCount }
         )
-        manager.core.postCompletion(outcome.task, made, serializer)
-        finish(made) { delegate.open() }
+        delegate.note(made.facts)
+        control.watchers.tell(.serialized(statusCode: made.statusCode, made.error))
+        let tell: @Sendable (Response<any Sendable>) -> Void = { [self] response in
+            manager.core.postCompletion(outcome.task, response, serializer)
+            delegate.open()
+        }
+        let steps = AttemptSteps(manager.core.settings, [], control)
+        guard made.error != nil, failure == nil, !isCancelled, !steps.isEmpty else {
+            return finish(made) { tell(made) }
+        }
+        let task = Task { await decide(on: made, steps, tell) }
+        control.carries { task.cancel() }
+    }
+
+    /// Asks the interceptors what becomes of a failed attempt.
+    ///
+    /// - Parameter tell: tells the end of the attempt's task, if it had one.
+    private func decide(
+        on response: Response<any Sendable>,
+        _ steps: AttemptSteps,
+        _ tell: @escaping @Sendable (Response<any Sendable>) -> Void = { _ in }
+    ) async {
+        guard let error = response.error else { return finish(response) { tell(response) } }
+        let failed = FailedAttempt(
+            attempt: RequestAttempt(transfer: control.identifier, retryCount: response.retryCount),
+            request: response.request,
+            response: response.response,
+            data: response.data,
+            error: error,
+            isReplayable: request.httpBodyStream == nil && mayFollow(error)
+        )
+        switch await steps.next(after: failed) {
+        case .end(let error):
+            let response = response.failing(error)
+            finish(response) { tell(response) }
+        case .again:
+            tell(response)
+            guard goesOn(behind: error) else { return finish(response) }
+            let begins = facts.withLock { facts in
+                facts.retryCount += 1
+                if case .pausing(_, resumes: false) = facts.state {
+                    facts.state = .paused
+                    return false
+                }
+                facts.state = .beginning(pauses: facts.state.isPaused)
+                return true
+            }
+            if begins { begin() }
+        }
     }
 
     private var cancelled: Response<any Sendable> {
         Response(failing: .cancelled, request)
     }
 
-    /// - Parameter then: after the handlers.
+    /// - Parameter then: after the handlers, on the completion queue.
     private func finish(_ response: Response<any Sendable>, then: @escaping @Sendable () -> Void = {}) {
         // An operation that is cancelled during its start may end twice. The queue must hear of one end.
         let isFirst = facts.withLock { facts in
@@ -227,6 +351,7 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
             return !facts.isEnding
         }
         guard isFirst else { return then() }
+        control.finish(response.statusCode, response.error, retryCount: response.retryCount)
         sink.withLock { $0?.close() }
         let handlers = changing(\.isFinished) {
             changing(\.isExecuting) {
@@ -238,18 +363,19 @@ open class HTTPRequestOperation: Operation, @unchecked Sendable {
                 }
             }
         }
-        tell(handlers, response, then: then)
+        tell(handlers, response, isEnd: true, then: then)
     }
 
     private func tell(
         _ handlers: [@Sendable (Response<any Sendable>) -> Void],
         _ response: Response<any Sendable>,
+        isEnd: Bool = false,
         then: @escaping @Sendable () -> Void = {}
     ) {
-        guard !handlers.isEmpty else { return then() }
         let group = manager.completionGroup ?? ManagerCore.sharedGroup
-        (manager.completionQueue ?? manager.core.ownQueue).async(group: group) {
+        (manager.completionQueue ?? manager.core.ownQueue).async(group: group) { [self] in
             for handler in handlers { handler(response) }
+            if isEnd { manager.core.post(TaskNotification.operationDidFinish, self) }
             then()
         }
     }

@@ -42,6 +42,21 @@ extension HTTPRequestOperation {
         }
     }
 
+    /// Whether another attempt may follow on this failure. What an output stream has taken cannot be taken back: only
+    /// the rest of the same content may follow on it.
+    func mayFollow(_ error: UncurlError) -> Bool {
+        let held = sink.withLock { $0?.count ?? 0 }
+        return outputStream == nil || held == 0 || error.response == nil && facts.withLock { $0.validator } != nil
+    }
+
+    /// Another attempt is to follow: it goes on behind what came, if that can be proved to be the same content. False:
+    /// it cannot, and what came cannot be taken back.
+    func goesOn(behind error: UncurlError) -> Bool {
+        if error.response == nil, facts.withLock({ $0.validator }) != nil { return true }
+        facts.withLock { $0.validator = nil }
+        return startOver()
+    }
+
     /// False: what has gone to a stream cannot be taken back.
     private func startOver() -> Bool {
         sink.withLock { sink in

@@ -3,7 +3,7 @@ public import URLLoading
 /// Parameters or header fields that cannot be put into a request. Nothing has been sent.
 public struct ParameterFailure: Error, Sendable {
     /// Why the parameters cannot be written.
-    public enum Reason: Sendable {
+    @frozen public enum Reason: Sendable {
         /// Only parameters with names make a query or a form: an array or a single value has no key to stand behind.
         case notKeyed
         /// No number that the format can express.

@@ -4,7 +4,7 @@
 /// in brackets; the elements of an array bear `name[]`, those of a set the bare name.
 public struct QueryEncoding: Sendable {
     /// How the elements of an array are named.
-    public enum Arrays: Sendable {
+    @frozen public enum Arrays: Sendable {
         /// `k[]=1&k[]=2`
         case brackets
         /// `k=1&k=2`
@@ -16,7 +16,7 @@ public struct QueryEncoding: Sendable {
     }
 
     /// How a value within a value is named.
-    public enum Nesting: Sendable {
+    @frozen public enum Nesting: Sendable {
         /// `k[sub]=1`
         case brackets
         /// `k.sub=1`
@@ -26,7 +26,7 @@ public struct QueryEncoding: Sendable {
     }
 
     /// How a Boolean is written.
-    public enum Booleans: Sendable {
+    @frozen public enum Booleans: Sendable {
         /// `1` and `0`
         case numeric
         /// `true` and `false`
@@ -34,7 +34,7 @@ public struct QueryEncoding: Sendable {
     }
 
     /// How a null is written.
-    public enum Nulls: Sendable {
+    @frozen public enum Nulls: Sendable {
         /// `k`
         case bareName
         /// `k=`
@@ -46,7 +46,7 @@ public struct QueryEncoding: Sendable {
     }
 
     /// In which order names are written.
-    public enum Order: Sendable {
+    @frozen public enum Order: Sendable {
         /// Sorted by name at every depth. Arrays keep their order.
         case byName
         /// As given. Values of a `Dictionary` are sorted by name.
@@ -54,7 +54,7 @@ public struct QueryEncoding: Sendable {
     }
 
     /// How a space is written.
-    public enum Spaces: Sendable {
+    @frozen public enum Spaces: Sendable {
         /// `%20`
         case percent
         /// `+`, which a form has and a query need not understand.

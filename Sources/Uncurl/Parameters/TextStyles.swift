@@ -1,7 +1,7 @@
 public import URLLoading
 
 /// How names are spelled: those of `Encodable` types in Swift's way, on the wire in the server's.
-public enum KeyStyle: Sendable {
+@frozen public enum KeyStyle: Sendable {
     /// As the program names it.
     case asGiven
     /// `userName` becomes `user_name`, `homeURL` becomes `home_url`.
@@ -48,7 +48,7 @@ public enum KeyStyle: Sendable {
 }
 
 /// How a date becomes text, or in JSON a number.
-public enum DateStyle: Sendable {
+@frozen public enum DateStyle: Sendable {
     /// `2001-01-01T00:00:00Z`, in whole seconds: many readers refuse a fraction.
     case iso8601
     /// `2001-01-01 00:00:00 +0000`
@@ -100,7 +100,7 @@ public enum DateStyle: Sendable {
 }
 
 /// How bytes become text.
-public enum DataStyle: Sendable {
+@frozen public enum DataStyle: Sendable {
     /// Base64 (RFC 4648 §4).
     case base64
     /// Two hexadecimal digits an octet.

@@ -1,5 +1,5 @@
 /// Whether there is a network path to a host, or to any host.
-public enum ReachabilityStatus: Hashable, Sendable {
+@frozen public enum ReachabilityStatus: Hashable, Sendable {
     /// The manager has not started, or has no result yet.
     case unknown
     /// There is no way.
@@ -8,7 +8,7 @@ public enum ReachabilityStatus: Hashable, Sendable {
     case reachable(ConnectionMedium)
 
     /// The medium that the path begins with.
-    public enum ConnectionMedium: Hashable, Sendable, CaseIterable {
+    @frozen public enum ConnectionMedium: Hashable, Sendable, CaseIterable {
         /// A cable, and everything that is neither of the others: this machine itself, bridges, tunnels.
         case wired
         /// A wireless network that is not cellular.

@@ -6,7 +6,7 @@ public import URLLoading
 /// none.
 public struct HTTPRequestSerializer: RequestSerializer {
     /// How parameters become text.
-    public enum Query: Sendable {
+    @frozen public enum Query: Sendable {
         /// By the rules of an encoding.
         case encoded(QueryEncoding)
         /// Any other way: the text of a query, or of a form's body. What it throws ends the request before anything
@@ -25,6 +25,9 @@ public struct HTTPRequestSerializer: RequestSerializer {
     public var queryMethods: Set<HTTPMethod>
     /// The encoding of the content. Percent-encoding is of UTF-8 octets in any case.
     public var stringEncoding: String.Encoding
+
+    /// The serializer itself.
+    public var http: HTTPRequestSerializer { self }
 
     /// AFNetworking's defaults. Each argument is described at the property of its name.
     public init(

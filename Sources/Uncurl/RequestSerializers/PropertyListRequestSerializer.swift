@@ -4,7 +4,7 @@ public import URLLoading
 /// Without parameters there is no body and no content type.
 public struct PropertyListRequestSerializer: RequestSerializer {
     /// The formats that can be written. The old style can only be read.
-    public enum Format: Sendable {
+    @frozen public enum Format: Sendable {
         /// XML text, or Apple's binary format.
         case xml, binary
     }

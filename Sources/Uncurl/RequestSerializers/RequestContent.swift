@@ -12,7 +12,9 @@ extension RequestSerializer {
         made.httpBody = nil
         made.setValue(contentType ?? "application/octet-stream", forHTTPHeaderField: "Content-Type")
         guard let parameters else { return made }
-        return try HTTPRequestSerializer(defaults: .none, placement: .query).serialize(parameters, into: made)
+        var writer = http
+        (writer.defaults, writer.placement) = (.none, .query)
+        return try writer.serialize(parameters, into: made)
     }
 }
 
@@ -26,7 +28,12 @@ extension RequestSerializer {
         var made = try serialize(nil, into: request)
         made.httpBody = nil
         var fields: [(name: String, value: Data)] = []
-        do throws(ParameterFailure) { fields = try parameters?.formParts() ?? [] } catch { throw .parameters(error) }
+        let rules = if case .encoded(let encoding) = http.query { encoding } else { QueryEncoding() }
+        do throws(ParameterFailure) {
+            fields = try parameters?.formParts(rules, stringEncoding: http.stringEncoding) ?? []
+        } catch {
+            throw .parameters(error)
+        }
         do throws(MultipartFailure) {
             guard !fields.isEmpty else { return try form.request(from: made) }
             var whole = try MultipartForm(boundary: form.boundary)

@@ -97,7 +97,7 @@ private final class PreparedFields: Sendable {
 }
 
 /// Where parameters go.
-public enum ParameterPlacement: Sendable, Hashable {
+@frozen public enum ParameterPlacement: Sendable, Hashable {
     /// Into the query for the serializer's ``HTTPRequestSerializer/queryMethods``, into the body for others.
     case byMethod
     /// Into the query, whatever the method.

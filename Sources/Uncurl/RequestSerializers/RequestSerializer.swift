@@ -2,6 +2,11 @@ public import URLLoading
 
 /// Puts parameters into a request. A serializer is a value: each request is built from a copy.
 public protocol RequestSerializer: Sendable {
+    /// How parameters are written that go into a query or are fields of a form of several parts: those of methods
+    /// without content, and those beside content of another kind.
+    /// ``HTTPRequestSerializer/init(defaults:query:placement:queryMethods:stringEncoding:)`` unless said otherwise.
+    var http: HTTPRequestSerializer { get }
+
     /// Puts parameters into a request. May be called on any thread.
     ///
     /// - Parameters:
@@ -15,6 +20,8 @@ public protocol RequestSerializer: Sendable {
 }
 
 extension RequestSerializer {
+    public var http: HTTPRequestSerializer { HTTPRequestSerializer() }
+
     /// Makes ``Parameters`` of the value.
     public func serialize(encoding value: some Encodable, into request: URLRequest) throws(UncurlError) -> URLRequest {
         let parameters: Parameters

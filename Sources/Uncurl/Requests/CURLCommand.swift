@@ -1,9 +1,10 @@
 public import URLLoading
 
-/// A request as a command line for curl: pasted into a shell, it sends the same request.
+/// A request as a command line for curl: pasted into a shell, it sends the same request. Where content is a stream or a
+/// form of several parts, the command ends in a comment that says so: it is left out.
 public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
     /// Whether secrets stand in the command.
-    public enum Credentials: Hashable, Sendable {
+    @frozen public enum Credentials: Hashable, Sendable {
         /// Values of Authorization, Proxy-Authorization and Cookie are left out.
         case redacted
         /// Values stand in the command as they are sent.
@@ -18,7 +19,13 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
     ///   - request: the request as it is sent.
     ///   - session: adds the headers and cookies of its configuration.
     ///   - credentials: whether secrets stand in the command.
-    public init(_ request: URLRequest, session: URLSession? = nil, credentials: Credentials = .redacted) {
+    ///   - file: whose octets are the content, in place of the request's own.
+    public init(
+        _ request: URLRequest,
+        session: URLSession? = nil,
+        credentials: Credentials = .redacted,
+        file: URL? = nil
+    ) {
         let configuration = session?.configuration
         var words = ["curl", "--globoff"]
         var source: String?
@@ -26,7 +33,7 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
         let body = request.httpBody.flatMap { $0.isEmpty ? nil : $0 }
         switch method {
         // With content curl would make it a POST.
-        case "GET" where body == nil: break
+        case "GET" where body == nil && file == nil: break
         case "HEAD" where body == nil: words.append("--head")
         default: words += ["--request", Self.quoted(method)]
         }
@@ -49,7 +56,8 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
             // curl takes `Name;` for a field without a value: `Name:` would remove it.
             words += ["--header", Self.quoted(shown.isEmpty ? "\(name);" : "\(name): \(shown)")]
         }
-        if let body {
+        if let file { words += ["--data-binary", Self.quoted("@" + file.path)] }
+        if let body, file == nil {
             // Unless it is told, curl names a type for the content of any request, where a session does so for a POST.
             let isNamed = fields.contains { $0.0.caseInsensitiveCompare("Content-Type") == .orderedSame }
             if method != "POST", !isNamed { words += ["--header", Self.quoted("Content-Type:")] }
@@ -62,7 +70,9 @@ public struct CURLCommand: Hashable, Sendable, CustomStringConvertible {
             }
         }
         words.append(Self.quoted(request.url?.absoluteString ?? ""))
-        description = (source ?? "") + words.joined(separator: " ")
+        let hasMore = file == nil && (request.httpBodyStream != nil || request.segments != nil)
+        let mark = hasMore ? " # without the content: a stream or a form of several parts" : ""
+        description = (source ?? "") + words.joined(separator: " ") + mark
     }
 
     /// For a POSIX shell: within single quotes nothing is special but the quote. Octets count here, not characters: a

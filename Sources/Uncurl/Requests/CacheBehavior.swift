@@ -1,7 +1,7 @@
 public import URLLoading
 
 /// What is done with an answer that may be stored.
-public enum CacheBehavior: Sendable {
+@frozen public enum CacheBehavior: Sendable {
     /// The answer is stored.
     case cache
     /// Nothing is stored.

@@ -1,5 +1,9 @@
+public import URLLoading
+
 /// A request of any kind as a value. A manager completes it with its base URL and its serializer.
 public struct HTTPRequest: Sendable {
+    /// What the request begins with, where it was made of a `URLRequest`.
+    let whole: URLRequest?
     /// The method, GET unless said otherwise.
     public var method: HTTPMethod
     /// A URL, or a reference that is resolved against the manager's base URL (RFC 3986 §5).
@@ -26,6 +30,7 @@ public struct HTTPRequest: Sendable {
         serializer: (any RequestSerializer)? = nil,
         options: RequestOptions = RequestOptions()
     ) {
+        whole = nil
         self.method = method
         self.path = path
         self.parameters = parameters
@@ -34,6 +39,23 @@ public struct HTTPRequest: Sendable {
         self.serializer = serializer
         self.options = options
     }
+
+    /// A request that is complete: serializers add nothing to it. It goes the way of all requests, with interceptors,
+    /// retries and monitors. What is set on it from here on counts: a field in ``headers`` replaces the request's own,
+    /// and a ``body`` its content.
+    public init(_ request: URLRequest, options: RequestOptions = RequestOptions()) {
+        whole = request
+        method = HTTPMethod(rawValue: request.httpMethod ?? "GET")
+        path = request.url?.absoluteString ?? ""
+        parameters = nil
+        headers = HTTPHeaders()
+        body = .parameters
+        serializer = nil
+        self.options = options
+    }
+
+    /// Whether the content can be had once more.
+    var isReplayable: Bool { body.isReplayable && whole?.httpBodyStream == nil }
 
     /// A GET. A string literal is one too.
     public init(

@@ -1,7 +1,7 @@
 public import URLLoading
 
 /// What is done with an answer that redirects.
-public enum RedirectBehavior: Sendable {
+@frozen public enum RedirectBehavior: Sendable {
     /// Redirects are followed by the rules of RFC 9110 §15.4. Credentials do not cross to another origin.
     case follow
     /// The redirect itself is the answer.

@@ -1,7 +1,7 @@
 public import URLLoading
 
 /// Where a request's content comes from.
-public enum RequestBody: Sendable {
+@frozen public enum RequestBody: Sendable {
     /// The request's parameters, where its serializer puts them.
     case parameters
     /// A value of the program's own. Boxed, so that requests without one stay small.

@@ -20,15 +20,32 @@ public struct RequestOptions: Sendable {
     public var validation: ResponseValidation?
     /// In bytes: the most content of the response that is kept in memory, decoded. A longer one fails the request with
     /// ``UncurlError/transport(_:)`` of `URLError.dataLengthExceedsMaximum`. Nil: the limit of the manager's session
-    /// (`URLSessionConfiguration.maximumDataLength`), which is none at first. Downloads to files and streams have none.
+    /// (`URLSessionConfiguration.maximumDataLength`), which is ``URLSessionManager/usualMaximumDataLength`` unless the
+    /// configuration says otherwise. Downloads to files and streams have none.
     public var maximumDataLength: Int?
     /// The highest rates of sending and receiving.
     public var throttle: Throttle?
     /// Compresses content in memory. Files, streams and forms are sent as they are.
     public var compression: RequestCompression?
-    /// Called with the head of the answer before its content. It may end the request there.
+    /// Sends content with a GET, which has no defined meaning there (RFC 9110 §9.3.1) and which some servers ask for.
+    /// Without this such a request fails, as with Apple's `URLSession`. Its answer is not stored.
+    public var sendsContentWithGET = false
+    /// The longest time from the beginning of the request to its end, with all its attempts and the pauses between
+    /// them. Past it the request fails with `URLError.timedOut`.
+    public var deadline: Duration?
+    /// A name by which requests are cancelled together: ``URLSessionManager/cancelAll(tagged:)``.
+    public var tag: String?
+    /// Hooks for this request, called after the manager's.
+    public var hooks: TaskHooks? {
+        get { hooksBox?.values }
+        set { hooksBox = newValue.map { HooksBox($0) } }
+    }
+    var hooksBox: HooksBox?
+    /// Called with the head of the answer before its content: of a download and of a stream too, which become nothing
+    /// else. It may end the request there.
     public var onResponse: (@Sendable (HTTPURLResponse) async -> URLSession.ResponseDisposition)?
-    /// Called on the manager's delegate queue, in order; the last call comes before the request's end.
+    /// Called on the manager's delegate queue, in order; the last call comes before the request's end. It goes on from
+    /// attempt to attempt, and never back.
     public var uploadProgress: (@Sendable (TransferProgress) -> Void)?
     /// Called like ``uploadProgress``, for the response's content.
     public var downloadProgress: (@Sendable (TransferProgress) -> Void)?

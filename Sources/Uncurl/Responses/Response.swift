@@ -43,7 +43,7 @@ public struct Response<Value: Sendable>: Sendable {
     /// The answer's status; nil where there was no answer.
     public var statusCode: Int? { response?.statusCode }
 
-    /// The resume data of a cut or cancelled download, for ``HTTPSessionManager/download(resuming:to:options:)``.
+    /// The resume data of a cut or cancelled download, for ``URLSessionManager/download(resuming:to:options:)``.
     public var resumeData: Data? { facts.resumeData }
 
     /// Another value in place of this one's.
@@ -73,9 +73,15 @@ extension Result {
 }
 
 extension Response: CustomStringConvertible {
+    /// Of the file, where the content lies in one.
+    private var length: Int {
+        guard let fileURL else { return data.count }
+        return (try? fileURL.resourceValues(forKeys: [.fileSizeKey]))?.fileSize ?? data.count
+    }
+
     public var description: String {
         let subject = request.map { "\($0.httpMethod ?? "GET") \($0.url?.absoluteString ?? "")" } ?? "no request"
         let status = statusCode.map { " → \($0)" } ?? ""
-        return "\(subject)\(status), \(data.count) bytes: \(result)"
+        return "\(subject)\(status), \(length) bytes: \(result)"
     }
 }

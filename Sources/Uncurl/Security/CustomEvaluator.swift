@@ -4,7 +4,7 @@ public import URLLoading
 /// usual rules, put it behind a ``SecurityPolicy`` in a ``CompositeEvaluator``.
 public struct CustomEvaluator: ServerTrustEvaluator {
     /// What the rule says of a server.
-    public enum Verdict: Hashable, Sendable {
+    @frozen public enum Verdict: Hashable, Sendable {
         /// The server is trusted.
         case trusted
         /// With the reason, for people.

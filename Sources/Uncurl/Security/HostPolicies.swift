@@ -12,7 +12,7 @@ public import URLLoading
 /// pattern rules.
 public struct HostPolicies: ServerTrustEvaluator {
     /// What becomes of a host that no rule is for.
-    public enum UnknownHosts: Sendable {
+    @frozen public enum UnknownHosts: Sendable {
         /// The host is refused, with ``TrustFailure/Reason-swift.enum/unknownHost``.
         case refused
         /// Another evaluator judges the host.

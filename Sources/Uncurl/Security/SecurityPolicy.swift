@@ -18,7 +18,7 @@
 /// | ``PinningMode/certificate`` | must be valid, unless invalid ones are allowed | the chain is also valid with the pins as its only roots, and holds one of them |
 public struct SecurityPolicy: ServerTrustEvaluator, Hashable, Codable {
     /// What is compared with the pins.
-    public enum PinningMode: String, Hashable, Sendable, Codable, CaseIterable {
+    @frozen public enum PinningMode: String, Hashable, Sendable, Codable, CaseIterable {
         /// Nothing: the roots decide.
         case none
         /// The keys of the chain. A renewed certificate with the same key still matches.
@@ -28,7 +28,7 @@ public struct SecurityPolicy: ServerTrustEvaluator, Hashable, Codable {
     }
 
     /// The roots that a server's chain may end in.
-    public enum Roots: Hashable, Sendable {
+    @frozen public enum Roots: Hashable, Sendable {
         /// What the distribution keeps.
         case system
         /// These alone, such as those of a private authority.
@@ -92,7 +92,7 @@ public struct SecurityPolicy: ServerTrustEvaluator, Hashable, Codable {
 }
 
 /// A policy that cannot be meant.
-public enum SecurityPolicyError: LocalizedError, Hashable, Sendable, CustomStringConvertible {
+@frozen public enum SecurityPolicyError: LocalizedError, Hashable, Sendable, CustomStringConvertible {
     /// A mode that pins, without anything to compare with.
     case noPins
     /// Not `name`, `*.name`, `**.name` or an address.

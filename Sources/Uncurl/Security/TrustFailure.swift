@@ -3,7 +3,7 @@ public import URLLoading
 /// Why a server's certificate chain was not accepted: by which rule, and in words.
 public struct TrustFailure: Error, Hashable, Sendable {
     /// The rule by which the chain was refused.
-    public enum Reason: Hashable, Sendable {
+    @frozen public enum Reason: Hashable, Sendable {
         /// The policy asks for a host name to be proven by certificates of which any will do.
         case contradiction
         /// The policy pins, and has nothing to compare with.

@@ -102,7 +102,7 @@ extension TrustedCertificate: Codable {
 }
 
 /// Certificates that could not be had. The URL is nil for what was in memory.
-public enum TrustedCertificateError: Error, Hashable, Sendable, CustomStringConvertible, LocalizedError {
+@frozen public enum TrustedCertificateError: Error, Hashable, Sendable, CustomStringConvertible, LocalizedError {
     /// The file or the data cannot be read, or is no certificate.
     case unreadable(URL?, reason: String)
     /// The place holds no certificate.

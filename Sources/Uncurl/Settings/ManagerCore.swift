@@ -37,6 +37,7 @@ final class ManagerCore: Sendable {
         let interceptors: [any RequestInterceptor]
         let monitors: [any EventMonitor]
         let notificationCenter: NotificationCenter?
+        let completionQueue: DispatchQueue?
         let collectsMetrics: Bool
         let didComplete: (@Sendable (URLSession, URLSessionTask, (any Error)?) -> Void)?
         /// Whether equal requests are built equally. A serializer of the program's own may not, for example if it
@@ -50,6 +51,7 @@ final class ManagerCore: Sendable {
             interceptors = values.interceptors
             monitors = values.monitors
             notificationCenter = values.notificationCenter
+            completionQueue = values.completionQueue
             collectsMetrics = values.collectsMetrics
             didComplete = values.hooks.didComplete
             buildsAlike = requestSerializer is HTTPRequestSerializer || requestSerializer is JSONRequestSerializer
@@ -62,12 +64,25 @@ final class ManagerCore: Sendable {
     /// Why a host was refused last. Its tasks fail with this.
     private let refusals = Mutex<[String: UncurlError]>([:])
 
+    /// Where the downloads lie that a hook has placed, until their ends are told: of tasks that the manager did not
+    /// make.
+    private let places = Mutex<[ObjectIdentifier: URL]>([:])
+
+    /// The requests under way.
+    let transfers = TransferList()
+
     /// The completion queue of a manager that was given none.
     let ownQueue = DispatchQueue(label: "Uncurl.completion")
     /// The completion group of a manager that was given none: one for the process.
     static let sharedGroup = DispatchGroup()
     /// The queue on which answers are made into values, several at once.
     static let processing = DispatchQueue(label: "Uncurl.serialization", attributes: .concurrent)
+
+    convenience init(_ hooks: TaskHooks, _ sessionHooks: SessionHooks) {
+        var settings = Settings()
+        (settings.hooks, settings.sessionHooks) = (hooks, sessionHooks)
+        self.init(settings)
+    }
 
     init(_ settings: Settings) {
         stored = Mutex(Snapshot(settings))
@@ -138,6 +153,20 @@ final class ManagerCore: Sendable {
     }
 
     // MARK: Notifications
+
+    func note(_ place: URL, of task: URLSessionTask) { places.withLock { $0[ObjectIdentifier(task)] = place } }
+
+    func takePlace(of task: URLSessionTask) -> URL? {
+        places.withLock { $0.removeValue(forKey: ObjectIdentifier(task)) }
+    }
+
+    /// The end of a task that the manager did not make, and that has no serializer.
+    func postEnd(of task: URLSessionTask, _ error: UncurlError?, _ place: URL?) {
+        var facts: [AnyHashable: Any] = [:]
+        if let error { facts[TaskNotification.errorKey] = error }
+        if let place { facts[TaskNotification.assetPathKey] = place }
+        post(TaskNotification.didComplete, task, facts)
+    }
 
     func post(_ name: Notification.Name, _ object: AnyObject, _ facts: [AnyHashable: Any]? = nil) {
         guard let center = settings.notificationCenter else { return }

@@ -9,5 +9,8 @@ enum TaskNotification {
     static let sessionDidInvalidate = Notification.Name("com.alamofire.networking.session.invalidate")
     static let didMoveFile = Notification.Name("com.alamofire.networking.session.download.file-manager-succeed")
     static let didFailToMoveFile = Notification.Name("com.alamofire.networking.session.download.file-manager-error")
+    static let operationDidStart = Notification.Name("com.alamofire.networking.operation.start")
+    static let operationDidFinish = Notification.Name("com.alamofire.networking.operation.finish")
+    static let assetPathKey = "com.alamofire.networking.task.complete.assetpath"
     static let errorKey = "com.alamofire.networking.task.complete.error"
 }

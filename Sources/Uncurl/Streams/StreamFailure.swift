@@ -1,7 +1,7 @@
 public import URLLoading
 
 /// Why a stream of content cannot be read.
-public enum StreamFailure: Error, Sendable {
+@frozen public enum StreamFailure: Error, Sendable {
     /// More bytes than `limit` without a line's end.
     case lineTooLong(limit: Int)
     /// An event of more bytes than `limit`.
@@ -20,7 +20,8 @@ extension StreamFailure: LocalizedError, CustomStringConvertible {
         case .lineTooLong(let limit): "a line is longer than \(limit) bytes"
         case .eventTooLong(let limit): "an event is longer than \(limit) bytes"
         case .noEvent(let attempts): "the stream ended without an event in each of \(attempts) attempts"
-        case .undecodableLine(let number, _, let underlying): "line \(number) cannot be decoded: \(underlying)"
+        case .undecodableLine(let number, _, let underlying):
+            "line \(number) cannot be decoded: \(ErrorText.of(underlying))"
         }
     }
 }

@@ -51,6 +51,24 @@ final class TaskBehavior: Sendable {
         if downloadProgress != nil { interests = interests.union(.received).union(.written) }
         self.interests = interests
     }
+
+    /// The same, for code that keeps the content in place of the task.
+    func taking(
+        head takesHead: @escaping @Sendable (HTTPURLResponse?) -> Bool,
+        content takesContent: @escaping @Sendable (URLSessionTask, Data) -> Void
+    ) -> TaskBehavior {
+        TaskBehavior(
+            redirects: redirects,
+            caching: caching,
+            credential: credential,
+            onResponse: onResponse,
+            newBodyStream: newBodyStream,
+            uploadProgress: uploadProgress,
+            downloadProgress: downloadProgress,
+            takesHead: takesHead,
+            takesContent: takesContent
+        )
+    }
 }
 
 extension RequestOptions {

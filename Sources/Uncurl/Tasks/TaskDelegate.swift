@@ -10,7 +10,7 @@ public import URLLoading
 public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, @unchecked Sendable {
     private struct State {
         var task: URLSessionTask?
-        var hooks: OwnHooks?
+        var hooks: HooksBox?
         var ownReason: UncurlError?
         /// Made on demand: few tasks need it.
         var queue: OperationQueue?
@@ -18,13 +18,13 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, @unchecked 
         /// The progress that was reported last.
         var sent: Int64 = 0
         var received: Int64 = 0
-    }
-
-    /// Sixteen closures, which few tasks have: an object of its own, so that the other tasks hold only a reference.
-    private final class OwnHooks: Sendable {
-        let values: TaskHooks
-
-        init(_ values: TaskHooks) { self.values = values }
+        var facts: ResponseFacts?
+        var credential: URLCredential?
+        var usesCredentialStorage = true
+        /// Monitors that hear of details, if there are any.
+        var watchers: Watchers?
+        /// What has come so far; nil where it is not kept.
+        var kept: Data?
     }
 
     let core: ManagerCore
@@ -49,16 +49,89 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, @unchecked 
     public var hooks: TaskHooks {
         get { state.withLock { $0.hooks }?.values ?? TaskHooks() }
         set {
-            let hooks = OwnHooks(newValue)
+            let hooks = HooksBox(newValue)
             let old = state.withLock { state in
                 let old = state.hooks
                 state.hooks = hooks
-                own.store(behavior.interests.union(newValue.interests).rawValue, ordering: .relaxed)
+                own.store(interests(state).rawValue, ordering: .relaxed)
                 return old
             }
             withExtendedLifetime(old) {}
         }
     }
+
+    /// With the lock held.
+    private func interests(_ state: State) -> TaskInterests {
+        var interests = behavior.interests.union(state.hooks?.values.interests ?? .none)
+        if state.credential != nil || !state.usesCredentialStorage { interests.insert(.challenge) }
+        if state.kept != nil { interests.insert(.content) }
+        if state.watchers != nil { interests.formUnion(Self.watched) }
+        return interests
+    }
+
+    private func change(_ body: (inout State) -> Void) {
+        state.withLock { state in
+            body(&state)
+            own.store(interests(state).rawValue, ordering: .relaxed)
+        }
+    }
+
+    // MARK: What the task has come to
+
+    /// The head of the answer, as soon as it is there.
+    public var response: URLResponse? { facts?.response ?? task?.response }
+
+    /// Why the task failed; nil before its end, and where it did not.
+    public var error: UncurlError? { facts?.error }
+
+    /// The metrics of the task; nil before its end, and unless the manager collects metrics.
+    public var metrics: URLSessionTaskMetrics? { facts?.metrics }
+
+    /// When the first byte of the answer came; nil unless the manager collects metrics.
+    public var timeOfFirstByte: Date? { metrics?.transactionMetrics.last?.responseStartDate }
+
+    /// The resume data of a cut or cancelled download; nil before its end.
+    public var resumeData: Data? { facts?.resumeData }
+
+    /// Answers the first challenge that is not about trust. It may be set until that challenge comes.
+    public var credential: URLCredential? {
+        get { state.withLock { $0.credential } ?? behavior.credential }
+        set { change { $0.credential = newValue } }
+    }
+
+    /// Whether the session's credential storage may answer a challenge that has no other answer. True unless set.
+    public var usesCredentialStorage: Bool {
+        get { state.withLock { $0.usesCredentialStorage } }
+        set { change { $0.usesCredentialStorage = newValue } }
+    }
+
+    private static let watched: TaskInterests = [
+        .connectivity, .redirect, .challenge, .sent, .response, .caching, .written, .received,
+    ]
+
+    func watch(_ watchers: Watchers) {
+        if watchers.hearsDetails { change { $0.watchers = watchers } }
+    }
+
+    func tellDetail(_ detail: @autoclosure () -> TransferDetail) {
+        if let watchers = state.withLock({ $0.watchers }) { watchers.tellDetail(detail()) }
+    }
+
+    var facts: ResponseFacts? { state.withLock { $0.facts } }
+
+    /// The task has ended with this.
+    func note(_ facts: ResponseFacts) { state.withLock { $0.facts = facts } }
+
+    var keepsData: Bool {
+        get { state.withLock { $0.kept != nil } }
+        set { change { $0.kept = newValue ? $0.kept ?? Data() : nil } }
+    }
+
+    var kept: Data { state.withLock { $0.kept } ?? Data() }
+
+    func keep(_ data: Data) { state.withLock { $0.kept?.append(data) } }
+
+    // MARK: Failures and ends
 
     /// The task's own hook for its end, which is read with every task.
     var didComplete: (@Sendable (URLSession, URLSessionTask, (any Error)?) -> Void)? {
@@ -120,11 +193,13 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, @unchecked 
 
     /// Progress never goes back, also where the content is sent again.
     func tellSent(_ sent: Int64, of expected: Int64) {
+        tellDetail(.sent(TransferProgress(sent, of: expected)))
         guard let tell = behavior.uploadProgress, advance(\.sent, to: sent) else { return }
         tell(TransferProgress(sent, of: expected))
     }
 
     func tellReceived(_ received: Int64, of expected: Int64) {
+        tellDetail(.received(TransferProgress(received, of: expected)))
         guard let tell = behavior.downloadProgress, advance(\.received, to: received) else { return }
         tell(TransferProgress(received, of: expected))
     }

@@ -42,6 +42,7 @@ extension TaskDelegate: URLSessionTaskDelegate {
     }
 
     public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
+        tellDetail(.isWaitingForConnectivity)
         core.hooks.isWaitingForConnectivity?(session, task)
         hooks.isWaitingForConnectivity?(session, task)
     }
@@ -52,6 +53,7 @@ extension TaskDelegate: URLSessionTaskDelegate {
         willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest
     ) async -> URLRequest? {
+        tellDetail(.redirected(response, request))
         if let hook = core.hooks.willPerformRedirection ?? hooks.willPerformRedirection {
             return await hook(session, task, response, request)
         }
@@ -65,6 +67,7 @@ extension TaskDelegate: URLSessionTaskDelegate {
         didReceive challenge: URLAuthenticationChallenge
     ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
         let space = challenge.protectionSpace
+        tellDetail(.challenged(space))
         if let hook = core.hooks.didReceiveChallenge ?? hooks.didReceiveChallenge {
             let answer = await hook(session, task, challenge)
             switch answer.about(space) {
@@ -82,7 +85,9 @@ extension TaskDelegate: URLSessionTaskDelegate {
             return (.useCredential, URLCredential(trust: trust))
         }
         // A credential that was refused once is not offered again.
-        guard let credential = behavior.credential else { return (.performDefaultHandling, nil) }
+        guard let credential else {
+            return usesCredentialStorage ? (.performDefaultHandling, nil) : (.useCredential, nil)
+        }
         return challenge.previousFailureCount == 0 ? (.useCredential, credential) : (.rejectProtectionSpace, nil)
     }
 
@@ -127,8 +132,9 @@ extension TaskDelegate: URLSessionTaskDelegate {
         if expected < 0, let length = task.originalRequest?.value(forHTTPHeaderField: "Content-Length") {
             expected = Int64(length) ?? -1
         }
-        core.hooks.didSendBodyData?(session, task, bytesSent, totalBytesSent, expected)
-        hooks.didSendBodyData?(session, task, bytesSent, totalBytesSent, expected)
+        let bytes = TransferredBytes(bytesSent, totalBytesSent, of: expected)
+        core.hooks.didSendBodyData?(session, task, bytes)
+        hooks.didSendBodyData?(session, task, bytes)
         tellSent(totalBytesSent, of: expected)
     }
 
@@ -154,6 +160,7 @@ extension TaskDelegate: URLSessionTaskDelegate {
     public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         core.hooks.didComplete?(session, task, error)
         hooks.didComplete?(session, task, error)
+        core.postEnd(of: task, reason(for: error as? URLError, of: task), core.takePlace(of: task))
         if self.task === task { open() }
     }
 }
@@ -164,12 +171,27 @@ extension TaskDelegate: URLSessionDataDelegate {
         dataTask: URLSessionDataTask,
         didReceive response: URLResponse
     ) async -> URLSession.ResponseDisposition {
+        tellDetail(.receivedHead(response))
         if let takesHead = behavior.takesHead, !takesHead(response as? HTTPURLResponse) { return .cancel }
         if let hook = core.hooks.didReceiveResponse ?? hooks.didReceiveResponse {
             return await hook(session, dataTask, response)
         }
         guard let ask = behavior.onResponse, let response = response as? HTTPURLResponse else { return .allow }
         return await ask(response)
+    }
+
+    /// A download has its own ``RequestOptions/onResponse``, which may end it.
+    package func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        acceptsDownloadOf response: URLResponse,
+        completionHandler: @escaping @Sendable (Bool) -> Void
+    ) {
+        tellDetail(.receivedHead(response))
+        guard let ask = behavior.onResponse, let response = response as? HTTPURLResponse else {
+            return completionHandler(true)
+        }
+        Task { completionHandler(await ask(response) != .cancel) }
     }
 
     public func urlSession(
@@ -185,6 +207,7 @@ extension TaskDelegate: URLSessionDataDelegate {
     public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         core.hooks.didReceiveData?(session, dataTask, data)
         hooks.didReceiveData?(session, dataTask, data)
+        keep(data)
         behavior.takesContent?(dataTask, data)
     }
 
@@ -198,6 +221,7 @@ extension TaskDelegate: URLSessionDataDelegate {
         dataTask: URLSessionDataTask,
         willCacheResponse proposedResponse: CachedURLResponse
     ) async -> CachedURLResponse? {
+        tellDetail(.willCache(proposedResponse))
         if let hook = core.hooks.willCacheResponse ?? hooks.willCacheResponse {
             return await hook(session, dataTask, proposedResponse)
         }
@@ -218,14 +242,17 @@ extension TaskDelegate: URLSessionDownloadDelegate {
 
     package var hearsEnds: Bool { core.settings.didComplete != nil || didComplete != nil || takesDownloads }
 
-    package var takesDownloads: Bool { core.hooks.didFinishDownloading != nil }
+    package var takesDownloads: Bool { core.hooks.didFinishDownloading != nil || hooks.didFinishDownloading != nil }
 
     package func take(_ file: URL, of task: URLSessionDownloadTask, _ session: URLSession) -> Bool {
-        guard let ask = core.hooks.didFinishDownloading else { return false }
-        // A hook that names no place has taken the file from where it lies.
-        guard let place = ask(session, task, file) else { return true }
-        let move = DownloadMove(core: core, session: session, task: task, destination: nil)
-        return move.move(file, to: place, []).isPlaced
+        let asked = [core.hooks.didFinishDownloading, hooks.didFinishDownloading].compactMap { $0 }
+        if asked.isEmpty { return false }
+        // Hooks that name no place have taken the file from where it lies.
+        guard let place = asked.lazy.compactMap({ $0(session, task, file) }).first else { return true }
+        let move = DownloadMove(core: core, session: session, task: task, own: nil, destination: nil)
+        guard move.move(file, to: place, []).isPlaced else { return false }
+        core.note(place, of: task)
+        return true
     }
 
     public func urlSession(
@@ -235,14 +262,9 @@ extension TaskDelegate: URLSessionDownloadDelegate {
         totalBytesWritten: Int64,
         totalBytesExpectedToWrite: Int64
     ) {
-        core.hooks.didWriteData?(
-            session,
-            downloadTask,
-            bytesWritten,
-            totalBytesWritten,
-            totalBytesExpectedToWrite
-        )
-        hooks.didWriteData?(session, downloadTask, bytesWritten, totalBytesWritten, totalBytesExpectedToWrite)
+        let bytes = TransferredBytes(bytesWritten, totalBytesWritten, of: totalBytesExpectedToWrite)
+        core.hooks.didWriteData?(session, downloadTask, bytes)
+        hooks.didWriteData?(session, downloadTask, bytes)
         tellReceived(totalBytesWritten, of: totalBytesExpectedToWrite)
     }
 
@@ -252,8 +274,10 @@ extension TaskDelegate: URLSessionDownloadDelegate {
         didResumeAtOffset fileOffset: Int64,
         expectedTotalBytes: Int64
     ) {
-        core.hooks.didResumeAtOffset?(session, downloadTask, fileOffset, expectedTotalBytes)
-        hooks.didResumeAtOffset?(session, downloadTask, fileOffset, expectedTotalBytes)
+        let offset = ResumedOffset(fileOffset, of: expectedTotalBytes)
+        tellDetail(.resumedAtOffset(offset))
+        core.hooks.didResumeAtOffset?(session, downloadTask, offset)
+        hooks.didResumeAtOffset?(session, downloadTask, offset)
         tellReceived(fileOffset, of: expectedTotalBytes)
     }
 }

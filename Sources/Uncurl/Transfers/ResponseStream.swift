@@ -32,17 +32,18 @@ public struct ResponseStream: AsyncSequence, Sendable {
                     ending.tell(nil)
                     return nil
                 }
-                return Data(chunk)
+                let data = Data(chunk)
+                await ending.tell(of: data)
+                return data
             } catch let error as URLError {
                 let failure = UncurlError(error, of: chunks.task.originalRequest, refusal: nil)
-                ending.tell(failure)
-                throw failure
+                throw ending.tell(failure)
             }
         }
     }
 }
 
-extension HTTPSessionManager {
+extension URLSessionManager {
     /// Reads the events that a server sends (HTML §9.2). Whenever the stream breaks it is requested again, behind the
     /// last event that came. A 204 ends it. An answer of another type than `text/event-stream`, such as a proxy's page,
     /// is ``UncurlError/validation(_:)`` and ends it too.
@@ -83,29 +84,17 @@ extension HTTPSessionManager {
     /// Sends a request and waits for the head of its answer; the content is read from what is returned.
     ///
     /// Interceptors are asked up to the head, as with every request. Content that has begun is not requested again.
+    /// What the request's options and the hooks want of an answer they get of a stream too: the head, then each part of
+    /// the content and the progress as it is read.
     ///
     /// - Parameters:
-    ///   - request: a request without content of its own.
+    ///   - request: with content of any kind, or without.
     ///   - validation: which heads are acceptable. The error of a refused answer carries up to a mebibyte of its
     ///     content.
     public func stream(
         _ request: HTTPRequest,
         validation: ResponseValidation = ResponseValidation()
     ) async throws(UncurlError) -> ResponseStream {
-        let settings = core.settings
-        let opening = StreamOpening(
-            manager: self,
-            settings: settings,
-            control: TransferControl(settings.monitors),
-            request: request,
-            validation: request.options.validation ?? validation
-        )
-        opening.control.resume()
-        let result = await withTaskCancellationHandler {
-            await opening.stream()
-        } onCancel: {
-            opening.control.cancel()
-        }
-        return try result.get()
+        try await StreamOpening(self, request, validation).begun().get()
     }
 }

@@ -1,44 +1,73 @@
+internal import Dispatch
 internal import Synchronization
 internal import URLLoading
 
-/// The end of a stream's request, reported once: when its content has ended or broken off, or when the stream is
-/// released.
+/// The way of a stream's content to the hooks, and the end of its request, reported once: when its content has ended or
+/// broken off, or when the stream is released.
 final class StreamEnding: Sendable {
     let control: TransferControl
     private let retryCount: Int
     private let statusCode: Int
     private let taskEnd: StreamTaskEnd
     private let chunks: ResponseChunks
+    private let isHeld: Bool
     private let isTold = Atomic(false)
+    private let received = Atomic<Int64>(0)
 
+    /// - Parameter isHeld: whether ``tellTask(_:)`` tells the end of the task, after a handler.
     init(
         _ control: TransferControl,
         _ retryCount: Int,
         _ statusCode: Int,
         _ taskEnd: StreamTaskEnd,
-        _ chunks: ResponseChunks
+        _ chunks: ResponseChunks,
+        isHeld: Bool
     ) {
         self.control = control
         self.retryCount = retryCount
         self.statusCode = statusCode
         self.taskEnd = taskEnd
         self.chunks = chunks
+        self.isHeld = isHeld
     }
 
     deinit {
         guard !isTold.load(ordering: .relaxed) else { return }
         control.cancel()
-        Task { [control, retryCount, statusCode, taskEnd, chunks] in
-            await taskEnd.cut(chunks, .cancelled)
-            control.finish(statusCode, .cancelled, retryCount: retryCount)
+        Task { [control, retryCount, statusCode, taskEnd, chunks, isHeld] in
+            await taskEnd.drain(chunks)
+            if !isHeld { taskEnd.tell(chunks.task, .cancelled) }
+            control.finish(statusCode, control.reason(for: .cancelled), retryCount: retryCount)
         }
     }
 
-    func tell(_ error: UncurlError?) {
-        guard !isTold.exchange(true, ordering: .relaxed) else { return }
-        taskEnd.tell(chunks.task, error)
-        control.finish(statusCode, error, retryCount: retryCount)
+    /// A part of the content has been read. Returns when the hooks have had it: they hold the reader, as it holds the
+    /// server.
+    func tell(of data: Data) async {
+        let total = received.add(Int64(data.count), ordering: .relaxed).newValue
+        let (delegate, session, task) = (taskEnd.delegate, taskEnd.session, chunks.task)
+        guard !delegate.interests.isDisjoint(with: [.content, .received]) else { return }
+        await withCheckedContinuation { continuation in
+            session.delegateQueue.addOperation {
+                delegate.urlSession(session, dataTask: task, didReceive: data)
+                delegate.tellReceived(total, of: task.countOfBytesExpectedToReceive)
+                continuation.resume()
+            }
+        }
     }
+
+    /// Returns the error as it was told.
+    @discardableResult
+    func tell(_ error: UncurlError?) -> UncurlError {
+        let reason = error.map { control.reason(for: $0) }
+        guard !isTold.exchange(true, ordering: .relaxed) else { return reason ?? .cancelled }
+        if !isHeld { taskEnd.tell(chunks.task, reason) }
+        control.finish(statusCode, reason, retryCount: retryCount)
+        return reason ?? .cancelled
+    }
+
+    /// Tells the end of a task that was held back.
+    func tellTask(_ error: UncurlError?) { taskEnd.tell(chunks.task, error) }
 }
 
 /// What follows when a stream's task has ended, as with every task: its notification, and the operations that waited
@@ -46,6 +75,7 @@ final class StreamEnding: Sendable {
 struct StreamTaskEnd: Sendable {
     let core: ManagerCore
     let delegate: TaskDelegate
+    let session: URLSession
 
     func tell(_ task: URLSessionTask, _ error: UncurlError?) {
         core.post(TaskNotification.didComplete, task, error.map { [TaskNotification.errorKey: $0] })
@@ -54,8 +84,12 @@ struct StreamTaskEnd: Sendable {
 
     /// Cancels a task whose content is not wanted, and returns when the task has ended.
     func cut(_ chunks: ResponseChunks, _ error: UncurlError) async {
+        await drain(chunks)
+        tell(chunks.task, error)
+    }
+
+    func drain(_ chunks: ResponseChunks) async {
         chunks.task.cancel()
         while (try? await chunks.next()) != nil {}
-        tell(chunks.task, error)
     }
 }

@@ -5,15 +5,42 @@ struct StreamOpening: Sendable {
     /// The most content that is kept of a refused answer, in bytes: an error document is shorter.
     private static let refusedContent = 1 << 20
 
-    let manager: HTTPSessionManager
-    let settings: ManagerCore.Snapshot
+    private let manager: URLSessionManager
+    private let settings: ManagerCore.Snapshot
     let control: TransferControl
-    let request: HTTPRequest
-    let validation: ResponseValidation
+    private let request: HTTPRequest
+    private let validation: ResponseValidation
+    private let isHeld: Bool
+
+    /// - Parameter isHeld: whether the end of the task is told when the owner of the stream says so.
+    init(
+        _ manager: URLSessionManager,
+        _ request: HTTPRequest,
+        _ validation: ResponseValidation,
+        isHeld: Bool = false
+    ) {
+        self.manager = manager
+        settings = manager.core.settings
+        control = TransferControl(settings.monitors, in: manager.core.transfers, tag: request.options.tag)
+        self.request = request
+        self.validation = request.options.validation ?? validation
+        self.isHeld = isHeld
+    }
+
+    /// Cancelling the Swift task cancels the request.
+    func begun() async -> Result<ResponseStream, UncurlError> {
+        control.resume()
+        control.limit(by: request.options.deadline, on: settings.values.clock)
+        return await withTaskCancellationHandler {
+            await stream()
+        } onCancel: {
+            control.cancel()
+        }
+    }
 
     private var steps: AttemptSteps { AttemptSteps(settings, request.options.interceptors, control) }
 
-    func stream() async -> Result<ResponseStream, UncurlError> {
+    private func stream() async -> Result<ResponseStream, UncurlError> {
         control.watchers.tell(.began(request))
         var retryCount = 0
         while true {
@@ -26,7 +53,7 @@ struct StreamOpening: Sendable {
                 response: response,
                 data: Data(),
                 error: error,
-                isReplayable: request.body.isReplayable
+                isReplayable: request.isReplayable
             )
             switch await steps.next(after: failure) {
             case .end(let error): return ended(error, response, retryCount)
@@ -40,6 +67,7 @@ struct StreamOpening: Sendable {
         _ response: HTTPURLResponse?,
         _ retryCount: Int
     ) -> Result<ResponseStream, UncurlError> {
+        let error = control.reason(for: error)
         control.finish(response?.statusCode, error, retryCount: retryCount)
         return .failure(error)
     }
@@ -52,23 +80,25 @@ struct StreamOpening: Sendable {
         do throws(UncurlError) {
             guard !control.isCancelled else { throw .cancelled }
             guard !manager.isInvalid else { throw .sessionInvalidated }
-            let plan = try manager.taskPlan(for: request, settings)
-            guard let built = plan.request, case .data = plan.kind else {
-                throw .unsupportedContent(reason: "a stream sends nothing but parameters")
-            }
+            var plan = try manager.taskPlan(for: request, settings)
+            guard let built = plan.request else { throw .transport(URLError(.unsupportedURL)) }
             control.watchers.tell(.built(built))
             let adapted = try await steps.adapted(built, retryCount)
+            plan.take(adapted)
             sent = adapted
-            let delegate = manager.delegate(for: plan)
-            let taskEnd = StreamTaskEnd(core: manager.core, delegate: delegate)
-            let chunks = try await begun(adapted, taskEnd, plan.priority)
+            let delegate = DataTaskDelegate(manager.core, plan.behavior)
+            if let hooks = plan.hooks { delegate.hooks = hooks.values }
+            delegate.watch(control.watchers)
+            let taskEnd = StreamTaskEnd(core: manager.core, delegate: delegate, session: manager.session)
+            let chunks = try await begun(adapted, plan, taskEnd)
             do throws(UncurlError) {
                 guard let response = chunks.response as? HTTPURLResponse else {
                     throw .transport(URLError(.badServerResponse))
                 }
                 head = response
                 try await checked(response, adapted, chunks)
-                let ending = StreamEnding(control, retryCount, response.statusCode, taskEnd, chunks)
+                try await accepted(response, chunks, delegate)
+                let ending = StreamEnding(control, retryCount, response.statusCode, taskEnd, chunks, isHeld: isHeld)
                 return (.success(ResponseStream(response, ending, chunks)), sent, head)
             } catch {
                 await taskEnd.cut(chunks, error)
@@ -81,12 +111,12 @@ struct StreamOpening: Sendable {
 
     private func begun(
         _ request: URLRequest,
-        _ taskEnd: StreamTaskEnd,
-        _ priority: Float?
+        _ plan: TaskPlan,
+        _ taskEnd: StreamTaskEnd
     ) async throws(UncurlError) -> ResponseChunks {
         let delegate = taskEnd.delegate
-        let opened = manager.session.chunkTask(request, delegate: delegate)
-        if let priority { opened.task.priority = priority }
+        let opened = manager.session.chunkTask(request, plan.kind.content, delegate: delegate)
+        if let priority = plan.priority { opened.task.priority = priority }
         delegate.attach(opened.task)
         control.watchers.tell(.createdTask(opened.task))
         control.begin(opened.task)
@@ -98,6 +128,18 @@ struct StreamOpening: Sendable {
             taskEnd.tell(opened.task, reason)
             throw reason
         }
+    }
+
+    /// Asks the hooks and the request's option about the head. A stream becomes nothing else: all but `cancel` lets it
+    /// go on.
+    private func accepted(
+        _ response: HTTPURLResponse,
+        _ chunks: ResponseChunks,
+        _ delegate: DataTaskDelegate
+    ) async throws(UncurlError) {
+        guard delegate.interests.contains(.response) else { return }
+        let disposition = await delegate.urlSession(manager.session, dataTask: chunks.task, didReceive: response)
+        if disposition == .cancel { throw .cancelled }
     }
 
     private func checked(

@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import URLLoading
 
 /// Takes a request from its building to its response: through its attempts, and through the decisions of interceptors
@@ -19,10 +20,16 @@ final class TransferRun: Sendable {
     }
 
     /// The outcome of an attempt, before a response is made of it.
-    private enum Attempt {
+    private enum Attempt: Sendable {
         /// It never became a task.
         case refused(UncurlError, URLRequest?)
         case ended(TaskOutcome, TaskDelegate, DownloadedFile?)
+
+        /// Its end is told, and with it what followed: a background session need not keep it any more.
+        func settle() {
+            guard case .ended(let outcome, _, let download) = self else { return }
+            outcome.settle?(download?.isStranded != true)
+        }
 
         /// Removes the file of a download that is tried again. No caller has learned of it.
         func removeFile() {
@@ -32,7 +39,7 @@ final class TransferRun: Sendable {
         }
     }
 
-    private let manager: HTTPSessionManager
+    private let manager: URLSessionManager
     let settings: ManagerCore.Snapshot
     let control: TransferControl
     private let kind: Kind
@@ -43,13 +50,13 @@ final class TransferRun: Sendable {
     ///
     /// - Parameter options: the request's.
     init(
-        _ manager: HTTPSessionManager,
+        _ manager: URLSessionManager,
         _ options: RequestOptions,
         _ kind: Kind = .answer,
         to destination: DownloadDestination? = nil
     ) {
         let settings = manager.core.settings
-        let control = TransferControl(settings.monitors)
+        let control = TransferControl(settings.monitors, in: manager.core.transfers, tag: options.tag)
         self.manager = manager
         self.settings = settings
         self.control = control
@@ -58,22 +65,29 @@ final class TransferRun: Sendable {
         self.destination = destination
     }
 
+    /// - Parameter completion: called on the completion queue before the notification.
     func response<Serializer: ResponseSerializer>(
         to request: HTTPRequest,
-        by serializer: Serializer
+        by serializer: Serializer,
+        _ completion: (@Sendable (Response<Serializer.Value>) -> Void)? = nil
     ) async -> Response<Serializer.Value> {
         let serializer = serializer.decoding(by: settings.decoder)
+        let request = request.withProgressOfAllAttempts
+        control.limit(by: request.options.deadline, on: settings.values.clock)
         control.watchers.tell(.began(kind.isWhole ? request : nil))
         if control.state != .resumed { await control.ready() }
         let validation = request.options.validation ?? serializer.validation
         var retryCount = 0
         var resumption: Data?
+        // The attempt before: a background session keeps it until the next has ended.
+        var last: Attempt?
         while true {
             let attempt = await cancellably { await self.attempt(request, validation, retryCount, resumption) }
+            last?.settle()
             let response = made(of: attempt, serializer, validation, retryCount)
             guard let error = response.error, !control.isCancelled else {
-                end(response.facts)
-                return response
+                let reason = response.error.map { control.reason(for: $0) }
+                return await ended(reason.map { response.failing($0) } ?? response, attempt, serializer, completion)
             }
             let failure = FailedAttempt(
                 attempt: RequestAttempt(transfer: control.identifier, retryCount: retryCount),
@@ -81,15 +95,16 @@ final class TransferRun: Sendable {
                 response: response.response,
                 data: response.data,
                 error: error,
-                isReplayable: request.body.isReplayable
+                isReplayable: request.isReplayable
             )
             switch await cancellably({ await steps.next(after: failure) }) {
             case .end(let error):
-                let response = response.failing(error)
-                end(response.facts)
-                return response
+                let reason = control.reason(for: error)
+                return await ended(response.failing(reason), attempt, serializer, completion)
             case .again:
+                await onCompletionQueue { self.tell(attempt, response, serializer) }
                 attempt.removeFile()
+                last = attempt
                 resumption = response.resumeData
                 retryCount += 1
             }
@@ -106,8 +121,49 @@ final class TransferRun: Sendable {
         }
     }
 
-    private func end(_ facts: ResponseFacts) {
-        control.finish(facts.response?.statusCode, facts.error, retryCount: facts.retryCount)
+    /// The end in its order: handler, notification, the operations that waited for the task.
+    private func ended<Serializer: ResponseSerializer>(
+        _ response: Response<Serializer.Value>,
+        _ attempt: Attempt,
+        _ serializer: Serializer,
+        _ completion: (@Sendable (Response<Serializer.Value>) -> Void)?
+    ) async -> Response<Serializer.Value> {
+        control.finish(response.statusCode, response.error, retryCount: response.retryCount)
+        if let completion {
+            let group = settings.values.completionGroup ?? ManagerCore.sharedGroup
+            await unsafe withUnsafeContinuation { continuation in
+                (settings.completionQueue ?? manager.core.ownQueue).async(group: group) {
+                    completion(response)
+                    self.tell(attempt, response, serializer)
+                    unsafe continuation.resume()
+                }
+            }
+        } else {
+            await onCompletionQueue { self.tell(attempt, response, serializer) }
+        }
+        attempt.settle()
+        return response
+    }
+
+    /// Where the program has set a queue; on the queue of the manager's own nobody could tell.
+    private func onCompletionQueue(_ work: @escaping @Sendable () -> Void) async {
+        guard let queue = settings.completionQueue, settings.notificationCenter != nil else { return work() }
+        await unsafe withUnsafeContinuation { continuation in
+            queue.async {
+                work()
+                unsafe continuation.resume()
+            }
+        }
+    }
+
+    private func tell<Serializer: ResponseSerializer>(
+        _ attempt: Attempt,
+        _ response: Response<Serializer.Value>,
+        _ serializer: Serializer
+    ) {
+        guard case .ended(let outcome, let delegate, _) = attempt else { return }
+        manager.core.postCompletion(outcome.task, response, serializer)
+        delegate.open()
     }
 
     private func made<Serializer: ResponseSerializer>(
@@ -118,6 +174,7 @@ final class TransferRun: Sendable {
     ) -> Response<Serializer.Value> {
         switch attempt {
         case .refused(let error, let request):
+            if control.watchers.hearsDetails { control.watchers.tellDetail(.failedBeforeSending(error)) }
             control.watchers.tell(.serialized(statusCode: nil, error))
             return Response(failing: error, request, retryCount: retryCount)
         case .ended(let outcome, let delegate, let download):
@@ -128,9 +185,9 @@ final class TransferRun: Sendable {
                 download: download,
                 retryCount: retryCount
             )
+            delegate.note(response.facts)
+            control.watchers.tellDetails(of: download, response.error)
             control.watchers.tell(.serialized(statusCode: response.statusCode, response.error))
-            manager.core.postCompletion(outcome.task, response, serializer)
-            delegate.open()
             return response
         }
     }
@@ -152,11 +209,12 @@ final class TransferRun: Sendable {
             if let request = plan.request {
                 control.watchers.tell(.built(request))
                 if !steps.isEmpty {
-                    plan.request = try await steps.adapted(request, retryCount)
+                    plan.take(try await steps.adapted(request, retryCount))
                     built = plan.request
                 }
             }
-            if let resumption { plan.kind = .resumedDownload(resumption) }
+            // A range is of what a GET gives (RFC 9110 §14.2): any other request is sent again as it is.
+            if let resumption, plan.request?.httpMethod ?? "GET" == "GET" { plan.kind = .resumedDownload(resumption) }
             return await send(plan, validation)
         } catch {
             return .refused(error, built)
@@ -168,19 +226,15 @@ final class TransferRun: Sendable {
         case .answer: return try manager.taskPlan(for: request, settings)
         case .file:
             var plan = try manager.taskPlan(for: request, settings)
-            guard case .data = plan.kind else {
-                throw .unsupportedContent(reason: "a download sends nothing but parameters")
-            }
-            plan.kind = .download
+            plan.kind = .download(plan.kind.content)
             return plan
-        case .rest(let data):
-            let options = request.options
-            return TaskPlan(kind: .resumedDownload(data), behavior: options.behavior(), priority: options.priority)
+        case .rest(let data): return manager.taskPlan(resuming: data, request.options)
         }
     }
 
     private func send(_ plan: TaskPlan, _ validation: ResponseValidation) async -> Attempt {
         let delegate = manager.delegate(for: plan)
+        delegate.watch(control.watchers)
         let session = manager.session
         let outcome = await unsafe withUnsafeContinuation { continuation in
             let task = manager.task(
@@ -199,13 +253,19 @@ final class TransferRun: Sendable {
         guard let file = outcome.file, let task = outcome.task as? URLSessionDownloadTask else {
             return .ended(outcome, delegate, nil)
         }
-        let move = DownloadMove(core: manager.core, session: session, task: task, destination: destination)
+        let move = DownloadMove(
+            core: manager.core,
+            session: session,
+            task: task,
+            own: delegate.hooks.didFinishDownloading,
+            destination: (delegate as? DownloadTaskDelegate)?.destination ?? destination
+        )
         if let refusal = move.refusal(file, outcome, by: validation) {
             return .ended(outcome, delegate, .refused(refusal))
         }
         let download = await unsafe withUnsafeContinuation { continuation in
             session.delegateQueue.addOperation {
-                unsafe continuation.resume(returning: move.run(file, outcome.response))
+                unsafe continuation.resume(returning: move.run(file, outcome))
             }
         }
         return .ended(outcome, delegate, download)

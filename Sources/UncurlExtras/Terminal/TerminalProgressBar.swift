@@ -1,8 +1,8 @@
 internal import Synchronization
 public import Uncurl
 
-/// Shows the progress of a task on a terminal: the amount, the total, the speed and the time left. In a file or a pipe
-/// it writes a line at intervals instead.
+/// Shows the progress of a task, or of a request with all its attempts, on a terminal: the amount, the total, the speed
+/// and the time left. In a file or a pipe it writes a line at intervals instead.
 ///
 /// ```swift
 /// let bar = TerminalProgressBar("debian.iso")
@@ -93,6 +93,17 @@ public final class TerminalProgressBar: Sendable {
         return true
     }
 
+    /// Follows a request from its first attempt to its last, in place of what was followed before: the bar goes on
+    /// where an attempt begins anew, and never back.
+    ///
+    /// - Returns: false for a request that has ended, which changes nothing.
+    @discardableResult
+    public func bind(to transfer: TransferControl, _ direction: Direction = .download) -> Bool {
+        guard transfer.state != .finished else { return false }
+        follow { TerminalProgressBar.look(at: transfer, direction) }
+        return true
+    }
+
     /// Follows any source of snapshots until a snapshot has ended.
     public func follow(_ source: @escaping @Sendable () -> Snapshot) {
         let (label, output, clock) = (label, output, clock)
@@ -119,6 +130,18 @@ public final class TerminalProgressBar: Sendable {
 
     /// Returns when what is followed has ended and its last line is written.
     public func waitForEnd() async { await state.withLock { $0.follower }?.value }
+
+    private static func look(at transfer: TransferControl, _ direction: Direction) -> Snapshot {
+        let progress = direction == .download ? transfer.downloadProgress : transfer.uploadProgress
+        let phase: Snapshot.Phase =
+            switch transfer.state {
+            case .initialized, .suspended: .paused
+            case .resumed: .running
+            case .cancelled: .failed(UncurlError.cancelled.description)
+            case .finished: transfer.error.map { .failed($0.localizedDescription) } ?? .completed
+            }
+        return Snapshot(completed: progress.completed, total: progress.total, phase: phase)
+    }
 
     private static func look(at task: URLSessionTask, _ direction: Direction) -> Snapshot {
         let (done, expected) =

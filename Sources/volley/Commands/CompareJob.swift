@@ -29,8 +29,8 @@ struct CompareJob {
         self.thresholds = parsed
     }
 
-    /// With conditions these alone decide; without, any figure that is worse beyond chance and tolerance. Where volley was the limit, its
-    /// figures prove nothing but errors.
+    /// With conditions these alone decide; without, any figure that is worse beyond chance and tolerance. Where volley
+    /// was the limit, its figures prove nothing but errors.
     func perform() throws(UsageError) -> Verdict {
         let comparison = try orUsage(
             report: try Comparison(SavedReport(path: old), SavedReport(path: new), tolerance: tolerance)

@@ -1,6 +1,7 @@
 import LoadGenerator
 import LoadReports
 import Reactor
+import TextCoding
 
 /// `volley merge`: reports of a run's parts become one, in any form.
 struct MergeJob {
@@ -15,7 +16,7 @@ struct MergeJob {
         guard Set(paths).count == paths.count else {
             throw UsageError("merge would count a report twice: name each once")
         }
-        for sink in sinks where sink.format.isStream && sink.format != .hlog || sink.format == .wrk {
+        for sink in sinks where ![.text, .json, .html, .hgrm, .hlog].contains(sink.format) {
             throw UsageError("merge writes text, json, html, hgrm and hlog, not \(sink.format.rawValue)")
         }
     }
@@ -42,7 +43,7 @@ struct MergeJob {
             case .html: try orUsage(report: try HTMLReport.page(whole.document))
             case .hgrm: PercentileText.text(try orUsage(report: try whole.headline()) ?? LatencyHistogram())
             case .text: try orUsage(report: try SavedReportText.text(whole))
-            case .hlog, .csv, .requests, .wrk: ""
+            case .hlog, .csv, .requests, .wrk, .markdown, .junit, .github: ""
             }
         }
         let status = whole.document["exit_status"]?.integer ?? 0
@@ -70,7 +71,7 @@ struct MergeJob {
                 let main =
                     whole.totals["corrected"] ?? whole.totals["raw"] ?? whole.tags.first.flatMap { whole.totals[$0] }
                 return PercentileText.text(main ?? LatencyHistogram())
-            case .hlog, .json, .html, .csv, .requests, .wrk: return ""
+            case .hlog, .json, .html, .csv, .requests, .wrk, .markdown, .junit, .github: return ""
             }
         }
         return .good

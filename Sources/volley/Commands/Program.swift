@@ -19,7 +19,8 @@ enum Program {
         status.exit()
     }
 
-    /// Swift puts a sign of its own in the place of bytes that are no UTF-8: something else than was typed would be sent.
+    /// Swift puts a sign of its own in the place of bytes that are no UTF-8: something else than was typed would be
+    /// sent.
     private static func checkEncoding() throws(UsageError) {
         for index in 0..<Int(CommandLine.argc) {
             guard let argument = unsafe CommandLine.unsafeArgv[index], unsafe String(validatingCString: argument) == nil
@@ -65,7 +66,11 @@ enum Program {
         case "worker"?: return try parse(rest, as: WorkerCommand.self) { .command($0) }
         case "merge"?: return try parse(rest, as: MergeCommand.self) { .command($0) }
         case "compare"?: return try parse(rest, as: CompareCommand.self) { .command($0) }
+        case "lead"?: return try parse(rest, as: LeadCommand.self) { .command($0) }
+        case "part"?: return try parse(rest, as: PartCommand.self) { .command($0) }
+        case "check"?: return try parse(rest, as: CheckCommand.self) { .command($0) }
         case "schema"? where rest.isEmpty: return .information(ReportSchema.text)
+        case "schema"? where rest == ["scenario"]: return .information(ScenarioSchema.text)
         case nil, .some:
             return try parse(line, as: LoadCommand.self) { $0.schema ? .information(ReportSchema.text) : .run($0) }
         }

@@ -80,8 +80,8 @@ extension LoadCommand {
         let ofReports = [
             ("--format", !format.isEmpty), ("-o", !output.isEmpty), ("--latency", latency), ("--live", live),
             ("--interval", interval != Self.usualInterval), ("--prometheus", prometheus != nil),
-            ("--linger", linger != nil),
-            ("--fail-if", !failIf.isEmpty), ("--repeat", repeats != "1"),
+            ("--linger", linger != nil), ("--otlp", otlp != nil),
+            ("--fail-if", !failIf.isEmpty), ("--abort-on-fail", abortOnFail), ("--repeat", repeats != "1"),
         ]
         if let flag = ofReports.first(where: \.1)?.0 {
             throw UsageError("\(flag) is not for a worker: its master has the figures; leave it out")

@@ -3,30 +3,44 @@ import LoadGenerator
 
 /// The flags about how long connections and the parts of a request may take, as text.
 struct ConnectionFlags: ParsableArguments {
-    @Option(help: ArgumentHelp("For a connect with its TLS handshake, where --timeout is more.", valueName: "TIME"))
+    @Option(
+        help: ArgumentHelp(
+            "The limit of a connect with its TLS handshake, less than --timeout. (default: --timeout)",
+            valueName: "TIME"
+        )
+    )
     var connectTimeout: String?
 
     @Option(
         help: ArgumentHelp(
-            "From a request's last byte to the first of its response, where --timeout is more.",
+            "The limit from a request's last byte to its response's first, less than --timeout. (default: none)",
             valueName: "TIME"
         )
     )
     var firstByteTimeout: String?
 
     @Option(
-        help: ArgumentHelp("Without a byte moving either way, to 10 ms, where --timeout is more.", valueName: "TIME")
+        help: ArgumentHelp(
+            "How long no byte may move either way, at least 20ms and less than --timeout, exact to 10 ms. "
+                + "(default: no limit)",
+            valueName: "TIME"
+        )
     )
     var idleTimeout: String?
 
     @Option(
-        help: ArgumentHelp("A new connection after so many requests; ended by FIN, or as --close says.", valueName: "N")
+        help: ArgumentHelp(
+            "Open a new connection after so many requests, and end the old one by FIN, or as --close says. "
+                + "(default: no limit)",
+            valueName: "N"
+        )
     )
     var requestsPerConnection: String?
 
     @Option(
         help: ArgumentHelp(
-            "A new connection when one is so old, once its answer has come; 20s-40s: each at its own age between.",
+            "Open a new connection when one is so old and its answer has come; with 20s-40s each has an age of "
+                + "its own between these. (default: no limit)",
             valueName: "TIME[-TIME]"
         )
     )
@@ -34,7 +48,8 @@ struct ConnectionFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Send and read no faster on each connection, in bytes a second: 10k; up:1k or down:10k for one way; repeatable.",
+            "The most bytes a second that are sent and read on each connection: 10k; up:1k or down:10k for one "
+                + "way; repeatable. (default: no limit)",
             valueName: "[up:|down:]N"
         )
     )
@@ -42,8 +57,8 @@ struct ConnectionFlags: ParsableArguments {
 
     @Flag(
         help: ArgumentHelp(
-            "Send a request once more whose kept connection ends before any byte of the answer, if its method may be repeated. Without it "
-                + "such a request has failed; with it the reports count how many were sent again."
+            "Send a request once more if its kept connection ends before any byte of the answer and its method may be repeated. Without "
+                + "this flag such a request has failed; with it the reports count how many were sent again."
         )
     )
     var retry = false

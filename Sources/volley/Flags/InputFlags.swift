@@ -5,7 +5,8 @@ import LoadGenerator
 struct InputFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Requests from a file, in the form urls, vegeta, vegeta-json, har or access-log; repeatable.",
+            "Take the requests from a file in the format urls, vegeta, vegeta-json, har, access-log, curl, postman or openapi, at most "
+                + "256 MiB; repeatable.",
             valueName: "FORMAT=FILE"
         )
     )
@@ -13,7 +14,17 @@ struct InputFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Take the requests of --input in-order, all threads together, or at random by weight. (default: in-order)",
+            "Have each user make the visits that a file describes: steps with values from answers and data files, pauses, loops, checks. "
+                + "`volley check FILE` checks one.",
+            valueName: "FILE"
+        )
+    )
+    var scenario: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Send the requests of --input in their order, all threads together, or at random by their weights. "
+                + "(default: in-order)",
             valueName: "ORDER"
         )
     )
@@ -21,7 +32,7 @@ struct InputFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Send the requests of a HAR or a log when they were sent then: 1 at that speed, 2 twice as fast.",
+            "Send the requests of a HAR or a log at their recorded distances: 1 at that speed, 2 twice as fast, up to 1M.",
             valueName: "FACTOR"
         )
     )
@@ -38,32 +49,64 @@ struct InputFlags: ParsableArguments {
         name: [.customShort("F", allowingJoined: true), .long],
         parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "A part of a multipart form, or @FILE for its contents; repeatable.",
+            "Send a multipart form with this part; @FILE is a file's contents; repeatable.",
             valueName: "NAME=VALUE"
         )
     )
     var form: [String] = []
 
-    @Flag(help: "Each connection's user keeps the cookies it is given.")
+    @Flag(help: "Each connection is a user that keeps the cookies it is given.")
     var cookies = false
 
-    @Option(help: ArgumentHelp("Follow so many redirections in a row; more is a failure.", valueName: "N"))
+    @Option(
+        help: ArgumentHelp(
+            "How many redirections in a row are followed, at most 100; one more is a failure. (default: 0, a "
+                + "redirection is an answer)",
+            valueName: "N"
+        )
+    )
     var redirects: String?
 
-    @Option(help: ArgumentHelp("The statuses that are a success, such as 200,204 or 2xx.", valueName: "LIST"))
+    @Option(
+        help: ArgumentHelp(
+            "The statuses that are a success, such as 200,204, 2xx or 300-399; another is a failure. (default: no status is a "
+                + "failure; others than 2xx and 3xx are HTTP errors)",
+            valueName: "LIST"
+        )
+    )
     var expectStatus: String?
 
     @Option(
         parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("A field that a response must have; repeatable.", valueName: "'Name[: value]'")
+        help: ArgumentHelp(
+            "A field that a response must have, or its request has failed; repeatable.",
+            valueName: "'Name[: value]'"
+        )
     )
     var expectHeader: [String] = []
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("What a response's content must have in it.", valueName: "TEXT")
+        help: ArgumentHelp(
+            "A text that a response's content must contain, or its request has failed.",
+            valueName: "TEXT"
+        )
     )
     var expectBody: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Answers are streams of server-sent events (sse), of lines (ndjson), or of whatever comes at once (bytes): count events, the time to "
+                + "the first, and the gaps between them.",
+            valueName: "sse|ndjson|bytes"
+        )
+    )
+    var stream: String?
+
+    @Option(
+        help: ArgumentHelp("The gap between two events from which on it is a stall. (default: 1s)", valueName: "TIME")
+    )
+    var stall: String?
 
     /// Redirections in a row; a browser stops at 20.
     static let redirectLimit: UInt64 = 100
@@ -71,9 +114,23 @@ struct InputFlags: ParsableArguments {
 
 extension LoadOptions {
     /// Reads the flags but for what concerns the request itself.
-    mutating func setInputs(_ flags: InputFlags, _ command: LoadCommand, slots: TemplateSlots) throws(UsageError) {
+    mutating func setInputs(
+        _ flags: InputFlags,
+        _ command: LoadCommand,
+        _ scenario: ScenarioFile?,
+        slots: TemplateSlots
+    ) throws(UsageError) {
         users.slots = slots
-        users.keepsCookies = flags.cookies
+        users.keepsCookies = command.keepsCookies || scenario?.keepsCookies == true
+        guard users.keepsCookies == command.keepsCookies || command.content.cookie.isEmpty else {
+            throw UsageError("--cookie is for users that keep cookies, as the scenario's do: add --cookies")
+        }
+        if users.keepsCookies {
+            users.cookies = command.content.cookies.flatMap { text in
+                text.split(separator: ";").map { GivenCookie("\($0.trimmed); Path=/") }
+            }
+            for path in command.content.cookie where !path.contains("=") { users.cookies += try CookieFile.read(path) }
+        }
         if let text = flags.redirects {
             users.redirects = try Self.count(text, for: "--redirects", limit: InputFlags.redirectLimit)
         }
@@ -82,18 +139,32 @@ extension LoadOptions {
             headers: flags.expectHeader,
             body: flags.expectBody
         )
-        guard !flags.input.isEmpty else {
+        guard !flags.input.isEmpty || scenario != nil else {
             let idle = [("--order", flags.order != nil), ("--replay", flags.replay != nil)].first(where: \.1)?.0
             if let idle { throw UsageError("\(idle) is about the requests of --input: add one") }
             try checkTemplate(flags)
             return try checkUsers()
         }
-        let own = [
-            ("-m", command.method != nil), ("--body", command.body != nil), ("--body-file", command.bodyFile != nil),
-            ("--form", !flags.form.isEmpty),
-        ]
+        let own =
+            [
+                ("-m", command.method != nil), ("--body", command.body != nil),
+                ("--body-file", command.bodyFile != nil),
+                ("--form", !flags.form.isEmpty),
+            ] + command.content.contents
         if let flag = own.first(where: \.1)?.0 {
-            throw UsageError("\(flag) and --input exclude each other: the input says what each request is")
+            let source = scenario == nil ? "--input" : "--scenario"
+            throw UsageError("\(flag) and \(source) exclude each other: the file says what each request is")
+        }
+        if let scenario {
+            let others = [
+                ("--input", !flags.input.isEmpty), ("--order", flags.order != nil), ("--replay", flags.replay != nil),
+                ("--template", flags.template),
+            ]
+            if let flag = others.first(where: \.1)?.0 {
+                throw UsageError("\(flag) and --scenario exclude each other: the scenario says what comes when")
+            }
+            scenarios = scenario.scenarios
+            return try checkUsers()
         }
         if flags.template { try protectInputs() }
         try checkTemplate(flags)
@@ -162,11 +233,28 @@ extension LoadOptions {
     }
 
     private func checkUsers() throws(UsageError) {
+        guard stream == nil || pipeline == 1 && work == .requests else {
+            throw UsageError("--stream is about one answer at a time: leave --pipeline and --handshake-only out")
+        }
         guard pipeline == 1 || users.isPlain && inputs.drafts.isEmpty else {
             throw UsageError("--pipeline sends one and the same request: leave it out, or what makes requests differ")
         }
         guard work == .requests || users.isPlain && inputs.drafts.isEmpty else {
             throw UsageError("--handshake-only requests nothing: leave out what is about requests")
         }
+    }
+}
+
+extension StreamOptions {
+    /// nil: answers are no streams.
+    init?(_ flags: InputFlags) throws(UsageError) {
+        guard let text = flags.stream else {
+            guard flags.stall == nil else { throw UsageError("--stall is about streams: use it with --stream") }
+            return nil
+        }
+        guard let kind = StreamKind(rawValue: text) else {
+            throw UsageError("--stream \(quoted(text)) is unknown: use sse, ndjson or bytes")
+        }
+        self.init(kind, stall: try Quantity.time(flags.stall ?? "1s", for: "--stall"))
     }
 }

@@ -23,6 +23,10 @@ struct Invocation: Sendable {
     var interval: UInt64 = 1_000_000_000
     /// The port of Prometheus' page; nil: there is none.
     var metricsPort: UInt16?
+    /// The OpenTelemetry collector that counts are pushed to; nil: none.
+    var collector: TargetURL?
+    /// A condition that is broken ends the run.
+    var abortsOnFail = false
     /// How long that page waits for one more scrape after the end, in nanoseconds.
     var linger: UInt64 = 0
 
@@ -32,9 +36,16 @@ struct Invocation: Sendable {
         chatter = command.quiet ? .quiet : command.noProgress ? .notes : command.live ? .live : .progress
         interval = try Self.interval(command.interval)
         metricsPort = try Self.metricsPort(command.prometheus)
+        if let text = command.otlp {
+            do throws(LoadTestError) { collector = try TargetURL(text) } catch { throw UsageError("--otlp: \(error)") }
+        }
         if let text = command.linger {
             guard metricsPort != nil else { throw UsageError("--linger is about scrapes: use it with --prometheus") }
             linger = try Quantity.time(text, for: "--linger", allowingZero: true)
+        }
+        abortsOnFail = command.abortOnFail
+        guard !abortsOnFail || !load.thresholds.isEmpty else {
+            throw UsageError("--abort-on-fail is about conditions: use it with --fail-if")
         }
         repeats = try LoadOptions.count(command.repeats, for: "--repeat", limit: 1_000)
         startAt = try command.startAt.map { text throws(UsageError) in try Self.instant(text) }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import HTTP1
 import LoadGenerator
 import LoadReports
 import Reactor
@@ -21,13 +22,15 @@ struct LoadCommand: ParsableCommand {
             completed; 5 all answered, but some with a status other than 2xx or 3xx; 130 interrupted: \
             the first SIGINT ends the run and has it reported, a second one ends volley at once.
 
-            Commands by the first word, each with --help: `volley worker` works for a Locust master, `volley merge` puts the \
-            reports of a run's parts together, `volley compare` compares two reports, `volley schema` prints the JSON report's.
+            Commands by the first word, each with --help: `volley lead` has other machines make the parts of a run, `volley worker` works for a Locust \
+            master, `volley merge` puts the \
+            reports of a run's parts together, `volley compare` compares two reports, `volley check` checks a scenario file, `volley schema` prints the JSON report's \
+            schema, and `volley schema scenario` a scenario file's.
 
             An https server's certificate is verified unless --insecure says otherwise, and sessions are resumed unless \
             --no-resume does.
             """,
-        version: "volley \(VolleyVersion.text)"
+        version: "volley \(PackageVersion.text)"
     )
 
     @Argument(help: ArgumentHelp("What to request, such as https://127.0.0.1:8443/path.", valueName: "URL"))
@@ -36,7 +39,8 @@ struct LoadCommand: ParsableCommand {
     @Option(
         name: [.customShort("c", allowingJoined: true), .long],
         help: ArgumentHelp(
-            "Connections, all threads together; with a rate, the most of them. (default: 10, with a rate 256; at most -n)",
+            "Connections of all threads together, from 1 to 1M; with a rate, the most that are opened. (default: "
+                + "10, with a rate 256; at most -n)",
             valueName: "N"
         )
     )
@@ -44,37 +48,52 @@ struct LoadCommand: ParsableCommand {
 
     @Option(
         name: [.customShort("t", allowingJoined: true), .long],
-        help: ArgumentHelp("Threads. (default: 2, at most -c)", valueName: "N")
+        help: ArgumentHelp(
+            "Threads, each with an event loop of its own, from 1 to 1,024. (default: 2, at most -c)",
+            valueName: "N"
+        )
     )
     var threads: String?
 
     @Option(
-        name: [.customShort("d", allowingJoined: true), .long],
-        help: ArgumentHelp("How long to measure. (default: 10s, without -n)", valueName: "TIME")
+        name: [.customShort("d", allowingJoined: true), .customShort("z", allowingJoined: true), .long],
+        help: ArgumentHelp("How long to measure, at most 744h. (default: 10s, without -n)", valueName: "TIME")
     )
     var duration: String?
 
     @Option(
         name: [.customShort("n", allowingJoined: true), .long],
-        help: ArgumentHelp("How many requests to send; with -d, whichever ends first.", valueName: "N")
+        help: ArgumentHelp(
+            "How many requests to send, all threads together; with -d, the run ends with the first of both.",
+            valueName: "N"
+        )
     )
     var requests: String?
 
     @Option(
         name: [.customShort("H", allowingJoined: true), .long],
         parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("A header field for each request; repeatable.", valueName: "'Name: value'")
+        help: ArgumentHelp(
+            "A header field for each request; it replaces volley's own User-Agent; repeatable.",
+            valueName: "'Name: value'"
+        )
     )
     var header: [String] = []
 
-    @Flag(name: [.customShort("L"), .long], help: "Report the distribution of latencies in more detail.")
+    @Flag(
+        name: [.customShort("L"), .long],
+        help: "Report ten percentiles of the latencies, from 10 % to 99.999 %, their mean and deviation."
+    )
     var latency = false
 
     @Option(
         name: [.customShort("T", allowingJoined: true), .long],
-        help: ArgumentHelp("For a connect, and for a request until its response has ended.", valueName: "TIME")
+        help: ArgumentHelp(
+            "The limit of a connect, and of a request until its response has ended, at most 744h. (default: 2s, with --stream none)",
+            valueName: "TIME"
+        )
     )
-    var timeout = "2s"
+    var timeout: String?
 
     @Option(
         name: [.customShort("m", allowingJoined: true), .long],
@@ -84,48 +103,84 @@ struct LoadCommand: ParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("The body of each request.", valueName: "TEXT")
+        help: ArgumentHelp("The content of each request.", valueName: "TEXT")
     )
     var body: String?
 
-    @Option(help: ArgumentHelp("A file with the body of each request.", valueName: "FILE"))
+    @Option(help: ArgumentHelp("A file with the content of each request, at most 256 MiB.", valueName: "FILE"))
     var bodyFile: String?
 
-    @Option(help: ArgumentHelp("Requests under way on each connection.", valueName: "N"))
+    @OptionGroup(title: "What each request carries")
+    var content: ContentFlags
+
+    @Option(
+        help: ArgumentHelp(
+            "How many requests are under way on each connection (RFC 9112 §9.3.2), from 1 to 1,024.",
+            valueName: "N"
+        )
+    )
     var pipeline = "1"
 
-    @Option(help: ArgumentHelp("Load the server this long before measuring.", valueName: "TIME"))
+    @Option(
+        help: ArgumentHelp(
+            "How long to load the server before measuring; in no figure. (default: 0)",
+            valueName: "TIME"
+        )
+    )
     var warmup: String?
 
-    @Option(help: ArgumentHelp("New connections a second, all threads together.", valueName: "N[/s]"))
+    @Option(
+        help: ArgumentHelp(
+            "The most connections that are opened a second, all threads together, at most 1G. (default: no limit)",
+            valueName: "N[/s]"
+        )
+    )
     var connectRate: String?
 
-    @Option(help: ArgumentHelp("A new connection for each request, ended by FIN or RST.", valueName: "fin|rst"))
+    @Option(
+        help: ArgumentHelp(
+            "Open a new connection for each request, and end it by FIN or RST. (default: keep connections)",
+            valueName: "fin|rst"
+        )
+    )
     var close: String?
 
     @Option(
         help: ArgumentHelp(
-            "Addresses to connect from, in turn; a comma list, CIDR blocks too; repeatable.",
+            "Addresses of this machine to connect from, in turn: a comma list, with CIDR blocks, at most 65,536; "
+                + "repeatable. (default: the kernel chooses)",
             valueName: "LIST"
         )
     )
     var sourceAddress: [String] = []
 
-    @Option(help: ArgumentHelp("Connect to a unix socket; @NAME for an abstract one.", valueName: "PATH"))
+    @Option(
+        help: ArgumentHelp(
+            "Connect to a unix socket in the place of the URL's host; @NAME is an abstract one.",
+            valueName: "PATH"
+        )
+    )
     var unixSocket: String?
 
     @Option(
         help: ArgumentHelp(
-            "Connect elsewhere than the URL says, as in curl; repeatable.",
+            "For the first host and port connect to the second, as in curl; repeatable.",
             valueName: "HOST:PORT:HOST:PORT"
         )
     )
     var connectTo: [String] = []
 
+    @Flag(name: [.customShort("4"), .customLong("ipv4")], help: "Look names up in IPv4 alone.")
+    var ipv4 = false
+
+    @Flag(name: [.customShort("6"), .customLong("ipv6")], help: "Look names up in IPv6 alone.")
+    var ipv6 = false
+
     @Option(
         name: [.customShort("x", allowingJoined: true), .long],
         help: ArgumentHelp(
-            "Reach the target by a proxy: http, https, socks5 or socks5h, with user and password if it wants them.",
+            "Reach the target by a proxy: http, https, socks5 or socks5h, with user and password if it wants them. (default: what "
+                + "http_proxy, https_proxy, all_proxy and no_proxy say, for another machine; '' for none)",
             valueName: "URL"
         )
     )
@@ -145,8 +200,9 @@ struct LoadCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "text, wrk, json, html, hgrm (percentiles), csv (intervals), hlog (HdrHistogram's interval log) or requests (a line "
-                + "each), to standard output or a file; repeatable. (default: text)",
+            "text, wrk, json, html, hgrm (percentiles), csv (intervals), hlog (HdrHistogram's interval log), requests (a line each), "
+                + "markdown, junit or github (annotations, and the step's summary), to standard output or a file; repeatable. "
+                + "(default: text)",
             valueName: "FORMAT[=FILE]"
         )
     )
@@ -156,7 +212,7 @@ struct LoadCommand: ParsableCommand {
         name: [.customShort("o"), .long],
         help: ArgumentHelp(
             "The file of the first --format without one that its name allows, or a report in the form that it ends in: .json, .html, .csv, "
-                + ".hlog, .hgrm, .txt; repeatable.",
+                + ".hlog, .hgrm, .md, .xml (JUnit), .txt; repeatable.",
             valueName: "FILE"
         )
     )
@@ -164,8 +220,8 @@ struct LoadCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Do part I of N (from 0) of the run: of its connections, requests and rate. /N in a Kubernetes Indexed Job, whose "
-                + "JOB_COMPLETION_INDEX is I. `volley merge` adds the parts' reports up.",
+            "Do part I, counted from 0, of a run of N parts: its share of connections, requests and rate. In a Kubernetes Indexed Job "
+                + "write /N: JOB_COMPLETION_INDEX is I. `volley merge` adds the parts' reports up.",
             valueName: "I/N"
         )
     )
@@ -173,7 +229,7 @@ struct LoadCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Start at this time, in seconds since 1970: all parts of a run at once.",
+            "Start at this time, in seconds since 1970, so that all parts of a run start at once. (default: at once)",
             valueName: "SECONDS"
         )
     )
@@ -181,47 +237,71 @@ struct LoadCommand: ParsableCommand {
 
     @Option(
         name: .customLong("repeat"),
-        help: ArgumentHelp("Make the run so often, and report all with their spread.", valueName: "N")
+        help: ArgumentHelp(
+            "How many times to make the run, from 1 to 1,000; the report has all of them together, and how far "
+                + "apart they lie.",
+            valueName: "N"
+        )
     )
     var repeats = "1"
 
     @Option(
         parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "Exit with 2 if this holds: p99>50ms, errors>0.1%, rps<1000, raw_p99.9>1s, max>2s …; repeatable.",
+            "Exit with 2 if this holds: p99>50ms, errors>0.1%, rps<1000, raw_p99.9>1s, max>2s …; of each stretch of the run: "
+                + "'p99>50ms over 30s'; repeatable.",
             valueName: "CONDITION"
         )
     )
     var failIf: [String] = []
 
-    @Option(help: ArgumentHelp("Length of an interval in csv, hlog, json and html.", valueName: "TIME"))
+    @Flag(help: "End the run as soon as a condition of --fail-if holds, once a second was measured.")
+    var abortOnFail = false
+
+    @Option(
+        help: ArgumentHelp("How long an interval in csv, hlog, json and html lasts, at least 100ms.", valueName: "TIME")
+    )
     var interval = LoadCommand.usualInterval
     static let usualInterval = "1s"
 
     @Option(
-        help: ArgumentHelp("Serve Prometheus' text format at this port, under /metrics; 0 for any.", valueName: "PORT")
+        help: ArgumentHelp(
+            "Serve the counts so far under /metrics at this port, in Prometheus' text format; 0 takes any free port.",
+            valueName: "PORT"
+        )
     )
     var prometheus: String?
 
     @Option(
         help: ArgumentHelp(
-            "After the end, wait so long for one more scrape of --prometheus. (default: 0)",
+            "Push the counts so far to an OpenTelemetry collector, each --interval and at the end (OTLP/HTTP, JSON).",
+            valueName: "URL"
+        )
+    )
+    var otlp: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "How long to wait after the end for one more scrape of --prometheus. (default: 0)",
             valueName: "TIME"
         )
     )
     var linger: String?
 
-    @Flag(help: "Plots of rate and latency on the terminal while it runs.")
+    @Flag(help: "Draw rate and latency on the terminal while the run goes on.")
     var live = false
 
-    @Flag(help: "No progress line.")
+    @Flag(help: "Show no progress line.")
     var noProgress = false
 
-    @Flag(name: [.customShort("q"), .long], help: "No progress line and no notes: standard error has errors only.")
+    @Flag(name: [.customShort("q"), .long], help: "Write errors alone to standard error: no progress line, no notes.")
     var quiet = false
 
     @Flag(help: "Print the JSON report's schema and end.")
     var schema = false
+
+    /// Whether each user keeps cookies: asked for, or given a file of them.
+    var keepsCookies: Bool { what.cookies || content.cookies.count < content.cookie.count }
 
     /// Whether requests are due at instants of their own.
     var isScheduled: Bool { pace.isScheduled || what.replay != nil }

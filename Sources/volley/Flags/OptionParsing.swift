@@ -5,15 +5,23 @@ import Reactor
 /// What a command line says of the load.
 extension LoadOptions {
     init(_ command: LoadCommand) throws(UsageError) {
-        var slots = TemplateSlots()
-        let input = try InputFormat.read(command.what.input)
+        let scenario = try command.what.scenario.map { path throws(UsageError) in try ScenarioFile(path: path) }
+        var slots = scenario?.slots ?? TemplateSlots()
+        let input: RequestInput = if let scenario { scenario.input } else { try InputFormat.read(command.what.input) }
         let target = try Self.target(command, input, &slots)
         self.init(target, try Self.request(command, target, &slots))
         inputs = input
         names = .flags
         let isSecure = if case .url(let url) = target { url.isSecure } else { false }
         work = command.security.handshakeOnly ? .handshakes : .requests
-        proxy = try Self.proxy(command.proxy, target)
+        let proxyOption = try ProxyOption(
+            command.proxy,
+            target,
+            isLocal: targetsThisMachine || command.unixSocket != nil,
+            ProxyEnvironment.settings()
+        )
+        proxy = proxyOption.proxy
+        if let note = proxyOption.note { inputs.notes.append(note) }
         (duration, requests) = try Self.length(command)
         (connections, threads) = try Self.crowd(command, requests: requests)
         security = try SecurityOptions(
@@ -22,7 +30,10 @@ extension LoadOptions {
             throughSecureProxy: proxy?.kind == .https,
             connections: connections
         )
-        timeout = try Quantity.time(command.timeout, for: "--timeout")
+        stream = try StreamOptions(command.what)
+        timeout =
+            try command.timeout.map { text throws(UsageError) in try Quantity.time(text, for: "--timeout") }
+            ?? (stream == nil ? 2_000_000_000 : Quantity.longest)
         warmup =
             try command.warmup.map { text throws(UsageError) in
                 try Quantity.time(text, for: "--warmup", allowingZero: true)
@@ -35,10 +46,11 @@ extension LoadOptions {
         unixSocket = try Self.unixName(command.unixSocket)
         connectTo = []
         for rule in command.connectTo { connectTo.append(try ConnectToRule(rule)) }
+        family = try Self.family(command)
         showsDistribution = command.latency
         for condition in command.failIf { thresholds.append(try Threshold(condition)) }
         try setPace(command.pace, isTimed: command.duration != nil, isScheduled: command.isScheduled)
-        try setInputs(command.what, command, slots: slots)
+        try setInputs(command.what, command, scenario, slots: slots)
         try Threshold.check(thresholds, inputs)
         try checkCombinations(method: request.method)
         if work == .handshakes { try checkHandshakes(command) }
@@ -115,6 +127,17 @@ extension LoadOptions {
         }
     }
 
+    private static func family(_ command: LoadCommand) throws(UsageError) -> IPAddress.Family? {
+        guard command.ipv4 || command.ipv6 else { return nil }
+        guard command.ipv4 != command.ipv6 else {
+            throw UsageError("--ipv4 and --ipv6 exclude each other: leave both out for either family")
+        }
+        guard command.unixSocket == nil else {
+            throw UsageError("--unix-socket has no address: leave --ipv4 and --ipv6 out")
+        }
+        return command.ipv4 ? .v4 : .v6
+    }
+
     /// A path, or after `@` a name in Linux's abstract space.
     private static func unixName(_ text: String?) throws(UsageError) -> UnixName? {
         guard let text else { return nil }
@@ -126,65 +149,6 @@ extension LoadOptions {
             )
         }
         return name
-    }
-
-    private static func target(
-        _ command: LoadCommand,
-        _ input: RequestInput,
-        _ slots: inout TemplateSlots
-    ) throws(UsageError) -> Target {
-        // Without a URL, the inputs' say whom the run is about; an https one, as only that makes ready for TLS.
-        let absolute = input.drafts.lazy.filter { !$0.url.hasPrefix("/") }
-        let first = absolute.first { $0.url.lowercased().hasPrefix("https:") } ?? absolute.first
-        guard let url = command.url ?? first?.url else { return .embedded }
-        let text = command.what.template ? try orUsage(template: try slots.protect(url)) : url
-        let target = try orUsage(try TargetURL(text, typed: url))
-        guard !slots.appears(in: target.hostField) else {
-            throw UsageError("--template fills in what is requested, not of whom: use it behind the host")
-        }
-        return .url(target)
-    }
-
-    private static func request(
-        _ command: LoadCommand,
-        _ target: Target,
-        _ slots: inout TemplateSlots
-    ) throws(UsageError) -> RequestDescription {
-        let bodies = [command.body != nil, command.bodyFile != nil, !command.what.form.isEmpty]
-        guard bodies.count(where: { $0 }) <= 1 else {
-            throw UsageError("--body, --body-file and --form exclude each other: use one of them")
-        }
-        var headers = command.header
-        var body: [UInt8]? =
-            if let text = command.body {
-                Array(text.utf8)
-            } else if let path = command.bodyFile { try Files.read(path, for: "--body-file") } else { nil }
-        if !command.what.form.isEmpty {
-            let form = try FormBody.body(command.what.form)
-            body = form.bytes
-            guard !headers.contains(where: { $0.lowercased().hasPrefix("content-type:") }) else {
-                throw UsageError("-H sets Content-Type, and --form has one of its own: leave it out")
-            }
-            headers.append("Content-Type: \(form.type)")
-        }
-        if command.what.template {
-            for index in headers.indices { headers[index] = try orUsage(template: try slots.protect(headers[index])) }
-            if let plain = body { body = try orUsage(template: try slots.protect(plain)) }
-        }
-        let (path, hostField) =
-            switch target {
-            case .embedded: (RunPlan.embeddedTarget(command.method, hasBody: body != nil), "localhost")
-            case .url(let url): (url.target, url.hostField)
-            }
-        return try orUsage(
-            try RequestDescription(
-                method: command.method,
-                target: path,
-                hostField: hostField,
-                headers: headers,
-                body: body
-            )
-        )
     }
 
     private func checkCombinations(method: String) throws(UsageError) {
@@ -209,6 +173,14 @@ extension LoadOptions {
         guard unixSocket == nil || sources.isEmpty else {
             throw UsageError("--unix-socket has no source address: leave --source-address out")
         }
+        if let family, let found = destinationFamily, (family == .v4) != (found == .v4) {
+            throw UsageError("\(family == .v4 ? "--ipv4" : "--ipv6") excludes the target's own address: leave it out")
+        }
+        if let family, let source = sources.first?.family, (family == .v4) != (source == .v4) {
+            throw UsageError(
+                "--source-address cannot be of another family than \(family == .v4 ? "--ipv4" : "--ipv6") says"
+            )
+        }
         if let family = sources.first?.family, let wanted = destinationFamily, family != wanted {
             let name = wanted == .v4 ? "IPv4" : "IPv6"
             throw UsageError("--source-address cannot be of another family than the target: use \(name) addresses")
@@ -223,10 +195,13 @@ extension LoadOptions {
 
     /// What says how a request looks says nothing where none is sent.
     private func checkHandshakes(_ command: LoadCommand) throws(UsageError) {
-        let ofRequests = [
-            ("-m", command.method != nil), ("-H", !command.header.isEmpty), ("--body", command.body != nil),
-            ("--body-file", command.bodyFile != nil), ("--pipeline", pipeline > 1),
-        ]
+        let ofRequests =
+            [
+                ("-m", command.method != nil), ("-H", !command.header.isEmpty), ("--body", command.body != nil),
+                ("--body-file", command.bodyFile != nil), ("--pipeline", pipeline > 1),
+                ("--user", command.content.user != nil),
+                ("--cookie", !command.content.cookie.isEmpty),
+            ] + command.content.contents
         if let flag = ofRequests.first(where: \.1)?.0 {
             throw UsageError(
                 "\(flag) says how to request, and --handshake-only requests nothing: leave one of them out"

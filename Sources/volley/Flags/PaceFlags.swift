@@ -6,7 +6,8 @@ struct PaceFlags: ParsableArguments {
     @Option(
         name: [.customShort("R", allowingJoined: true), .long],
         help: ArgumentHelp(
-            "Requests a second in all: 1000, 2.5k, 0.2, 90/m. Latency then counts from when each was due.",
+            "Requests a second of all threads together, at most 1G: 1000, 2.5k, 0.2, 90/m, 100/h. Latency then "
+                + "counts from when each was due. (default: as fast as answers come)",
             valueName: "RATE"
         )
     )
@@ -14,8 +15,8 @@ struct PaceFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Rates in a row, such as 30s@1k,1m@5k,linear: linear is a ramp from the rate before. Or, in a closed loop, connections: "
-                + "30s@100c,1m@500c,linear; repeatable.",
+            "Rates one after the other, such as 30s@1k,1m@5k,linear: linear is a ramp from the rate before. Without a rate, numbers of "
+                + "connections: 30s@100c,1m@500c,linear; repeatable.",
             valueName: "TIME@RATE[,…]"
         )
     )
@@ -23,7 +24,7 @@ struct PaceFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "With a rate: requests come due even, or by chance as in a Poisson process. (default: even)",
+            "With a rate: requests come due at equal distances, or by chance as in a Poisson process. (default: even)",
             valueName: "even|poisson"
         )
     )
@@ -31,7 +32,8 @@ struct PaceFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Find the highest rate that keeps this, such as 'p99<20ms,errors<0.1%', by runs of -d each, beginning at --rate.",
+            "Find the highest rate that keeps a goal such as 'p99<20ms,errors<0.1%', by runs of -d each; the "
+                + "first has the rate of --rate. (default rate: 1000)",
             valueName: "GOAL"
         )
     )
@@ -39,7 +41,8 @@ struct PaceFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Without a rate: how long a connection rests after an answer; 100ms, 50ms-150ms, or exp:100ms.",
+            "Without a rate: how long a connection rests after an answer: 100ms, evenly 50ms-150ms, or exp:100ms "
+                + "(exponential, that mean). (default: 0)",
             valueName: "TIME"
         )
     )
@@ -47,7 +50,7 @@ struct PaceFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "How long to wait for what is late once time is up. (default: 1s with a rate, otherwise 0)",
+            "How long to wait for late answers after the end. (default: 1s with a rate, otherwise 0)",
             valueName: "TIME"
         )
     )
@@ -55,7 +58,8 @@ struct PaceFlags: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Poll instead of sleeping this long before each request, such as 50us: sharper, each alone, for a core.",
+            "Poll so long before each request is due, such as 50us, instead of sleeping: requests leave more "
+                + "exactly, and each thread takes a core. (default: 0)",
             valueName: "TIME"
         )
     )
@@ -70,7 +74,10 @@ struct PaceFlags: ParsableArguments {
     var maxLag: String?
 
     @Option(
-        help: ArgumentHelp("Of everything random: the same seed makes the same choices. (default: 1)", valueName: "N")
+        help: ArgumentHelp(
+            "The seed of all random choices, a whole number: the same seed makes the same choices. (default: 1)",
+            valueName: "N"
+        )
     )
     var seed: String?
 

@@ -1,16 +1,53 @@
 import HTTPEngine
 import LoadGenerator
 
-extension LoadOptions {
-    /// `--proxy`, as curl reads it; the environment's proxies count for nothing, since a load test must say what it loads.
-    static func proxy(_ text: String?, _ target: Target) throws(UsageError) -> Proxy? {
-        guard let text else { return nil }
+/// By which proxy a target is reached: `--proxy`, or the environment's.
+struct ProxyOption {
+    let proxy: Proxy?
+    /// What the report says of a proxy that no flag names.
+    let note: String?
+
+    /// - Parameters:
+    ///   - text: of `--proxy`; empty: none, whatever the environment says.
+    ///   - isLocal: whether the target is on this machine.
+    ///   - environment: `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, by curl's rules. They count for other
+    ///     machines alone: a server on this one is behind no proxy.
+    init(
+        _ text: String?,
+        _ target: LoadOptions.Target,
+        isLocal: Bool,
+        _ environment: ProxyEnvironment.Settings
+    ) throws(UsageError) {
+        guard let text else {
+            proxy = isLocal ? nil : try Self.proxy(of: environment, for: target)
+            note = proxy.map { "by the proxy \($0), which the environment names: --proxy '' goes without" }
+            return
+        }
+        note = nil
+        guard !text.isEmpty else {
+            proxy = nil
+            return
+        }
         guard target != .embedded else { throw UsageError("--proxy needs a URL to reach: add one") }
         do throws(Proxy.Problem) {
-            return try Proxy(url: text)
+            proxy = try Proxy(url: text)
         } catch {
             // A password may be in it, so the text is not repeated.
             throw UsageError("--proxy is no proxy's URL: \(error): use one such as http://127.0.0.1:3128")
+        }
+    }
+
+    private static func proxy(
+        of environment: ProxyEnvironment.Settings,
+        for target: LoadOptions.Target
+    ) throws(UsageError) -> Proxy? {
+        guard case .url(let url) = target, !environment.exceptions.covers(url.parts.origin.host) else { return nil }
+        do throws(ProxyEnvironment.Problem) {
+            return try (url.isSecure ? environment.https : environment.http).get()
+        } catch {
+            throw UsageError(
+                "\(error.variable) of the environment is no proxy's URL: \(error.problem): unset it, or use --proxy"
+            )
         }
     }
 }

@@ -2,30 +2,37 @@ import ArgumentParser
 
 /// The flags about TLS, as text; ``SecurityOptions`` reads them.
 struct SecurityFlags: ParsableArguments {
-    @Flag(name: [.customShort("k"), .long], help: "Believe any certificate, of the server and of an https proxy.")
+    @Flag(name: [.customShort("k"), .long], help: "Accept any certificate of the server and of an https proxy.")
     var insecure = false
 
     @Option(
         help: ArgumentHelp(
-            "Certificates of the authorities to believe instead of the system's, in PEM.",
+            "A file of authorities' certificates in PEM; the server's must end in one of them. (default: the system's)",
             valueName: "FILE"
         )
     )
     var cacert: String?
 
-    @Option(help: ArgumentHelp("A directory of them; with --cacert, both count.", valueName: "DIR"))
+    @Option(help: ArgumentHelp("A directory of such files; with --cacert, both count.", valueName: "DIR"))
     var capath: String?
 
-    @Option(help: ArgumentHelp("A certificate to show, in PEM, or with its key in PKCS #12.", valueName: "FILE"))
+    @Option(
+        help: ArgumentHelp(
+            "The client's certificate in PEM, or with its key in PKCS #12, at most 1 MiB.",
+            valueName: "FILE"
+        )
+    )
     var cert: String?
 
-    @Option(help: ArgumentHelp("Its private key in PEM, where it is not in the same file.", valueName: "FILE"))
+    @Option(
+        help: ArgumentHelp("The private key of --cert in PEM, where it is not in the same file.", valueName: "FILE")
+    )
     var key: String?
 
     @Option(
         name: .customLong("pass"),
         parsing: .unconditional,
-        help: ArgumentHelp("The password of the key.", valueName: "TEXT")
+        help: ArgumentHelp("The password of the private key.", valueName: "TEXT")
     )
     var password: String?
 
@@ -49,9 +56,9 @@ struct SecurityFlags: ParsableArguments {
     )
     var tls13Ciphers: String?
 
-    @Flag(help: "A full handshake for every connection: no session is resumed.")
+    @Flag(help: "Make a full handshake for every connection: resume no session.")
     var noResume = false
 
-    @Flag(help: "Only connect and agree on TLS, and close again: no request is sent.")
+    @Flag(help: "Only connect, make the TLS handshake and close again: send no request.")
     var handshakeOnly = false
 }

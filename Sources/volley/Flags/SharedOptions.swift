@@ -1,7 +1,8 @@
 import LoadGenerator
 
 extension LoadOptions {
-    /// Makes these a part's: connections, requests and the threads for them are shared out here, rates by turns as the run goes on.
+    /// Makes these a part's: connections, requests and the threads for them are shared out here, rates by turns as the
+    /// run goes on.
     mutating func take(_ shard: Shard) throws(UsageError) {
         guard connections >= shard.count else {
             throw UsageError(

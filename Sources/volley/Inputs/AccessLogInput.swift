@@ -5,8 +5,8 @@ import TextCoding
 /// ```
 /// 127.0.0.1 - - [10/Oct/2026:13:55:36 +0200] "GET /a?b HTTP/1.1" 200 2326 "http://x/" "Mozilla/5.0"
 /// ```
-/// A log has no bodies, so only GET, HEAD and OPTIONS are sent again: an empty POST would be another request. Referer and
-/// User-Agent are sent as they were logged.
+/// A log has no bodies, so only GET, HEAD and OPTIONS are sent again: an empty POST would be another request. Referer
+/// and User-Agent are sent as they were logged.
 enum AccessLogInput {
     static func parse(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
         var input = RequestInput()
@@ -52,7 +52,8 @@ enum AccessLogInput {
         return input
     }
 
-    /// What stands between quotes. A backslash keeps the quote after it, and `\\xHH` is a byte that may not stand in a log.
+    /// What stands between quotes. A backslash keeps the quote after it, and `\\xHH` is a byte that may not stand in a
+    /// log.
     private static func quotedParts(_ text: Substring) -> [String] {
         var parts: [String] = []
         var current: [UInt8]?

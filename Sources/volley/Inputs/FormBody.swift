@@ -1,3 +1,4 @@
+import HTTPSemantics
 import LoadGenerator
 
 /// `--form`, as in curl: `NAME=VALUE`, `NAME=@FILE`, with `;type=` and `;filename=` behind it (RFC 7578).
@@ -5,7 +6,9 @@ enum FormBody {
     /// The body, and the Content-Type that goes with it.
     static func body(_ parts: [String]) throws(UsageError) -> (bytes: [UInt8], type: String) {
         // The same bytes for the same form: a boundary by chance would make two runs differ.
-        let boundary = "----volley-form-7d41b838504d8"
+        guard let layout = MultipartLayout(boundary: "----volley-form-7d41b838504d8") else {
+            throw UsageError("--form has no boundary")
+        }
         var bytes: [UInt8] = []
         for part in parts {
             guard let sign = part.firstIndex(of: "="), sign > part.startIndex else {
@@ -13,7 +16,7 @@ enum FormBody {
             }
             let name = part[..<sign]
             var value = String(part[part.index(after: sign)...])
-            var disposition = "form-data; name=\"\(escaped(name))\""
+            var file: String?
             var type: String?
             var content = Array(value.utf8)
             if value.hasPrefix("@") {
@@ -30,31 +33,22 @@ enum FormBody {
                 }
                 value = pieces[0]
                 content = try Files.read(value, for: "--form")
-                let file = options["filename"] ?? String(value.split(separator: "/").last ?? "")
-                disposition += "; filename=\"\(escaped(file))\""
+                file = try escaped(options["filename"] ?? String(value.split(separator: "/").last ?? ""), in: part)
                 type = options["type"] ?? "application/octet-stream"
             }
-            bytes += "--\(boundary)\r\nContent-Disposition: \(disposition)\r\n".utf8
-            if let type {
-                guard type.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-                    throw UsageError("--form \(quoted(part)): \(quoted(type)) is no media type")
-                }
-                bytes += "Content-Type: \(type)\r\n".utf8
+            if let type, !type.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) {
+                throw UsageError("--form \(quoted(part)): \(quoted(type)) is no media type")
             }
-            bytes += Array("\r\n".utf8) + content + Array("\r\n".utf8)
+            let fields = MultipartLayout.fields(name: try escaped(name, in: part), fileName: file, contentType: type)
+            bytes += layout.opening(fields: fields, isFirst: bytes.isEmpty) + content
         }
-        bytes += "--\(boundary)--\r\n".utf8
-        return (bytes, "multipart/form-data; boundary=\(boundary)")
+        return (bytes + layout.closing(isEmpty: bytes.isEmpty), layout.contentType)
     }
 
-    /// RFC 7578 §4.2, as browsers do it.
-    private static func escaped(_ name: some StringProtocol) -> String {
-        name.map { character in
-            switch character {
-            case "\"": "%22"
-            case "\r", "\n", "\r\n": "%0A"
-            default: String(character)
-            }
-        }.joined()
+    private static func escaped(_ name: some StringProtocol, in part: String) throws(UsageError) -> String {
+        guard let escaped = MultipartLayout.escaped(name) else {
+            throw UsageError("--form \(quoted(part)): a name holds a NUL")
+        }
+        return escaped
     }
 }

@@ -12,6 +12,12 @@ enum InputFormat: String, Hashable, Sendable, CaseIterable {
     case har
     /// Apache's and nginx' common and combined logs.
     case accessLog = "access-log"
+    /// curl's command lines.
+    case curl
+    /// A collection of Postman's.
+    case postman
+    /// An OpenAPI description: a request for each operation.
+    case openAPI = "openapi"
 
     /// The requests of `--input`'s files, in their order.
     static func read(_ arguments: [String]) throws(UsageError) -> RequestInput {
@@ -47,6 +53,9 @@ enum InputFormat: String, Hashable, Sendable, CaseIterable {
         case .vegetaJSON: try VegetaJSONInput.parse(bytes, file)
         case .har: try HARInput.parse(bytes, file)
         case .accessLog: try AccessLogInput.parse(bytes, file)
+        case .curl: try CurlInput.parse(bytes, file)
+        case .postman: try PostmanInput.parse(bytes, file)
+        case .openAPI: try OpenAPIInput.parse(bytes, file)
         }
     }
 }

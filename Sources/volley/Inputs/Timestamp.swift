@@ -72,8 +72,8 @@ enum Timestamp {
         return (days * 86_400 + hour * 3_600 + minute * 60 + seconds - zone) * second
     }
 
-    /// Logs tell whole seconds. All at once at its beginning, the requests of a second would be a burst that never was: they are
-    /// spread evenly over it.
+    /// Logs tell whole seconds. All at once at its beginning, the requests of a second would be a burst that never was:
+    /// they are spread evenly over it.
     static func spread(_ times: [Int64?]) -> [Int64?] {
         var counts: [Int64: Int64] = [:]
         for case let time? in times { counts[time, default: 0] += 1 }
@@ -85,8 +85,8 @@ enum Timestamp {
         }
     }
 
-    /// Puts drafts in the order of their times, which logs write when a request ends, and sets their offsets from the first. One
-    /// without a time leaves them all without.
+    /// Puts drafts in the order of their times, which logs write when a request ends, and sets their offsets from the
+    /// first. One without a time leaves them all without.
     static func setOffsets(_ drafts: inout [RequestDraft], _ times: [Int64?]) {
         let known = times.compactMap { $0 }
         guard known.count == drafts.count, let first = known.min() else { return }

@@ -8,8 +8,8 @@ import TextCoding
 /// Content-Type: application/json
 /// @body.json
 /// ```
-/// A request ends at an empty line, at the next request line, or with the file; `#` begins a comment, and `# @name NAME` names the
-/// request that it stands before or in.
+/// A request ends at an empty line, at the next request line, or with the file; `#` begins a comment, and `# @name
+/// NAME` names the request that it stands before or in.
 enum VegetaInput {
     static func parse(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
         var input = RequestInput()

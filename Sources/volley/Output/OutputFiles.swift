@@ -21,6 +21,20 @@ extension Files {
         return descriptor
     }
 
+    /// Adds to what a file holds; what is not there is made.
+    static func append(_ text: String, to path: String, for name: String) throws(UsageError) {
+        let descriptor = unsafe open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else {
+            throw UsageError("\(name) \(quoted(path)) cannot be written: \(Errno(code: uncurl_errno()))")
+        }
+        defer { close(descriptor) }
+        do throws(Errno) {
+            try BlockingOutput.writeAll(text, to: descriptor)
+        } catch {
+            throw UsageError("\(name) \(quoted(path)) cannot be written: \(error)")
+        }
+    }
+
     /// Devices and pipes refuse to be cut, and need not be.
     static func replaceContents(of descriptor: CInt, with text: String) throws(Errno) {
         _ = ftruncate(descriptor, 0)

@@ -35,7 +35,8 @@ struct ReportFile {
         }
     }
 
-    /// Makes the reports that are written once, each whatever becomes of the others: a run is not made again for a full disk.
+    /// Makes the reports that are written once, each whatever becomes of the others: a run is not made again for a full
+    /// disk.
     ///
     /// - Parameter trouble: what could not be written before.
     static func write(

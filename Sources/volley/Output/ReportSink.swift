@@ -6,13 +6,15 @@ struct ReportSink: Hashable, Sendable {
         case text, json, wrk, html
         /// HdrHistogram's percentile text.
         case hgrm
+        /// For what shows or counts tests: a page, a list of tests, and GitHub's own words.
+        case markdown, junit, github
         /// Written while the run goes on: intervals, single requests, HdrHistogram's interval log.
         case csv, requests, hlog
 
         var isStream: Bool {
             switch self {
             case .csv, .requests, .hlog: true
-            case .text, .json, .wrk, .html, .hgrm: false
+            case .text, .json, .wrk, .html, .hgrm, .markdown, .junit, .github: false
             }
         }
 
@@ -20,7 +22,7 @@ struct ReportSink: Hashable, Sendable {
         var showsCourse: Bool {
             switch self {
             case .csv, .hlog, .json, .html: true
-            case .text, .wrk, .hgrm, .requests: false
+            case .text, .wrk, .hgrm, .requests, .markdown, .junit, .github: false
             }
         }
 
@@ -32,6 +34,8 @@ struct ReportSink: Hashable, Sendable {
             case "hlog"?: self == .hlog
             case "hgrm"?: self == .hgrm
             case "csv"?: self == .csv || self == .requests
+            case "md"?: self == .markdown
+            case "xml"?: self == .junit
             case "txt"?: [.text, .wrk, .hgrm].contains(self)
             case nil, .some: true
             }
@@ -64,10 +68,10 @@ struct ReportSink: Hashable, Sendable {
         self.init(format, path: parts.count == 2 ? String(parts[1]) : nil)
     }
 
-    /// - Parameter outputs: files for the formats that name none, each for the first that its name's ending allows; what is left over has
-    ///   the format that its name ends in.
+    /// - Parameter outputs: files for the formats that name none, each for the first that its name's ending allows;
+    ///   what is left over has the format that its name ends in.
     static func parse(_ formats: [String], outputs: [String] = []) throws(UsageError) -> [ReportSink] {
-        guard !formats.isEmpty || !outputs.isEmpty else { return [try ReportSink("text")] }
+        guard !formats.isEmpty || !outputs.isEmpty else { return [.text] }
         var sinks: [ReportSink] = []
         for format in formats { sinks.append(try ReportSink(format)) }
         let named = sinks.count
@@ -80,7 +84,7 @@ struct ReportSink: Hashable, Sendable {
             }
         }
         // Files alone leave standard output to people.
-        if formats.isEmpty { sinks.append(try ReportSink("text")) }
+        if formats.isEmpty, !sinks.contains(where: { $0.path == nil }) { sinks.append(.text) }
         guard sinks.count(where: { $0.path == nil }) <= 1 else {
             throw UsageError(
                 "--format goes to standard output more than once: give all but one a file, such as json=out.json"
@@ -98,17 +102,20 @@ struct ReportSink: Hashable, Sendable {
     }
 
     private static func format(of file: String) throws(UsageError) -> Format {
+        if file == Files.standard { return .text }
         switch ending(of: file) {
         case "json"?: return .json
         case "html"?, "htm"?: return .html
         case "csv"?: return .csv
         case "hlog"?: return .hlog
         case "hgrm"?: return .hgrm
+        case "md"?: return .markdown
+        case "xml"?: return .junit
         case "txt"?: return .text
         case nil, .some:
             throw UsageError(
                 "-o \(quoted(file)) says no format: name it before, as in --format json -o \(oneLine(file)), or end it in "
-                    + ".json, .html, .csv, .hlog, .hgrm or .txt"
+                    + ".json, .html, .csv, .hlog, .hgrm, .md, .xml or .txt"
             )
         }
     }

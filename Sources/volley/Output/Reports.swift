@@ -10,8 +10,19 @@ enum Reports {
         case .wrk: WrkReport.text(result)
         case .html: try orUsage(report: try HTMLReport.text(result))
         case .hgrm: PercentileText.text(result.metrics.headline(result.plan.work))
+        case .markdown: MarkdownReport.text(result)
+        case .junit: JUnitReport.text(result)
+        case .github: try github(result)
         // Written as the run went on.
         case .csv, .requests, .hlog: ""
         }
+    }
+
+    /// Annotations of the step, whose summary gets the Markdown where GitHub says which file that is.
+    private static func github(_ result: RunResult) throws(UsageError) -> String {
+        if let path = Environment.value("GITHUB_STEP_SUMMARY"), !path.isEmpty {
+            try Files.append(MarkdownReport.text(result), to: path, for: "GITHUB_STEP_SUMMARY")
+        }
+        return GitHubReport.text(result)
     }
 }

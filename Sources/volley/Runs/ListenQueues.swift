@@ -1,7 +1,7 @@
 import LoadGenerator
 
-/// What this machine's listeners turned away because their accept queues were full. A connect that meets this is tried again after a
-/// second, three, seven, and looks like a slow server.
+/// What this machine's listeners turned away because their accept queues were full. A connect that meets this is tried
+/// again after a second, three, seven, and looks like a slow server.
 package struct ListenQueues: Hashable, Sendable {
     /// Since the machine, or its network namespace, began.
     let overflows: UInt64
@@ -21,7 +21,8 @@ package struct ListenQueues: Hashable, Sendable {
         overflows = count
     }
 
-    /// Nothing where none were turned away since `before`, or the server is on another machine, whose queues are not seen from here.
+    /// Nothing where none were turned away since `before`, or the server is on another machine, whose queues are not
+    /// seen from here.
     package static func note(since before: ListenQueues?, now: ListenQueues?, isLocal: Bool) -> String? {
         guard isLocal, let before, let now, now.overflows > before.overflows else { return nil }
         return

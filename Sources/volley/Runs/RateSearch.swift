@@ -1,7 +1,7 @@
 import LoadGenerator
 
-/// Finds the highest rate that is good enough: doubling, then bisection, then the same rate once more to be sure. Decides, and
-/// runs nothing.
+/// Finds the highest rate that is good enough: doubling, then bisection, then the same rate once more to be sure.
+/// Decides, and runs nothing.
 ///
 /// ```
 ///   bracketing ──bad / good ≤ 1.05──▶ confirming ──good twice──▶ found
@@ -93,8 +93,8 @@ struct RateSearch: Sendable {
         }
     }
 
-    /// Good once and bad once is no rate to rely on. Each time the next is farther below, so that the search ends soon where everything is
-    /// now good and now bad.
+    /// Good once and bad once is no rate to rely on. Each time the next is farther below, so that the search ends soon
+    /// where everything is now good and now bad.
     private mutating func confirm(_ isGood: Bool, _ goods: Int, _ drop: Double) {
         if isGood {
             phase = goods == 1 ? .done : .confirming(goods: 1, drop: drop)

@@ -48,14 +48,15 @@ struct Run {
         let requests = try orUsage(try EngineRequests(plan, embedded: server?.address))
         for note in plan.notes { stage.say(note) }
         let queues = ListenQueues()
-        var watch = RunWatch(invocation, plan, files: files, metricsServer: stage.metricsServer)
+        var watch = RunWatch(invocation, plan, files: files, live: stage.live)
         var result = try stage.run(plan, requests, &watch, startAt: invocation.startAt)
-        for number in 1..<max(invocation.repeats, 1) where !result.interrupted {
+        for number in 1..<max(invocation.repeats, 1) where !result.interrupted && !watch.isToEnd {
             stage.say("run \(number) of \(invocation.repeats): \(result.runs.last?.text(plan.work) ?? "")")
             watch.renew(after: result.measured)
             result.append(try stage.run(plan, requests, &watch))
         }
         result.notes += watch.notes
+        result.watched = watch.conditions.values
         let isLocal = invocation.load.targetsThisMachine
         if let note = ListenQueues.note(since: queues, now: ListenQueues(), isLocal: isLocal) {
             result.notes.append(note)

@@ -4,10 +4,10 @@ import LoadGenerator
 import LoadReports
 import Reactor
 
-/// Where the runs of one command take place, one after the other: the main thread, the signals that end them, and the page of metricsServer
-/// that lasts from the first to the last.
+/// Where the runs of one command take place, one after the other: the main thread, the signals that end them, and the
+/// places for live metrics, which last from the first to the last.
 struct RunStage {
-    let metricsServer: MetricsServer?
+    let live: LiveMetrics
     private let chatter: Invocation.Chatter
     private let linger: UInt64
     private var signals = SignalWait()
@@ -19,21 +19,32 @@ struct RunStage {
         try orUsage(try SourceAddresses.check(invocation.load.sources))
         try orUsage(try invocation.load.security.loadRoots())
         let plan = RunPlan(invocation.load, preflight)
-        metricsServer = try invocation.metricsPort.map { port throws(UsageError) in
+        let server = try invocation.metricsPort.map { port throws(UsageError) in
             do throws(Errno) {
                 return try MetricsServer(port: port, of: plan)
             } catch {
                 throw UsageError("--prometheus \(port) cannot be listened on: \(error): use another port")
             }
         }
-        if let metricsServer { say("the metrics are at http://127.0.0.1:\(metricsServer.port)/metrics") }
+        let push = try invocation.collector.map { url throws(UsageError) in
+            do throws(Errno) {
+                return try OTLPPush(url)
+            } catch {
+                throw UsageError("--otlp has no thread: \(error)")
+            }
+        }
+        live = LiveMetrics(server: server, push: push)
+        if let server { say("the metrics are at http://127.0.0.1:\(server.port)/metrics") }
     }
 
     /// The last run is over, and its reports are written.
-    func close() { metricsServer?.stop(after: linger) }
+    func close() { live.stop(after: linger) }
 
     /// Reports are about to be written: a first signal does not keep them from that.
     mutating func finishRuns() { signals.finish() }
+
+    /// Sleeps until something wakes this thread, the user interrupts, or time is up.
+    mutating func wait(nanoseconds: UInt64) -> SignalWait.Event { signals.wait(nanoseconds: nanoseconds) }
 
     func say(_ note: String) {
         guard chatter != .quiet else { return }
@@ -46,13 +57,13 @@ struct RunStage {
     mutating func run(
         _ plan: RunPlan,
         _ requests: EngineRequests,
-        _ watch: inout RunWatch,
+        _ watch: inout some RunObserver,
         startAt: UInt64? = nil
     ) throws(UsageError) -> RunResult {
         let group = try orUsage(try plan.startLoops())
         defer { group.shutdown() }
         let resolver = try orUsage(
-            try NameLookup.resolver(for: plan.hostNames, on: group.nextLoop(), &signals)
+            try NameLookup.resolver(for: plan, on: group.nextLoop(), &signals)
         )
         defer { resolver.shutdown() }
         let workerBoard = WorkerBoard(workers: plan.threads, intervals: watch.intervals, log: watch.log) {
@@ -87,7 +98,7 @@ struct RunStage {
     private mutating func load(
         _ job: WorkerSetup,
         _ group: EventLoopGroup,
-        _ watch: inout RunWatch,
+        _ watch: inout some RunObserver,
         _ startAt: UInt64?
     ) -> RunResult {
         let workers = RemoteWorker.makeAll(job, on: group)
@@ -102,7 +113,9 @@ struct RunStage {
             case .interrupted:
                 interrupted = true
                 for worker in workers { worker.stop() }
-            case .timeOut, .woken: watch.turn(elapsed: UInt64(clamping: Instant.current().nanoseconds(since: begun)))
+            case .timeOut, .woken:
+                watch.turn(elapsed: UInt64(clamping: Instant.current().nanoseconds(since: begun)))
+                if watch.isToEnd { for worker in workers { worker.stop() } }
             }
         }
         // The threads end before the workers go: timers of theirs may still be due.

@@ -2,9 +2,9 @@ import LoadGenerator
 import LoadReports
 import Reactor
 
-/// Everything that looks at a run while it goes on: the reports that are written as it goes, and what is shown. On the main thread, in
-/// bounded memory however long it lasts.
-struct RunWatch {
+/// Everything that looks at a run while it goes on: the reports that are written as it goes, and what is shown. On the
+/// main thread, in bounded memory however long it lasts.
+struct RunWatch: RunObserver {
     private let plan: RunPlan
     private let streams: [ReportFile]
     private(set) var intervals: IntervalBoard?
@@ -15,25 +15,32 @@ struct RunWatch {
     private var offset: UInt64 = 0
     private var hasBegun = false
     private var display: LiveDisplay
-    private let metricsServer: MetricsServer?
+    private let live: LiveMetrics
     private var text: RequestLogText
+    /// What the run's conditions are found to be while it goes on.
+    private(set) var conditions: ThresholdWatch
+    private let abortsOnFail: Bool
     /// The first report that could not be written; the run goes on, and says so at its end.
     private(set) var trouble: UsageError?
 
-    init(_ invocation: Invocation, _ plan: RunPlan, files: [ReportFile], metricsServer: MetricsServer?) {
-        (self.plan, self.metricsServer) = (plan, metricsServer)
+    init(_ invocation: Invocation, _ plan: RunPlan, files: [ReportFile], live: LiveMetrics) {
+        (self.plan, self.live) = (plan, live)
         streams = files.filter(\.format.isStream)
         display = LiveDisplay(
             isWanted: invocation.chatter == .progress || invocation.chatter == .live,
             plots: invocation.chatter == .live
         )
         text = RequestLogText(plan.requestNames.all)
-        let isWatched = display.isShown || metricsServer != nil || files.contains { $0.format.showsCourse }
+        conditions = ThresholdWatch(plan.thresholds, of: plan.work, names: plan.requestNames.all)
+        abortsOnFail = invocation.abortsOnFail
+        let showsCourse = files.contains { $0.format.showsCourse }
+        let isWatched = display.isShown || live.isWanted || showsCourse
         intervals =
-            !isWatched
+            !isWatched && !conditions.hasWindows && !abortsOnFail
             ? nil
             : IntervalBoard(
-                length: invocation.interval,
+                // A breach is to be seen within a second.
+                length: abortsOnFail && !showsCourse ? min(invocation.interval, 250_000_000) : invocation.interval,
                 workers: plan.threads,
                 shape: plan.metricsShape
             )
@@ -42,7 +49,12 @@ struct RunWatch {
     }
 
     /// How long the main thread may sleep, in nanoseconds.
-    var span: UInt64 { min(max(intervals?.length ?? 1_000_000_000, 50_000_000), 1_000_000_000) }
+    var span: UInt64 {
+        min(max(intervals?.length ?? 1_000_000_000, 50_000_000), abortsOnFail ? 250_000_000 : 1_000_000_000)
+    }
+
+    /// A condition is broken, and the run is to end with it.
+    var isToEnd: Bool { abortsOnFail && conditions.breach != nil }
 
     /// - Parameter startedAt: milliseconds since 1970.
     mutating func begin(startedAt: UInt64) {
@@ -54,7 +66,7 @@ struct RunWatch {
                 case .csv: IntervalCSV.head
                 case .requests: RequestLogText.head
                 case .hlog: HistogramLog.head(startedAt: startedAt)
-                case .text, .json, .wrk, .html, .hgrm: ""
+                case .text, .json, .wrk, .html, .hgrm, .markdown, .junit, .github: ""
                 }
             attempt { () throws(UsageError) in try stream.replace(with: head) }
         }
@@ -63,6 +75,7 @@ struct RunWatch {
     /// Another run follows, in the same reports; those before it took so long together.
     mutating func renew(after measured: UInt64) {
         offset = measured
+        conditions.renew()
         guard let old = intervals else { return }
         let board = IntervalBoard(length: old.length, workers: plan.threads, shape: plan.metricsShape)
         intervals = board
@@ -73,12 +86,17 @@ struct RunWatch {
     mutating func turn(elapsed: UInt64) {
         writeLog()
         guard var collector else { return }
-        take(collector.collect())
+        let complete = collector.collect()
+        take(complete)
         self.collector = collector
-        guard display.isShown || metricsServer != nil else { return }
+        if abortsOnFail, let last = complete.last {
+            conditions.look(at: collector.total, measured: last.end - min(offset, last.end))
+        }
+        guard display.isShown || live.isWanted else { return }
         let total = collector.total
-        display.draw(RunSnapshot(total, of: plan.work), total.names, series, elapsed: elapsed, of: plan)
-        metricsServer?.publish(total, of: plan)
+        let end = series.points.last?.end ?? 0
+        display.draw(total, series, counted: end - min(offset, end), elapsed: elapsed, of: plan)
+        live.publish(total, of: plan)
     }
 
     /// Between the last letter from a worker and the first report; the results get what was handed over before.
@@ -87,19 +105,26 @@ struct RunWatch {
         if var collector {
             take(collector.finish(&results, measured: measured))
             self.collector = collector
-            metricsServer?.publish(collector.total, of: plan)
+            live.finish(collector.total, of: plan)
         }
         display.clear()
     }
 
     /// What the report must say about what was watched.
     var notes: [String] {
-        guard let lost = log?.lost, lost > 0 else { return [] }
-        return ["the log of requests lost \(lost) lines: its file takes them too slowly"]
+        var notes: [String] = []
+        if isToEnd, let (threshold, time) = conditions.breach {
+            notes.append("the run was ended after \(Units.time(time)), when \(threshold.text) held (--abort-on-fail)")
+        }
+        if let lost = log?.lost, lost > 0 {
+            notes.append("the log of requests lost \(lost) lines: its file takes them too slowly")
+        }
+        return notes + live.notes
     }
 
     private mutating func take(_ intervals: [Interval]) {
         for var interval in intervals {
+            conditions.add(interval)
             interval.start &+= offset
             interval.end &+= offset
             series.add(interval, of: plan.work)
@@ -108,7 +133,7 @@ struct RunWatch {
                     switch stream.format {
                     case .csv: IntervalCSV.lines(interval, of: plan)
                     case .hlog: HistogramLog.lines(interval, of: plan)
-                    case .requests, .text, .json, .wrk, .html, .hgrm: ""
+                    case .requests, .text, .json, .wrk, .html, .hgrm, .markdown, .junit, .github: ""
                     }
                 if !lines.isEmpty { attempt { () throws(UsageError) in try stream.append(lines) } }
             }

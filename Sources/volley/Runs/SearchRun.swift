@@ -2,7 +2,8 @@ import LoadGenerator
 import Reactor
 import TestServer
 
-/// `--search-max`: runs at one rate after another until it knows the highest that keeps the goal, then reports a run at that.
+/// `--search-max`: runs at one rate after another until it knows the highest that keeps the goal, then reports a run at
+/// that.
 struct SearchRun {
     private let invocation: Invocation
     private let target: SearchTarget
@@ -27,7 +28,7 @@ struct SearchRun {
             invocation,
             RunPlan(invocation.load, preflight),
             files: [],
-            metricsServer: stage.metricsServer
+            live: stage.live
         )
         var watched: UInt64 = 0
         var search = RateSearch(from: start)

@@ -1,7 +1,8 @@
 import LoadGenerator
 import Reactor
 
-/// What a terminal shows while a run goes on: a line, or a few with a plot; nothing where standard error is no terminal.
+/// What a terminal shows while a run goes on: a line, or a few with a plot; nothing where standard error is no
+/// terminal.
 struct LiveDisplay {
     private var line: RunProgressLine
     private var view: LiveView?
@@ -16,16 +17,21 @@ struct LiveDisplay {
 
     var isShown: Bool { line.isShown }
 
+    /// - Parameters:
+    ///   - counted: the part of the run that `total` is of, in nanoseconds.
+    ///   - elapsed: nanoseconds after the start of the run.
     mutating func draw(
-        _ snapshot: RunSnapshot,
-        _ named: [NamedMetrics],
+        _ total: Metrics,
         _ series: IntervalSeries,
+        counted: UInt64,
         elapsed: UInt64,
         of plan: RunPlan
     ) {
+        let snapshot = RunSnapshot(total, of: plan.work)
         if view != nil {
-            let names = Array(zip(plan.requestNames.all, named))
-            view?.draw(series, names, line.next(snapshot, elapsed: elapsed, of: plan))
+            let names = Array(zip(plan.requestNames.all, total.names))
+            let facts = { LiveFacts.lines(total, counted: counted, elapsed: elapsed, of: plan, columns: $0) }
+            view?.draw(series, facts: facts, names, line.next(snapshot, elapsed: elapsed, of: plan))
         } else {
             line.draw(snapshot, elapsed: elapsed, of: plan)
         }

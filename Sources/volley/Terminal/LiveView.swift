@@ -2,8 +2,8 @@ internal import Glibc
 import LoadGenerator
 import Reactor
 
-/// A plot of the last minutes above the progress line, redrawn in place: requests a second and the 99th percentile, one column an
-/// interval.
+/// Plots of the last minutes above facts and the progress line, redrawn in place: requests a second and the 99th
+/// percentile, one column an interval.
 struct LiveView {
     private let descriptor: CInt
     private var drawnLines = 0
@@ -15,13 +15,22 @@ struct LiveView {
     init(descriptor: CInt = STDERR_FILENO) { self.descriptor = descriptor }
 
     /// - Parameters:
+    ///   - facts: of the run so far.
     ///   - names: what was counted of each name so far; as many as there is room for have a line.
     ///   - line: the progress line, which stands below all.
-    mutating func draw(_ series: IntervalSeries, _ names: [(String, NamedMetrics)], _ line: String) {
+    mutating func draw(
+        _ series: IntervalSeries,
+        facts: (_ columns: Int) -> [String],
+        _ names: [(String, NamedMetrics)],
+        _ line: String
+    ) {
         let (columns, rows) = Terminal.size(of: descriptor)
-        let plots = rows >= Self.height * 2 + 4 ? Self.lines(series, columns: columns) : []
-        let room = plots.isEmpty ? 0 : max(0, rows - plots.count - 2)
-        let lines = plots + names.prefix(room).map { Self.line($0, $1, columns: columns) } + [line]
+        let facts = facts(columns)
+        let plots = rows >= Self.height * 2 + facts.count + 4 ? Self.lines(series, columns: columns) : []
+        let room = plots.isEmpty ? 0 : max(0, rows - plots.count - facts.count - 2)
+        let lines =
+            plots + (rows > facts.count + 2 ? facts : [])
+            + names.prefix(room).map { Self.line($0, $1, columns: columns) } + [line]
         // Without automatic wrap a narrow terminal cuts lines off instead of scrolling them.
         var text = "\u{1B}[?7l" + home
         for (index, line) in lines.enumerated() { text += line + "\u{1B}[K" + (index + 1 < lines.count ? "\r\n" : "") }

@@ -2,8 +2,8 @@ import HTTPEngine
 import LoadGenerator
 
 extension ConnectToRule {
-    /// `HOST1:PORT1:HOST2:PORT2`, as in curl. An empty HOST1 or PORT1 stands for any, an empty HOST2 or PORT2 for "as in the URL". IPv6 in
-    /// brackets.
+    /// `HOST1:PORT1:HOST2:PORT2`, as in curl. An empty HOST1 or PORT1 stands for any, an empty HOST2 or PORT2 for "as
+    /// in the URL". IPv6 in brackets.
     init(_ text: String) throws(UsageError) {
         let parts = try Self.split(text)
         self.init(

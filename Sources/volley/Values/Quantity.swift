@@ -2,8 +2,9 @@ import LoadGenerator
 
 /// Numbers and times as they are written everywhere: `64`, `1.5k`, `1e3`, `0`; `500ms`, `0.2s`, `1h30m`.
 ///
-/// Units are wrk's, upper and lower case alike, so `1m` is a million connections and a minute of time; volley adds fractions, powers of ten, and
-/// the units below a second. What is read is exact: a number with a remainder is refused, not rounded.
+/// Units are wrk's, upper and lower case alike, so `1m` is a million connections and a minute of time; volley adds
+/// fractions, powers of ten, and the units below a second. What is read is exact: a number with a remainder is refused,
+/// not rounded.
 enum Quantity {
     /// A month: instants are signed 64-bit nanoseconds, and any sum of a few of these fits.
     static let longest = LoadOptions.longest
@@ -113,14 +114,7 @@ extension Rate {
         do throws(Problem) {
             self = try Rate(text, allowingZero: allowingZero)
         } catch {
-            switch error {
-            case .notARate:
-                throw UsageError(
-                    "\(flag) \(quoted(text)) is no rate: use requests a second such as 1000, 2.5k or 0.2, or 90/m or 100/h"
-                )
-            case .zero: throw UsageError("\(flag) must be more than 0")
-            case .tooHigh: throw UsageError("\(flag) \(quoted(text)) is too high: at most 1G/s")
-            }
+            throw UsageError(error.words(on: "\(flag) \(quoted(text))"))
         }
     }
 }

@@ -4,33 +4,41 @@ extension ResponseChecks {
     /// - Parameters:
     ///   - statuses: `200,204`, `2xx`, `300-399`.
     ///   - headers: `Name`, or `Name: value`.
-    init(statuses: String?, headers: [String], body: String?) throws(UsageError) {
+    ///   - names: what complaints call the three.
+    init(
+        statuses: String?,
+        headers: [String],
+        body: String?,
+        names: (statuses: String, headers: String, body: String) = (
+            "--expect-status", "--expect-header", "--expect-body"
+        )
+    ) throws(UsageError) {
         var pairs: [Pair] = []
         for header in headers {
             let parts = header.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map { $0.trimmed }
             guard let name = parts.first, !name.isEmpty, !name.contains(" ") else {
-                throw UsageError("--expect-header \(quoted(header)) is not Name or 'Name: value'")
+                throw UsageError("\(names.headers) \(quoted(header)) is not Name or 'Name: value'")
             }
             pairs.append(Pair(name: name, value: parts.count == 2 ? parts[1] : nil))
         }
         if let body {
-            guard !body.isEmpty else { throw UsageError("--expect-body is empty: every response has that") }
+            guard !body.isEmpty else { throw UsageError("\(names.body) is empty: every response has that") }
         }
         self.init(
-            statuses: try statuses.map { text throws(UsageError) in try Self.codes(text) },
+            statuses: try statuses.map { text throws(UsageError) in try Self.codes(text, names.statuses) },
             headers: pairs,
             body: body.map { Array($0.utf8) }
         )
     }
 
-    private static func codes(_ text: String) throws(UsageError) -> [Bool] {
+    private static func codes(_ text: String, _ name: String) throws(UsageError) -> [Bool] {
         var codes = [Bool](repeating: false, count: 1_000)
         for part in text.split(separator: ",", omittingEmptySubsequences: false).map({ $0.trimmed.lowercased() }) {
             let ends = part.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
             let low = Int(part.hasSuffix("xx") ? part.dropLast(2) + "00" : Substring(ends[0]))
             let high = Int(part.hasSuffix("xx") ? part.dropLast(2) + "99" : Substring(ends[ends.count - 1]))
             guard let low, let high, ends.count <= 2, low >= 200, low <= high, high <= 999 else {
-                throw UsageError("--expect-status \(quoted(part)) is no status: use such as 200, 2xx or 300-399")
+                throw UsageError("\(name) \(quoted(part)) is no status: use such as 200, 2xx or 300-399")
             }
             for code in low...high { codes[code] = true }
         }

@@ -1,8 +1,8 @@
 import LoadGenerator
 import Reactor
 
-/// The addresses that connections go out from, in turn: `--source-address` with single addresses, comma lists and CIDR blocks. All with
-/// port 0, for the kernel to choose.
+/// The addresses that connections go out from, in turn: `--source-address` with single addresses, comma lists and CIDR
+/// blocks. All with port 0, for the kernel to choose.
 ///
 /// One source address has some 28,000 ports towards one destination; more addresses mean more connections.
 enum SourceAddressList {

@@ -8,8 +8,8 @@ enum StagePlan: Hashable, Sendable {
     /// As many as a script writes by hand, and more; a profile is looked through from its start.
     static let limit = 1_000
 
-    /// Stages in a row, each a time and a rate, or a number of connections. With `linear` after it, a stage leads evenly from what was
-    /// before it, 0 at the start, to its own.
+    /// Stages in a row, each a time and a rate, or a number of connections. With `linear` after it, a stage leads
+    /// evenly from what was before it, 0 at the start, to its own.
     init(_ texts: [String]) throws(UsageError) {
         var rates: [LoadProfile.Stage] = []
         var crowds: [CrowdProfile.Stage] = []

@@ -40,7 +40,13 @@ extension Threshold {
         }
         position += comparison.rawValue.count
         skipBlanks()
-        let value = String(characters[position...].reversed().drop { $0 == " " }.reversed())
+        var (value, window) = try Self.window(String(characters[position...]), flag)
+        value = value.trimmed
+        guard window == nil || !comparing else {
+            throw UsageError(
+                "\(flag) is about a stretch of a run: volley compare knows whole runs, leave out what begins with over"
+            )
+        }
         guard !value.isEmpty else { throw UsageError("\(flag) has no limit \(place(position)): add one such as 50ms") }
         let isRelative = value.hasPrefix("+") || value.hasPrefix("-")
         guard isRelative == comparing || !isRelative else {
@@ -60,7 +66,21 @@ extension Threshold {
         guard !isRelative || found >= -1 else {
             throw UsageError("\(flag) is a fall by more than 100 % \(place(position)): nothing falls below 0")
         }
-        self.init(text, metric, comparison, limit: found, isRelative: isRelative)
+        self.init(text, metric, comparison, limit: found, isRelative: isRelative, window: window)
+    }
+
+    /// `50ms over 30s`: a limit, and of which stretches.
+    private static func window(_ text: String, _ flag: String) throws(UsageError) -> (limit: String, UInt64?) {
+        let words = text.split(separator: " ").map(String.init)
+        guard let place = words.firstIndex(of: "over") else { return (text, nil) }
+        guard place == words.count - 2, let length = try? Quantity.time(words[place + 1], for: ""),
+            length >= 1_000_000_000
+        else {
+            throw UsageError(
+                "\(flag) says no stretch of the run behind over: use a time of 1s or more, such as p99>50ms over 30s"
+            )
+        }
+        return (words[..<place].joined(separator: " "), length)
     }
 
     private static func share(_ text: String) -> Double? {

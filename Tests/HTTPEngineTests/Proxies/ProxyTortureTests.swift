@@ -2,12 +2,13 @@ import HTTP1
 import HTTPSemantics
 import Reactor
 import TestServer
+import TestSupport
 import Testing
 
 @testable import HTTPEngine
 
 /// The way through proxies while system calls fail, and while they move one byte at a time.
-@Suite("Proxies over a bad kernel", .serialized, .timeLimit(.minutes(5)))
+@Suite("Proxies over a bad kernel", .ownThread, .serialized, .timeLimit(.minutes(5)))
 struct ProxyTortureTests {
     /// Each exchange has its own way through the proxy.
     private static let ok = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok"

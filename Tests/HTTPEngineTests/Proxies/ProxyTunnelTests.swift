@@ -1,5 +1,6 @@
 import HTTP1
 import Reactor
+import TestSupport
 import Testing
 
 @testable import HTTPEngine
@@ -55,7 +56,8 @@ struct ProxyTunnelTests {
     }
 
     @Test(
-        "Scenario 37: any 2xx opens the tunnel, whatever it says of content, and what follows its head is the tunnel's",
+        "any 2xx opens the tunnel, whatever it says of content, and what follows its head is the tunnel's",
+        .scenario(37),
         arguments: [
             "HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.0 200 Connection established\r\n\r\n",
             "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
@@ -75,7 +77,8 @@ struct ProxyTunnelTests {
     }
 
     @Test(
-        "Scenario 37: another answer is the proxy's own, with its status, its challenges and the beginning of its words"
+        "another answer is the proxy's own, with its status, its challenges and the beginning of its words",
+        .scenario(37)
     )
     func refused() throws {
         let answer = "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 4\r\n\r\noops"
@@ -127,7 +130,7 @@ struct ProxyTunnelTests {
         #expect(refusal.status == 503 && refusal.content == Array("sorry".utf8))
     }
 
-    @Test("Scenario 37: an end before the whole head, by FIN or reset, is the proxy's closing")
+    @Test("an end before the whole head, by FIN or reset, is the proxy's closing", .scenario(37))
     func closed() throws {
         let head = Array("HTTP/1.1 200 OK\r\nA: b\r\n".utf8)
         for end in 0...head.count {
@@ -141,7 +144,7 @@ struct ProxyTunnelTests {
         }
     }
 
-    @Test("Scenario 37: heads without end, too many of them, and what is no HTTP are refused")
+    @Test("heads without end, too many of them, and what is no HTTP are refused", .scenario(37))
     func limits() {
         let endless =
             "HTTP/1.1 200 OK\r\n" + String(repeating: "A: \(String(repeating: "b", count: 1000))\r\n", count: 17)

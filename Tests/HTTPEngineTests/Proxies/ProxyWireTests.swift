@@ -2,12 +2,13 @@ import HTTP1
 import HTTPSemantics
 import Reactor
 import TestServer
+import TestSupport
 import Testing
 
 @testable import HTTPEngine
 
 /// What goes over the wire to a scripted proxy, and what becomes of its answers.
-@Suite("Proxies on the wire", .timeLimit(.minutes(5)))
+@Suite("Proxies on the wire", .ownThread, .timeLimit(.minutes(5)))
 struct ProxyWireTests {
     private let ok = bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
     private let basicChallenge = bytes(
@@ -231,7 +232,7 @@ struct ProxyWireTests {
         )
     }
 
-    @Test("Scenario 37: a tunnel is asked for with host and port; inside it nothing of the proxy's is sent")
+    @Test("a tunnel is asked for with host and port; inside it nothing of the proxy's is sent", .scenario(37))
     func tunnel() async throws {
         let proxy = try RawServer.start(
             otherwise: [
@@ -244,7 +245,7 @@ struct ProxyWireTests {
         #expect(proxy.connections.map(\.receivedText) == [connect + "\r\n" + inside])
     }
 
-    @Test("Scenario 37: a 407 to CONNECT is answered on the same connection if that is kept, on another if not")
+    @Test("a 407 to CONNECT is answered on the same connection if that is kept, on another if not", .scenario(37))
     func tunnelAuthentication() async throws {
         let open = "HTTP/1.1 200 OK\r\n\r\n"
         let authorized = connect + "Proxy-Authorization: Basic dTpw\r\n\r\n"
@@ -269,7 +270,7 @@ struct ProxyWireTests {
         }
     }
 
-    @Test("Scenario 37: credentials that the proxy rejects are sent once", arguments: ["", "u:p@"])
+    @Test("credentials that the proxy rejects are sent once", .scenario(37), arguments: ["", "u:p@"])
     func tunnelRejected(userInfo: String) async throws {
         let proxy = try RawServer.start(otherwise: .answering(basicChallenge))
         let result = await (try engine(proxy, .http, userInfo)).run(try tunnelled())
@@ -282,7 +283,10 @@ struct ProxyWireTests {
         #expect(asked == (userInfo.isEmpty ? 1 : 2))
     }
 
-    @Test("Scenario 37: another answer is the proxy's error with its status and its words, never the origin's response")
+    @Test(
+        "another answer is the proxy's error with its status and its words, never the origin's response",
+        .scenario(37)
+    )
     func refused() async throws {
         let proxy = try RawServer.start(
             otherwise: .answering(bytes("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 4\r\n\r\noops"))
@@ -299,7 +303,10 @@ struct ProxyWireTests {
         #expect(await engine.remains == Remains())
     }
 
-    @Test("Scenario 37: bytes behind the 200 belong to the tunnel: no server speaks first, and TLS finds no TLS there")
+    @Test(
+        "bytes behind the 200 belong to the tunnel: no server speaks first, and TLS finds no TLS there",
+        .scenario(37)
+    )
     func bytesBehind() async throws {
         let proxy = try RawServer.start(otherwise: [
             .receive(.headEnd), .send("HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 400 B\r\n\r\n"),
@@ -314,7 +321,7 @@ struct ProxyWireTests {
         #expect(proxy.connections[1].receivedText.hasPrefix("CONNECT origin.test:443 HTTP/1.1\r\n"))
     }
 
-    @Test("Scenario 37: the proxy ends the connection, at once, inside its head, or by a reset")
+    @Test("the proxy ends the connection, at once, inside its head, or by a reset", .scenario(37))
     func ended() async throws {
         for script: RawScript in [
             [.receive(.headEnd), .finish], [.receive(.headEnd), .send("HTTP/1.1 200 OK\r\nA: b\r\n"), .finish],
@@ -326,7 +333,7 @@ struct ProxyWireTests {
         #expect(await (try engine(proxy)).run(try tunnelled()).error == .proxy(.closed(.connectionReset)))
     }
 
-    @Test("Scenario 37: a head without end meets its limit, and a silent proxy the limit on connecting")
+    @Test("a head without end meets its limit, and a silent proxy the limit on connecting", .scenario(37))
     func endless() async throws {
         let endless = try RawServer.start(
             otherwise: [

@@ -1,5 +1,6 @@
 import HTTPSemantics
 import Reactor
+import TestSupport
 import Testing
 
 @testable import HTTPEngine
@@ -77,7 +78,8 @@ struct SOCKS5Tests {
     }
 
     @Test(
-        "Scenario 38: every reply may come in pieces of any size, of every kind of address, and what follows is left"
+        "every reply may come in pieces of any size, of every kind of address, and what follows is left",
+        .scenario(38)
     )
     func splits() throws {
         let addresses: [[UInt8]] = [
@@ -95,7 +97,10 @@ struct SOCKS5Tests {
         }
     }
 
-    @Test("Scenario 38: a name of 255 octets is sent, one of 256 or of none is an error here and is looked up nowhere")
+    @Test(
+        "a name of 255 octets is sent, one of 256 or of none is an error here and is looked up nowhere",
+        .scenario(38)
+    )
     func lengths() throws {
         let longest = String(repeating: "a", count: 255)
         let outcome = try run([5, 0], to: .name(longest))
@@ -111,7 +116,8 @@ struct SOCKS5Tests {
     }
 
     @Test(
-        "Scenario 38: the eight refusals have names, and the first two octets tell them",
+        "the eight refusals have names, and the first two octets tell them",
+        .scenario(38),
         arguments: [
             (1, .generalFailure), (2, .notAllowed), (3, .networkUnreachable), (4, .hostUnreachable),
             (5, .connectionRefused), (6, .timeToLiveExpired), (7, .commandNotSupported), (8, .addressTypeNotSupported),
@@ -124,7 +130,8 @@ struct SOCKS5Tests {
     }
 
     @Test(
-        "Scenario 38: what breaks the protocol is told as soon as it shows",
+        "what breaks the protocol is told as soon as it shows",
+        .scenario(38),
         arguments: [
             ([4], .version(4)), (Array("HTTP/1.1 400".utf8), .version(0x48)), ([5, 0, 4], .version(4)),
             ([5, 1], .method(1)), ([5, 2], .method(2)), ([5, 0x80], .method(0x80)), ([5, 0xFF], .noAcceptableMethod),

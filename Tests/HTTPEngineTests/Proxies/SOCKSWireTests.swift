@@ -1,6 +1,7 @@
 import HTTP1
 import Reactor
 import TestServer
+import TestSupport
 import Testing
 
 @testable import HTTPEngine
@@ -25,7 +26,7 @@ struct SOCKSWireTests {
     private let greeting: [UInt8] = [5, 1, 0]
     private let granted: [UInt8] = [5, 0, 0, 1, 127, 0, 0, 1, 4, 56]
 
-    @Test("Scenario 38: replies that come byte by byte are replies; the proxy is told the name")
+    @Test("replies that come byte by byte are replies; the proxy is told the name", .scenario(38))
     func socksSplit() async throws {
         let gates = (0..<granted.count).map { _ in RawGate() }
         var steps: [RawStep] = [.receive(.bytes(3)), .send([5]), .wait(gates[0]), .send([0]), .receive(.bytes(18))]
@@ -44,7 +45,7 @@ struct SOCKSWireTests {
         #expect(Array(proxy.received(0).prefix(21)) == greeting + request)
     }
 
-    @Test("Scenario 38: a socks5 proxy is told an address that we looked up, a socks5h proxy the name")
+    @Test("a socks5 proxy is told an address that we looked up, a socks5h proxy the name", .scenario(38))
     func socksNames() async throws {
         let script: RawScript = [
             .receive(.bytes(3)), .send([5, 0]), .receive(.bytes(10)), .send(granted), .receive(.headEnd), .send(ok),
@@ -60,7 +61,8 @@ struct SOCKSWireTests {
     }
 
     @Test(
-        "Scenario 38: a name of the system's is looked up while the proxy waits; one that is none is the look-up's error"
+        "a name of the system's is looked up while the proxy waits; one that is none is the look-up's error",
+        .scenario(38)
     )
     func socksLookups() async throws {
         let script: RawScript = [
@@ -93,7 +95,7 @@ struct SOCKSWireTests {
         #expect(await engine.remains == Remains())
     }
 
-    @Test("Scenario 38: a refusal, a wrong version and an early end are the proxy's errors")
+    @Test("a refusal, a wrong version and an early end are the proxy's errors", .scenario(38))
     func socksFailures() async throws {
         let cases: [(RawScript, ProxyError)] = [
             (
@@ -114,7 +116,7 @@ struct SOCKSWireTests {
         }
     }
 
-    @Test("Scenario 38: a host of 256 octets is an error before the proxy hears a byte of it")
+    @Test("a host of 256 octets is an error before the proxy hears a byte of it", .scenario(38))
     func socksLength() async throws {
         let proxy = try RawServer.start()
         let engine = try engine(proxy, .socks5h)

@@ -2,6 +2,7 @@ import HTTP1
 import HTTPEngine
 import Reactor
 import Synchronization
+import TestSupport
 import WebSocket
 
 /// Hears a WebSocket, and tells the test's thread.

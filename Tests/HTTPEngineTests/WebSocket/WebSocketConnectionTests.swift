@@ -10,7 +10,7 @@ import Testing
 @testable import WebSocket
 
 /// Against scripts of exact octets, good ones and hostile ones.
-@Suite("WebSocket connections", .timeLimit(.minutes(1)))
+@Suite("WebSocket connections", .ownThread, .timeLimit(.minutes(5)))
 struct WebSocketConnectionTests {
     private static let key = "dGhlIHNhbXBsZSBub25jZQ=="
     private static let switching =

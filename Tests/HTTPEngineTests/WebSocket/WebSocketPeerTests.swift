@@ -8,7 +8,7 @@ import Testing
 @testable import WebSocket
 
 /// Our client against a server that is not ours: Python's `websockets`.
-@Suite("WebSocket servers of others", .serialized, .timeLimit(.minutes(1)))
+@Suite("WebSocket servers of others", .ownThread, .serialized, .timeLimit(.minutes(5)))
 struct WebSocketPeerTests {
     private static let messages: [WebSocketMessage] = [
         .text(""), .text("plain"), .text("κόσμε 😀"), .binary([]), .binary([0, 255, 1]),

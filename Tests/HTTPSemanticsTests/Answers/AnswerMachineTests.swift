@@ -4,7 +4,7 @@ import Testing
 @testable import HTTPSemantics
 
 /// One machine, with what is around it: a memory of credentials, and words for its steps.
-struct MachineRig {
+struct MachineRig: ~Copyable {
     var machine: AnswerMachine
     var memory = AuthorizationMemory()
     var url = WebURL("http://h.example/a")
@@ -136,7 +136,7 @@ struct AnswerRedirectTests {
         _ = rig.step(302, fields(("Location", "/b")), method: "POST")
         #expect(rig.machine.decline().words == "deliver only")
         _ = rig.machine.follow(to: rig.url, from: rig.url, bringsContent: false)
-        #expect(rig.machine.sendsContent)
+        #expect(rig.machine.sendsContent == true)
     }
 
     @Test("once a redirect has led to another origin, the request counts as away, on a way back too")
@@ -144,11 +144,11 @@ struct AnswerRedirectTests {
         var rig = MachineRig()
         let (home, other) = (WebURL("http://h.example/a"), WebURL("http://h.example:81/"))
         _ = rig.machine.follow(to: WebURL("http://H.example:80/b"), from: home, bringsContent: false)
-        #expect(!rig.machine.hasLeftOrigin)
+        #expect(rig.machine.hasLeftOrigin == false)
         _ = rig.machine.follow(to: other, from: home, bringsContent: false)
-        #expect(rig.machine.hasLeftOrigin)
+        #expect(rig.machine.hasLeftOrigin == true)
         _ = rig.machine.follow(to: home, from: other, bringsContent: false)
-        #expect(rig.machine.hasLeftOrigin)
+        #expect(rig.machine.hasLeftOrigin == true)
     }
 
     @Test("the redirect after the limit fails, whether a server or the user sends it")
@@ -379,7 +379,7 @@ struct AnswerFailureTests {
     func gone() {
         var rig = MachineRig(resuming: Self.offer)
         #expect(rig.machine.restIsGone().words == "whole")
-        #expect(rig.machine.resumptionFields.isEmpty)
+        #expect(rig.machine.resumptionFields.isEmpty == true)
         #expect(
             rig.receive(206, fields(("Content-Range", "bytes 10-29/30")), caching: .none).step.words == "deliver only"
         )
@@ -405,7 +405,9 @@ struct AnswerFailureTests {
         #expect(rig.machine.fail(AnswerFailure(isTransient: true)).words == "anew \(Duration.milliseconds(250))")
         _ = rig.machine.follow(to: WebURL("http://other/"), from: rig.url, bringsContent: false)
         rig.machine = rig.machine.anew(resuming: Self.offer)
-        #expect(rig.machine.redirects == 0 && !rig.machine.hasLeftOrigin && !rig.machine.resumptionFields.isEmpty)
+        #expect(rig.machine.redirects == 0)
+        #expect(rig.machine.hasLeftOrigin == false)
+        #expect(rig.machine.resumptionFields.isEmpty == false)
         #expect(rig.machine.fail(AnswerFailure(isTransient: true)).words == "anew \(Duration.milliseconds(500))")
     }
 

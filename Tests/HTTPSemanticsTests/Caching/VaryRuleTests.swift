@@ -11,7 +11,7 @@ struct VaryRuleTests {
     func selection() {
         let response = fields(("Vary", "Accept-Language, accept"), ("Vary", "X-Absent, ACCEPT"))
         #expect(
-            VaryRule.select(request, varying: response) == [
+            VaryRule.usual.select(request, varying: response) == [
                 VaryingField(name: "accept-language", value: "en"), VaryingField(name: "accept", value: "a,b,c"),
                 VaryingField(name: "x-absent", value: nil),
             ]
@@ -30,33 +30,50 @@ struct VaryRuleTests {
         ]
     )
     func matching(next: HTTPFields, matches: Bool) {
-        let stored = VaryRule.select(request, varying: fields(("Vary", "Accept-Language, Accept, X-Absent")))
-        #expect(VaryRule.matches(stored, next) == matches)
+        let stored = VaryRule.usual.select(request, varying: fields(("Vary", "Accept-Language, Accept, X-Absent")))
+        #expect(VaryRule.usual.matches(stored, next) == matches)
     }
 
     @Test("a star matches nothing; no Vary matches everything")
     func extremes() {
-        #expect(!VaryRule.matches(VaryRule.select(request, varying: fields(("Vary", "*"))), request))
-        #expect(VaryRule.matches(VaryRule.select(request, varying: fields()), fields()))
+        #expect(!VaryRule.usual.matches(VaryRule.usual.select(request, varying: fields(("Vary", "*"))), request))
+        #expect(VaryRule.usual.matches(VaryRule.usual.select(request, varying: fields()), fields()))
     }
 
     private static let alice = fields(("Authorization", "Bearer alice"), ("Accept", "a"))
 
     @Test("what tells who asks is stored as if Vary had named it, as a digest that shows nothing of the value")
     func identifying() {
-        let record = VaryRule.record(of: Self.alice, varying: fields(("Vary", "Accept")), requested: 1, received: 2)
+        let record = VaryRule.usual.record(
+            of: Self.alice,
+            varying: fields(("Vary", "Accept")),
+            requested: 1,
+            received: 2
+        )
         #expect(record.varying.map(\.name) == ["accept", "authorization"] && !record.isForAnyone)
         #expect(record.varying.map(\.isSecret) == [false, true])
         #expect(record.varying[1].value?.count == 64)
-        #expect(VaryRule.matches(record, Self.alice))
-        #expect(!VaryRule.matches(record, fields(("Authorization", "Bearer bob"), ("Accept", "a"))))
-        #expect(!VaryRule.matches(record, fields(("Accept", "a"))))
+        #expect(VaryRule.usual.matches(record, Self.alice))
+        #expect(!VaryRule.usual.matches(record, fields(("Authorization", "Bearer bob"), ("Accept", "a"))))
+        #expect(!VaryRule.usual.matches(record, fields(("Accept", "a"))))
+    }
+
+    @Test("a field that the session calls secret names its user, and one that it does not call so names none")
+    func ownSecrets() {
+        let mine = VaryRule(SecretFields(["X-Mine"]))
+        let record = mine.record(of: fields(("X-Mine", "alice")), varying: fields(), requested: 1, received: 2)
+        #expect(record.varying.map(\.name) == ["x-mine"] && record.varying[0].isSecret)
+        #expect(mine.matches(record, fields(("x-mine", "alice"))))
+        #expect(!mine.matches(record, fields(("X-Mine", "bob"))) && !mine.matches(record, fields()))
+        // Another session's list does not open what this one has closed.
+        #expect(!VaryRule.usual.matches(record, fields(("X-Mine", "bob"))))
+        #expect(mine.record(of: fields(("X-API-Key", "a")), varying: fields(), requested: 1, received: 2).varying == [])
     }
 
     @Test("one value in two fields makes two digests")
     func digests() {
         let both = fields(("Authorization", "x"), ("Cookie", "x"))
-        let record = VaryRule.record(of: both, varying: fields(), requested: 1, received: 2)
+        let record = VaryRule.usual.record(of: both, varying: fields(), requested: 1, received: 2)
         #expect(record.varying.count == 2 && record.varying[0].value != record.varying[1].value)
     }
 
@@ -68,8 +85,8 @@ struct VaryRuleTests {
         ]
     )
     func nobody(next: HTTPFields, matches: Bool) {
-        let record = VaryRule.record(of: fields(), varying: fields(), requested: 1, received: 2)
-        #expect(VaryRule.matches(record, next) == matches)
+        let record = VaryRule.usual.record(of: fields(), varying: fields(), requested: 1, received: 2)
+        #expect(VaryRule.usual.matches(record, next) == matches)
     }
 
     @Test(
@@ -81,7 +98,7 @@ struct VaryRuleTests {
         ]
     )
     func everyones(response: HTTPFields, matches: Bool) {
-        let record = VaryRule.record(of: Self.alice, varying: response, requested: 1, received: 2)
-        #expect(VaryRule.matches(record, fields(("Authorization", "Bearer bob"))) == matches)
+        let record = VaryRule.usual.record(of: Self.alice, varying: response, requested: 1, received: 2)
+        #expect(VaryRule.usual.matches(record, fields(("Authorization", "Bearer bob"))) == matches)
     }
 }

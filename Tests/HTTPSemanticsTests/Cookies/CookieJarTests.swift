@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import HTTPSemantics
 
-@Suite("CookieJar")
+@Suite("CookieJar", .ownThread)
 struct CookieJarTests {
     private func scope(_ url: String) -> CookieScope { CookieScope(WebURL(url))! }
 

@@ -1,4 +1,6 @@
+import Dispatch
 import Reactor
+import TestSupport
 import Testing
 
 /// A loop that runs on the test's own thread: set up, ``run()``, look at what happened.

@@ -37,7 +37,7 @@ struct BackgroundFolderTests {
         _ = try BackgroundFolder(for: "one", in: base.path)
     }
 
-    @Test("a number that nobody has counted to is no record's", arguments: [0, -1, Int.max, Int.min])
+    @Test("a number beyond all that are counted to is no record's", arguments: [0, -1, Int.max, Int.min])
     func foreignNumbers(number: Int) throws {
         let folder = try BackgroundFolder(for: "one", in: base.path)
         try folder.write(record(number))

@@ -1,11 +1,12 @@
 import Foundation
 import Synchronization
 import TestServer
+import TestSupport
 import Testing
 
 @testable import URLLoading
 
-@Suite("Background sessions", .timeLimit(.minutes(2)))
+@Suite("Background sessions", .ownThread, .timeLimit(.minutes(2)))
 struct BackgroundSessionTests {
     private let base = TemporaryFolder()
     private static let content = Array(String(repeating: "0123456789", count: 2000).utf8)
@@ -20,11 +21,11 @@ struct BackgroundSessionTests {
         return configuration
     }
 
-    /// As soon as whoever had it before has let go of it.
+    /// As soon as the session that had it before has let go of it.
     private func session(_ delegate: (any URLSessionDelegate)?) async throws -> URLSession {
         var session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
         await until {
-            if session.background?.folder != nil { return true }
+            if session.backgroundFolder != nil { return true }
             session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
             return false
         }
@@ -129,7 +130,9 @@ struct BackgroundSessionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("data tasks, handlers, data, streams, functions that wait and other schemes are errors, and nobody's trap")
+    @Test(
+        "in a background session data tasks, handlers, data, streams, functions that wait and other schemes are errors, and trap nothing"
+    )
     func refused() async throws {
         let session = try await session(nil)
         let target = try url("http://127.0.0.1:9/")
@@ -168,11 +171,13 @@ struct BackgroundSessionTests {
         first?.invalidateAndCancel()
         first = nil
         let third = try await session(nil)
-        #expect(third.background?.folder != nil)
+        #expect(third.backgroundFolder != nil)
         third.invalidateAndCancel()
     }
 
-    @Test("a network that fails is tried again, with the bytes that are there; nobody hears of it")
+    @Test(
+        "a download that the network fails is tried again with the bytes that are there, and its delegate hears nothing of it"
+    )
     func retried() async throws {
         let half = Array(Self.whole().dropFirst().prefix(1))
         guard case .send(let bytes) = half[0] else { return }
@@ -232,10 +237,10 @@ struct BackgroundSessionTests {
         await isEmpty()
     }
 
-    @Test("whoever is told that a session is invalid can make the next one with its identifier")
+    @Test("a delegate that is told that its session is invalid can make the next one with the same identifier")
     func next() async throws {
         let configuration = configuration
-        let delegate = Successor { URLSession(configuration: configuration).background?.folder != nil }
+        let delegate = Successor { URLSession(configuration: configuration).backgroundFolder != nil }
         let session = try await session(delegate)
         session.invalidateAndCancel()
         #expect(await delegate.outcome)
@@ -274,7 +279,7 @@ struct BackgroundSessionTests {
 
     // MARK: After another process
 
-    @Test("what has ended is not begun again by whoever resumes all tasks he finds")
+    @Test("a program that resumes all the tasks it finds does not begin an ended one again")
     func resumedAfterEnd() async throws {
         let server = try RawServer.start()
         try leave { record, folder in
@@ -289,7 +294,7 @@ struct BackgroundSessionTests {
         let recorder = BackgroundRecorder()
         var made = URLSession(configuration: configuration, delegate: recorder, delegateQueue: queue)
         await until {
-            if made.background?.folder != nil { return true }
+            if made.backgroundFolder != nil { return true }
             made = URLSession(configuration: configuration, delegate: recorder, delegateQueue: queue)
             return false
         }
@@ -351,7 +356,7 @@ struct BackgroundSessionTests {
     }
 
     @Test(
-        "content that has changed, or of which nobody knows what it was, begins anew",
+        "a download whose content has changed, or is not known to be the same, begins anew",
         arguments: ["changed", "no validator", "another boot", "too long", "gone"]
     )
     func beginsAnew(why: String) async throws {
@@ -536,7 +541,7 @@ struct BackgroundSessionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("an end that an earlier process wrote down while nobody listened is told to the next")
+    @Test("an end that an earlier process wrote down while no delegate listened is told in the next")
     func overheard() async throws {
         let server = try RawServer.start([RawScript(Self.whole())])
         do {
@@ -644,7 +649,8 @@ struct BackgroundSessionTests {
         )
         let failure = try #require(recorder.errors.first as? URLError)
         let path = try #require(failure.userInfo[NSFilePathErrorKey] as? String)
-        #expect(failure.localizedDescription.contains("task 2") && failure.localizedDescription.contains(path))
+        let reason = (failure.userInfo[NSUnderlyingErrorKey] as? NSError)?.localizedDescription ?? ""
+        #expect(reason.contains("task 2") && reason.contains(path))
         await until { names == ["2.task.kept", "lock"] }
         #expect(try StoreFile.read(path, limit: 1 << 20) == octets)
         #expect(session.downloadTask(with: try url(server.url("/"))).taskIdentifier == 5)

@@ -48,7 +48,7 @@ enum CacheEntries {
             userInfo: nil,
             storagePolicy: .allowed,
             record: CacheRecord(
-                varying: VaryRule.select(URLLoadingTests.fields(("Accept", "a, b")), varying: fields),
+                varying: VaryRule.usual.select(URLLoadingTests.fields(("Accept", "a, b")), varying: fields),
                 requested: 100,
                 received: 101
             )

@@ -13,7 +13,8 @@ struct CachedResponseMakingTests {
             storage: storage,
             request: fields(("Accept", "a, b")),
             requested: 100,
-            received: 101
+            received: 101,
+            vary: .usual
         )
     }
 

@@ -77,7 +77,7 @@ struct URLCacheTests {
         )
     }
 
-    @Test("what a user stores by hand can be judged by the rules, by the request he stored it for")
+    @Test("a response that a program stores by hand is judged by the rules, by the request that it is stored for")
     func byHand() throws {
         var request = try CacheEntries.request("http://h/")
         request.setValue("text/a", forHTTPHeaderField: "Accept")

@@ -162,7 +162,7 @@ struct ConnectionQuestionTests {
     }
 
     @Test(
-        "each session shows what the shared storage has for the server by then, and resumes nobody else's sessions",
+        "each session shows what the shared storage has for the server by then, and resumes no other session's TLS",
         arguments: TLSVersion.allCases
     )
     func users(version: TLSVersion) async throws {

@@ -49,7 +49,7 @@ struct IdentityQuestionTests {
     }
 
     @Test(
-        "the delegate is asked, hears whom the server believes, and what it gives is shown",
+        "the delegate is asked for an identity, hears which authorities the server believes, and what it gives is shown",
         arguments: [TLSVersion.v1_2, .v1_3]
     )
     func shown(version: TLSVersion) async throws {
@@ -158,7 +158,7 @@ struct IdentityQuestionTests {
     }
 
     @Test(
-        "the sender of a challenge answers it, and a credential that says nothing of trust trusts nobody",
+        "the sender of a challenge answers it, and a credential that says nothing of trust trusts no server",
         arguments: [true, false]
     )
     func sender(trusts: Bool) async throws {

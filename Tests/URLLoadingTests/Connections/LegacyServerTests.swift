@@ -5,7 +5,7 @@ import Testing
 
 @testable import URLLoading
 
-@Suite("Servers of HTTP/1.0", .timeLimit(.minutes(1)))
+@Suite("Servers of HTTP/1.0", .timeLimit(.minutes(5)))
 struct LegacyServerTests {
     private func upload(after version: String) async throws -> (RawServer, Result<Data, any Error>) {
         let answer = "\(version) 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok"

@@ -42,10 +42,47 @@ struct CookieFileTests {
                     .setCookie(HTTPCookie(CookieFileTests.cookie("group", "2"), created: 2))
                 exit(EXIT_SUCCESS)
             }
-            let own = "\(folder)/\(ProcessInfo.processInfo.processName)/cookies.shared.json"
+            let own = "\(folder)/\(URL(fileURLWithPath: Bundle.main.bundlePath).lastPathComponent)/.cookies.shared"
             let shared = try CookieFile(path: own).read().entries
             let group = try CookieFile(path: "\(folder)/a%2Fgroup/cookies.group.json").read().entries
             #expect(shared.map(\.cookie.name) == ["shared"] && group.map(\.cookie.name) == ["group"])
+        }
+    }
+
+    @Test("the shared storage's file is there with its first cookie, though that lasts no longer than the process")
+    func first() async throws {
+        try await inFolder { path in
+            let store = CookieStore(file: CookieFile(path: path), writesFirstAtOnce: true)
+            var cookie = Self.cookie("a", "1")
+            (cookie.expires, cookie.isDiscarded) = (nil, true)
+            _ = store.set(cookie, created: 1)
+            #expect(FileManager.default.fileExists(atPath: path))
+            let written = try CookieFile(path: path).read().entries
+            #expect(written.isEmpty)
+        }
+    }
+
+    @Test("the file of FoundationNetworking is read, and ours takes its place")
+    func foundation() async throws {
+        try await inFolder { path in
+            let kept: [String: Any] = [
+                "Name": "kept", "Value": "1", "Path": "/", "Domain": "a.test",
+                "Expires": Date(timeIntervalSinceNow: 3_600),
+                "Secure": "TRUE", "Version": 0, "Created": Date(timeIntervalSince1970: 5),
+            ]
+            let broken: [String: Any] = ["Name": "x=y", "Value": "1", "Path": "/", "Domain": "a.test"]
+            let list = ["/a.testkept": kept, "/a.testx": broken]
+            try PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0)
+                .write(to: URL(filePath: path))
+            let store = CookieStore(file: CookieFile(path: path))
+            let read = try #require(store.all().first)
+            #expect(store.all().count == 1 && read.cookie.name == "kept" && read.cookie.isSecure && read.creation == 5)
+            _ = store.set(Self.cookie("new", "2"), created: 1)
+            store.flush()
+            let names = try CookieFile(path: path).read().entries.map(\.cookie.name)
+            #expect(Set(names) == ["kept", "new"])
+            let octets = try Data(contentsOf: URL(filePath: path))
+            #expect(CookieFile.decode(Array(octets)) != nil)
         }
     }
 

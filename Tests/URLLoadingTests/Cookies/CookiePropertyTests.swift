@@ -6,7 +6,7 @@ import Testing
 @testable import URLLoading
 
 /// What holds of cookies whatever a server sends: lines made of the pieces that parsers stumble over.
-@Suite("Cookies by chance")
+@Suite("Cookies by chance", .ownThread)
 struct CookiePropertyTests {
     private static let pieces: [String] = [
         "a", "b", "=", "=", ";", ";", " ", "\t", ",", "\"", "\\", "\0", "\r\n", "\n", "\u{7F}", "ü", "\u{0085}", "%00",

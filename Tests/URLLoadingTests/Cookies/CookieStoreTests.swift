@@ -212,7 +212,7 @@ struct CookieStoreTests {
         }
     }
 
-    @Test("a lock that somebody keeps is waited for no longer than said, and nothing is lost")
+    @Test("a lock that another process keeps is waited for no longer than the limit, and nothing is lost")
     func locked() throws {
         let store = store
         set(store, "a")
@@ -225,7 +225,7 @@ struct CookieStoreTests {
         #expect(content(self.store) == ["a": "v"])
     }
 
-    @Test("what expired while nobody ran is not there any more")
+    @Test("cookies that expired while no process ran are not there any more")
     func expired() throws {
         var entry = CookieJar.Entry(
             cookie: Cookie(name: "old", value: "v", domain: "h.test", isHostOnly: true, path: "/"),

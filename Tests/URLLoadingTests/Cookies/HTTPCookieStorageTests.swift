@@ -22,15 +22,15 @@ struct HTTPCookieStorageTests {
     }
 
     private func receive(_ lines: [String], document: String? = nil, policy: HTTPCookie.AcceptPolicy = .always) throws {
-        storage.store(
+        storage.store.store(
             setCookieLines: lines,
             from: try #require(CookieScope(url)),
-            mainDocumentURL: document.flatMap { URL(string: $0) },
+            document: document.flatMap { URL(string: $0) },
             policy: policy
         )
     }
 
-    private var header: String? { CookieScope(url).flatMap { storage.cookieHeader(for: $0, mainDocumentURL: nil) } }
+    private var header: String? { CookieScope(url).flatMap { storage.store.header(for: $0, document: nil) } }
 
     @Test("cookies are set, replaced, found, deleted")
     func lifeCycle() throws {
@@ -214,14 +214,15 @@ struct HTTPCookieStorageTests {
 
     @Test("files lie in a folder below the user's data, whatever a group calls itself")
     func paths() {
-        let shared = CookieStorages.path("shared", nil)
-        #expect(shared.hasSuffix("/\(ProcessInfo.processInfo.processName)/cookies.shared.json"))
+        let shared = CookieStores.sharedPath
+        let folder = URL(fileURLWithPath: Bundle.main.bundlePath).lastPathComponent
+        #expect(shared.hasSuffix("/\(folder)/.cookies.shared"))
         for identifier in ["../../etc", "..", ".", "", "a/b"] {
-            let path = CookieStorages.path("group", identifier)
+            let path = CookieStores.path(ofGroup: identifier)
             let base = path.split(separator: "/").dropLast(2)
             #expect(base.elementsEqual(shared.split(separator: "/").dropLast(2)), "\(path)")
             #expect(!path.contains("/../") && !path.contains("/./") && !path.contains("//"))
         }
-        #expect(CookieStorages.path("group", "a/b") != CookieStorages.path("group", "a%2Fb"))
+        #expect(CookieStores.path(ofGroup: "a/b") != CookieStores.path(ofGroup: "a%2Fb"))
     }
 }

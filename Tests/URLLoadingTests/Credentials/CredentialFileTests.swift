@@ -16,28 +16,30 @@ struct CredentialFileTests {
     @Test("permanent credentials come back, with their spaces and which is the default")
     func roundTrip() throws {
         let written = try file.update { table in
-            _ = table.set(credential("a"), for: space)
+            _ = table.set(credential("a"), for: space, isFirst: false)
             _ = table.setDefault(credential("b"), for: space)
-            _ = table.set(credential("c"), for: proxy)
+            _ = table.set(credential("c"), for: proxy, isFirst: false)
         }
         #expect(try file.read() == written && written.spaces.count == 2)
         let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
         #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
     }
 
-    @Test("a lock that somebody holds for ever is not waited for for ever")
+    @Test("a lock that is never let go of is waited for no longer than a limit")
     func locked() throws {
         try folder.make()
         let lock = open(file.path + ".lock", O_RDWR | O_CREAT, 0o600)
         defer { close(lock) }
         #expect(lock >= 0 && flock(lock, LOCK_EX) == 0)
-        #expect(throws: StoreFile.Fault(code: EBUSY)) { try file.update { _ = $0.set(credential("a"), for: space) } }
+        #expect(throws: StoreFile.Fault(code: EBUSY)) {
+            try file.update { _ = $0.set(credential("a"), for: space, isFirst: false) }
+        }
     }
 
     @Test("a change is made to what the file holds by then")
     func merging() throws {
-        _ = try file.update { _ = $0.set(credential("a"), for: space) }
-        let both = try file.update { _ = $0.set(credential("b"), for: space) }
+        _ = try file.update { _ = $0.set(credential("a"), for: space, isFirst: false) }
+        let both = try file.update { _ = $0.set(credential("b"), for: space, isFirst: false) }
         #expect(both.credentials(for: space)?.count == 2)
     }
 
@@ -50,7 +52,7 @@ struct CredentialFileTests {
         folder.write(Array(text.utf8), to: "credentials.json")
         #expect(throws: CredentialFile.Failure.damaged) { try file.read() }
         #expect(folder.names == ["credentials.json"])
-        _ = try file.update { _ = $0.set(credential("a"), for: space) }
+        _ = try file.update { _ = $0.set(credential("a"), for: space, isFirst: false) }
         #expect(try file.read().credentials(for: space)?.count == 1)
         #expect(folder.names == ["credentials.json", "credentials.json.damaged", "credentials.json.lock"])
         #expect(folder.bytes(of: "credentials.json.damaged") == Array(text.utf8))
@@ -60,13 +62,15 @@ struct CredentialFileTests {
     func unreadable() throws {
         try folder.make()
         try FileManager.default.createDirectory(atPath: file.path, withIntermediateDirectories: true)
-        #expect(throws: StoreFile.Fault.self) { try file.update { _ = $0.set(credential("a"), for: space) } }
+        #expect(throws: StoreFile.Fault.self) {
+            try file.update { _ = $0.set(credential("a"), for: space, isFirst: false) }
+        }
         #expect(folder.names == ["credentials.json", "credentials.json.lock"])
     }
 
     @Test("what killed writers have left is removed by the first look, unless another process is writing")
     func leftovers() throws {
-        _ = try file.update { _ = $0.set(credential("a"), for: space) }
+        _ = try file.update { _ = $0.set(credential("a"), for: space, isFirst: false) }
         let leftover = "credentials.json.1-2.tmp"
         folder.write(Array("secret".utf8), to: leftover)
         let lock = open(file.path + ".lock", O_RDWR)
@@ -96,7 +100,9 @@ struct CredentialFileTests {
                         }
                     }
                     let proof = Credential.Proof.password(user: "u", password: "secret-\(value)")
-                    _ = try? file.update { _ = $0.set(Credential(proof: proof, persistence: .permanent), for: space) }
+                    _ = try? file.update {
+                        _ = $0.set(Credential(proof: proof, persistence: .permanent), for: space, isFirst: false)
+                    }
                 }
             }
             var store = CredentialStore(file: file)

@@ -33,6 +33,16 @@ struct URLCredentialStorageTests {
         #expect(storage.credentials(for: space) == nil && storage.defaultCredential(for: space) == nil)
     }
 
+    @Test("the first credential of a space is its default, of either kind; with the default removed there is none")
+    func defaults() {
+        let storage = shared
+        storage.set(credential("first", .permanent), for: space)
+        storage.set(credential("second"), for: space)
+        #expect(storage.defaultCredential(for: space) == credential("first", .permanent))
+        storage.remove(credential("first", .permanent), for: space)
+        #expect(storage.defaultCredential(for: space) == nil)
+    }
+
     @Test("permanent ones are another storage's on the same file, at once; others are not")
     func permanence() {
         let first = shared
@@ -83,6 +93,6 @@ struct URLCredentialStorageTests {
         storage.setDefaultCredential(credential("a"), for: space)
         storage.remove(credential("z"), for: space)
         storage.remove(credential("a"), for: space)
-        #expect(count.withLock { $0 } == 3)
+        #expect(count.withLock { $0 } == 2)
     }
 }

@@ -60,10 +60,10 @@ struct URLServerTrustTests {
     @Test("dates, roots and the rest have the codes that Darwin has for them")
     func codes() {
         let date = CertificateDate(secondsSince1970: 0)
-        #expect(URLServerTrust.code(.expired(since: date)) == .serverCertificateHasBadDate)
-        #expect(URLServerTrust.code(.notYetValid(until: date)) == .serverCertificateNotYetValid)
-        #expect(URLServerTrust.code(.selfSigned) == .serverCertificateHasUnknownRoot)
-        #expect(URLServerTrust.code(.revoked) == .serverCertificateUntrusted)
-        #expect(URLServerTrust.code(.noCertificate) == .secureConnectionFailed)
+        #expect(ErrorTranslation.code(.expired(since: date)) == .serverCertificateHasBadDate)
+        #expect(ErrorTranslation.code(.notYetValid(until: date)) == .serverCertificateNotYetValid)
+        #expect(ErrorTranslation.code(.selfSigned) == .serverCertificateHasUnknownRoot)
+        #expect(ErrorTranslation.code(.revoked) == .serverCertificateUntrusted)
+        #expect(ErrorTranslation.code(.noCertificate) == .secureConnectionFailed)
     }
 }

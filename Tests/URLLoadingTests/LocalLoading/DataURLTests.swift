@@ -18,7 +18,19 @@ struct DataURLTests {
         let rich = try #require(DataURL(url("data:Text/HTML;charset=utf-8,x")))
         #expect(rich.mimeType == "text/html" && rich.charset == "utf-8")
         let bare = try #require(DataURL(url("data:,x")))
-        #expect(bare.mimeType == "text/plain" && bare.charset == "US-ASCII")
+        #expect(bare.mimeType == "text/plain" && bare.charset == nil)
+    }
+
+    @Test(
+        "a type that breaks RFC 6838's grammar is text/plain",
+        arguments: [
+            ("text/html", "text/html"), ("application/vnd.a+json", "application/vnd.a+json"), ("text", "text/plain"),
+            ("text/", "text/plain"), ("/html", "text/plain"), ("text/a/b", "text/plain"), ("te%20xt/a", "text/plain"),
+            (".a/b", "text/plain"), ("a/" + String(repeating: "b", count: 128), "text/plain"),
+        ]
+    )
+    func types(given: String, read: String) throws {
+        #expect(try #require(DataURL(url("data:\(given),x"))).mimeType == read)
     }
 
     @Test("what is no base64 is refused")

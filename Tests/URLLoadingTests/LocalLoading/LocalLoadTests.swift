@@ -3,18 +3,18 @@ import Foundation
 import Reactor
 import Synchronization
 import TestServer
+import TestSupport
 import Testing
 
 @testable import URLLoading
 
-@Suite("Local loads", .serialized, .timeLimit(.minutes(1)))
+@Suite("Local loads", .serialized, .timeLimit(.minutes(5)))
 struct LocalLoadTests {
     /// A session that shares its loop with another.
     private func neighbour(of session: URLSession) -> URLSession? {
-        guard let home = try? session.parts.home.get() else { return nil }
         for _ in 0..<64 {
             let other = URLSession(configuration: .isolated)
-            if let place = try? other.parts.home.get(), place.loop === home.loop { return other }
+            if other.home.executor === session.home.executor { return other }
         }
         return nil
     }

@@ -20,6 +20,14 @@ struct FieldParametersTests {
         #expect(field["c"] == "5")
     }
 
+    @Test("a backslash outside quotes takes the semicolon, the quotation mark or the backslash behind it")
+    func escaped() {
+        let field = FieldParameters(#"attachment; aa=bb\; filename="wrong.ext"; filename="fname.ext"; cc=d\d"#)
+        #expect(field["aa"] == #"bb; filename="wrong.ext""#)
+        #expect(field["filename"] == "fname.ext")
+        #expect(field["cc"] == #"d\d"#)
+    }
+
     @Test(
         "what is no parameter is passed over",
         arguments: ["a;b", "a;;b=1;", "a; =x; b=1", "a;b=1;b=2", "a;b=\"1", "a;b=\"1\\"]

@@ -47,7 +47,7 @@ struct ResponseFieldsTests {
     }
 
     @Test(
-        "a length is a number of octets, or nobody knows",
+        "a length is a number of octets, or it is not known",
         arguments: [
             ("12", 12), ("0", 0), ("9223372036854775807", .max), ("9223372036854775808", -1), ("-1", -1), ("+1", -1),
             ("", -1), ("1 2", -1), ("0x1", -1),

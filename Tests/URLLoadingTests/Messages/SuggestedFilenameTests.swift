@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import URLLoading
 
-@Suite("SuggestedFilename")
+@Suite("SuggestedFilename", .ownThread)
 struct SuggestedFilenameTests {
     private func name(_ contentDisposition: String?, _ url: String = "http://host.test/dir/path.bin?q") -> String {
         SuggestedFilename.of(url: URL(string: url), contentDisposition: contentDisposition)
@@ -43,7 +44,8 @@ struct SuggestedFilenameTests {
     @Test(
         "a name is never a path, hidden, or anything that hides what it is",
         arguments: [
-            ("/etc/passwd", "_etc_passwd"), ("a/../b", "a_.._b"), (#"..\\..\\x"#, "_._.._x"), (".bashrc", "_bashrc"),
+            ("/etc/passwd", "passwd"), ("a/../b", "b"), (#"..\\..\\x"#, "x"), ("a/b/", "b"), ("a/..", "path.bin"),
+            (".bashrc", "_bashrc"),
             ("a\u{202E}txt.exe", "atxt.exe"), ("a\u{85}b\u{7F}", "ab"), (" a ", "a"), ("..", "path.bin"),
             (".", "path.bin"), ("...", "path.bin"),
         ]
@@ -82,7 +84,7 @@ struct SuggestedFilenameTests {
 
     @Test(
         "a name of 64 KiB takes no time, whatever it is made of",
-        .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(5)),
         arguments: ["a", "ü", ".", "e\u{301}", "\u{301}", "🇩🇪", "👨‍👩‍👧", "%41", "क्", " ", "\u{202E}", "/"]
     )
     func long(unit: String) {

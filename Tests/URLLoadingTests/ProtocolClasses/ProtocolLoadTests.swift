@@ -1,6 +1,7 @@
 import Foundation
 import Synchronization
 import TestServer
+import TestSupport
 import Testing
 
 @testable import URLLoading
@@ -125,7 +126,7 @@ private final class EmptyProtocol: URLProtocol {
     override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "empty" }
 }
 
-@Suite("URLProtocol classes", .timeLimit(.minutes(1)))
+@Suite("URLProtocol classes", .timeLimit(.minutes(5)))
 struct ProtocolLoadTests {
     private let session = URLSession(configuration: MockProtocol.configuration)
 
@@ -223,7 +224,7 @@ struct ProtocolLoadTests {
     }
 
     @Test(
-        "a client that is misused harms nobody: an end without a head is an error, what comes after the end is not heard"
+        "a loading class that misuses its client does no harm: an end without a head is an error, and what it tells after the end is ignored"
     )
     func misused() async throws {
         await #expect(throws: URLError.self) { try await session.data(from: mock("headless")) }

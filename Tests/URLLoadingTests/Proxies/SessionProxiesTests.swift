@@ -1,11 +1,12 @@
 import Foundation
 import HTTPEngine
 import TestServer
+import TestSupport
 import Testing
 
 @testable import URLLoading
 
-@Suite("Proxies of a session", .timeLimit(.minutes(1)))
+@Suite("Proxies of a session", .timeLimit(.minutes(5)))
 struct SessionProxiesTests {
     private struct Setting: Sendable, CustomTestStringConvertible {
         let name: String

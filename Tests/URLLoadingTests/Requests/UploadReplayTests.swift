@@ -1,11 +1,12 @@
 import Foundation
 import Synchronization
 import TestServer
+import TestSupport
 import Testing
 
 @testable import URLLoading
 
-@Suite("Content that is sent again", .timeLimit(.minutes(1)))
+@Suite("Content that is sent again", .timeLimit(.minutes(5)))
 struct UploadReplayTests {
     private let server: TestServer
     private let content = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
@@ -63,7 +64,7 @@ struct UploadReplayTests {
         session.finishTasksAndInvalidate()
     }
 
-    @Test("with nobody to give another stream, it is an error of its own", arguments: [redirect, challenge])
+    @Test("without a delegate that gives another stream, the error says so", arguments: [redirect, challenge])
     func exhausted(first: String) async throws {
         let peer = try peer(first)
         let recorder = recorder { nil }

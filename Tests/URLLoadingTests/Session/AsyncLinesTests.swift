@@ -3,7 +3,7 @@ import TestServer
 import Testing
 import URLLoading
 
-@Suite("Lines of an answer", .timeLimit(.minutes(1)))
+@Suite("Lines of an answer", .timeLimit(.minutes(5)))
 struct AsyncLinesTests {
     private func lines(of content: String, limit: Int) async throws -> [String] {
         let text = content.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""

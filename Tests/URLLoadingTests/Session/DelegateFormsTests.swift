@@ -1,12 +1,13 @@
 import Foundation
 import Synchronization
 import TestServer
+import TestSupport
 import Testing
 
 @testable import URLLoading
 
 /// A task's delegate that lacks a method, and a session's that answers twice or not at all.
-@Suite("Delegates' two forms", .timeLimit(.minutes(1)))
+@Suite("Delegates' two forms", .timeLimit(.minutes(5)))
 struct DelegateFormsTests {
     private final class Silent: NSObject, URLSessionDataDelegate {}
 
@@ -35,7 +36,7 @@ struct DelegateFormsTests {
     }
 
     @Test(
-        "what is forwarded to the session's delegate is answered once; if he lets go of the handler, the task fails",
+        "a question that is passed on to the session's delegate is answered once; if that lets go of the handler, the task fails",
         arguments: [1, 2, 0],
         ["/redirect/1", "/bytes/3"]
     )

@@ -4,7 +4,7 @@ import Testing
 
 @testable import URLLoading
 
-@Suite("Old algorithms of TLS", .timeLimit(.minutes(1)))
+@Suite("Old algorithms of TLS", .timeLimit(.minutes(5)))
 struct LegacyAlgorithmsTests {
     private final class Trusting: NSObject, URLSessionTaskDelegate {
         func urlSession(

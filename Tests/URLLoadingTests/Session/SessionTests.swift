@@ -2,6 +2,7 @@ import Foundation
 import Synchronization
 import TLS
 import TestServer
+import TestSupport
 import Testing
 
 @testable import URLLoading
@@ -28,6 +29,49 @@ struct SessionTests {
         await until { task.state == .completed }
         #expect(delegate.told == ["103 </a.css>", "response"])
         session.invalidateAndCancel()
+    }
+
+    @Test("the lists of tasks leave out those that were never resumed, and those that are cancelled")
+    func lists() async throws {
+        let session = URLSession(configuration: .isolated)
+        defer { session.invalidateAndCancel() }
+        let raw = try RawServer.start([[.receive(.headEnd), .stall], [.receive(.headEnd), .stall]])
+        let (new, held, cancelled) = (
+            session.dataTask(with: try url(raw.url("/"))), session.dataTask(with: try url(raw.url("/"))),
+            session.dataTask(with: try url(raw.url("/")))
+        )
+        held.resume()
+        held.suspend()
+        cancelled.resume()
+        cancelled.cancel()
+        #expect(await session.allTasks == [held])
+        #expect(await session.tasks.0 == [held])
+        let told = await withCheckedContinuation { told in
+            session.getAllTasks { tasks in told.resume(returning: tasks) }
+        }
+        #expect(told == [held])
+        new.cancel()
+    }
+
+    @Test(
+        "a session that accepts old servers' answers reads lines without CR and blanks before a colon; another does not"
+    )
+    func legacy() async throws {
+        for isAccepted in [false, true] {
+            let raw = try RawServer.start([
+                [.receive(.headEnd), .send("HTTP/1.1 200 OK\nContent-Length : 2\nX: a\n\nok")]
+            ])
+            let configuration = URLSessionConfiguration.isolated
+            configuration.acceptsLegacyResponses = isAccepted
+            let session = URLSession(configuration: configuration)
+            defer { session.invalidateAndCancel() }
+            let load = Task { try await session.data(from: try url(raw.url("/"))).0 }
+            if isAccepted {
+                #expect(try await load.value == Data("ok".utf8))
+            } else {
+                await #expect { try await load.value } throws: { ($0 as? URLError)?.code == .cannotParseResponse }
+            }
+        }
     }
 
     private final class Listener: NSObject, URLSessionDataDelegate {
@@ -96,12 +140,16 @@ struct SessionTests {
     @Test("tasks are found by their kinds, numbered by one counter, until they have ended")
     func kinds() async throws {
         let session = URLSession(configuration: .isolated)
-        let request = URLRequest(url: try target("/bytes/1"))
+        let raw = try RawServer.start(Array(repeating: [.receive(.headEnd), .stall], count: 4))
+        var request = URLRequest(url: try url(raw.url("/")))
+        // With GET, the upload would fail at once.
+        request.httpMethod = "POST"
         let data = session.dataTask(with: request)
         let upload = session.uploadTask(with: request, from: Data())
         let download = session.downloadTask(with: request)
-        let socket = session.webSocketTask(with: try url("ws://127.0.0.1:9/"))
+        let socket = session.webSocketTask(with: try url("ws" + raw.url("/").dropFirst(4)))
         #expect([data, upload, download, socket].map(\.taskIdentifier) == [1, 2, 3, 4])
+        for task in [data, upload, download, socket] { task.resume() }
         let found = await session.tasks
         #expect(found.0 == [data] && found.1 == [upload] && found.2 == [download])
         let told = await withCheckedContinuation { continuation in

@@ -30,7 +30,7 @@ struct StoreFileTests {
         }
     }
 
-    @Test("a pipe in a file's place is an error, and nobody waits for its writer")
+    @Test("a pipe in a file's place is an error, and its writer is not waited for")
     func pipe() throws {
         try folder.make()
         #expect(mkfifo(path, 0o600) == 0)

@@ -1,10 +1,11 @@
 import Foundation
 import TestServer
+import TestSupport
 import Testing
 
 @testable import URLLoading
 
-@Suite("Data tasks that become streams", .timeLimit(.minutes(2)))
+@Suite("Data tasks that become streams", .ownThread, .timeLimit(.minutes(2)))
 struct BecomeStreamTests {
     private func becoming(
         _ server: RawServer,
@@ -99,7 +100,7 @@ struct BecomeStreamTests {
         #expect(sent.contains("Upgrade: chat, chat/2\r\n") && sent.hasSuffix("hello"))
     }
 
-    @Test("a switch of protocols that nobody makes a stream of is the answer, and the connection is closed")
+    @Test("a switch of protocols of which no delegate makes a stream is the answer, and the connection is closed")
     func notTaken() async throws {
         let server = try RawServer.start([
             [

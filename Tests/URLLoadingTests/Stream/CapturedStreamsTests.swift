@@ -1,11 +1,12 @@
 import Foundation
 import Synchronization
 import TestServer
+import TestSupport
 import Testing
 
 @testable import URLLoading
 
-@Suite("Captured streams", .timeLimit(.minutes(2)))
+@Suite("Captured streams", .ownThread, .timeLimit(.minutes(2)))
 struct CapturedStreamsTests {
     private func captured(_ server: RawServer) async throws -> (StreamRecorder, StreamRecorder.Streams) {
         let recorder = StreamRecorder()
@@ -58,7 +59,7 @@ struct CapturedStreamsTests {
         #expect(recorder.events.filter { $0 != "read closed" } == ["captured, true"])
     }
 
-    @Test("much in both directions arrives whole, whoever is slow")
+    @Test("large content in both directions arrives whole, whichever side is slow")
     func large() async throws {
         let bytes = (0..<3 << 20).map { UInt8(truncatingIfNeeded: $0 &* 13 >> 4) }
         let server = try RawServer.start([
@@ -118,7 +119,7 @@ struct CapturedStreamsTests {
         }
     }
 
-    @Test("streams that nobody keeps end the connection")
+    @Test("streams that are let go of end the connection")
     func letGo() async throws {
         let server = try RawServer.start([[.receive(.bytes(2)), .send("x")]])
         do {

@@ -2,11 +2,12 @@ import Foundation
 import Synchronization
 import TLS
 import TestServer
+import TestSupport
 import Testing
 
 @testable import URLLoading
 
-@Suite("Stream tasks", .timeLimit(.minutes(2)))
+@Suite("Stream tasks", .ownThread, .timeLimit(.minutes(2)))
 struct StreamTaskTests {
     private func session(_ recorder: StreamRecorder?) -> URLSession {
         URLSession(configuration: .isolated, delegate: recorder, delegateQueue: nil)
@@ -157,7 +158,7 @@ struct StreamTaskTests {
     }
 
     @Test(
-        "nobody there, no such port, no such host: the task fails, and what was asked for fails first",
+        "without a server, with a wrong port and with a wrong host a stream task fails, and what was asked for fails first",
         arguments: 0..<4
     )
     func unreachable(which: Int) async throws {
@@ -224,7 +225,7 @@ struct StreamTaskTests {
         #expect(await code { try await task.readData(ofMinLength: 1, maxLength: 1, timeout: 0) } != nil)
     }
 
-    @Test("who does not read holds the peer: little is read ahead, and nothing is lost")
+    @Test("a program that does not read holds the peer: little is read ahead, and nothing is lost")
     func backPressure() async throws {
         let bytes = (0..<8 << 20).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 3) }
         let server = try RawServer.start([[.send(bytes), .finish]])
@@ -274,7 +275,7 @@ struct StreamTaskTests {
         #expect(text(Data(server.received(0))) == "STARTTLS\nsecretmore")
     }
 
-    @Test("a certificate that nobody trusts ends the task")
+    @Test("a certificate that is not trusted ends the task")
     func distrusted() async throws {
         let server = try RawServer.start([try secureScript()])
         let recorder = StreamRecorder(trusts: false)

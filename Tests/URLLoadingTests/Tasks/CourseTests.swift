@@ -80,13 +80,25 @@ struct CourseTests {
         #expect(isNothingLeft && suspends)
     }
 
+    @Test("a user who was behind has caught up once, and holds nothing back any more")
+    func behind() {
+        var course = Course()
+        course.load(from: .exchange(ExchangeID(slot: 1, generation: 2)))
+        course.fallBehind()
+        course.fallBehind()
+        #expect(course.holds?.1.reading == true)
+        let (hasCaughtUp, hasAgain) = (course.catchUp(), course.catchUp())
+        #expect(hasCaughtUp && !hasAgain && course.holds?.1.reading == false)
+    }
+
     @Test("only a source is held back: before it there is nothing to hold")
     func holds() {
         var course = Course()
-        #expect(course.holds(isBehind: true) == nil && course.source == nil)
+        course.fallBehind()
+        #expect(course.holds == nil && course.source == nil)
         course.start()
         _ = course.ask()
-        #expect(course.holds(isBehind: false) == nil && isNothing(course.held))
+        #expect(course.holds == nil && isNothing(course.held))
     }
 
     @Test(
@@ -102,7 +114,8 @@ struct CourseTests {
         course.load(from: .exchange(id))
         if isAsking { _ = course.ask() }
         if isSuspended { _ = course.suspend() }
-        let holds = course.holds(isBehind: isBehind)?.1
+        if isBehind { course.fallBehind() }
+        let holds = course.holds?.1
         #expect(holds?.reading == reading && holds?.sending == sending)
         #expect(course.isCurrent(id) && !course.isCurrent(ExchangeID(slot: 1, generation: 3)))
         #expect((course.source == nil) == isAsking)

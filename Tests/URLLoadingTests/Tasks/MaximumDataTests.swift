@@ -4,7 +4,7 @@ import Testing
 
 @testable import URLLoading
 
-@Suite("The most that is kept of an answer", .timeLimit(.minutes(1)))
+@Suite("The most that is kept of an answer", .timeLimit(.minutes(5)))
 struct MaximumDataTests {
     private let server: TestServer
 

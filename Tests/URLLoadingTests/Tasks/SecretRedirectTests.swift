@@ -4,7 +4,7 @@ import Testing
 
 @testable import URLLoading
 
-@Suite("Secret fields on redirects", .timeLimit(.minutes(1)))
+@Suite("Secret fields on redirects", .timeLimit(.minutes(5)))
 struct SecretRedirectTests {
     /// The fields of the request that follows on a redirect to another port.
     private func fields(_ change: (URLSessionConfiguration) -> Void) async throws -> String {

@@ -89,6 +89,21 @@ struct SharedCacheTests {
         #expect(world.requests.count == 3)
     }
 
+    @Test("a request that names another user in a field that its session calls secret gets that user's answer")
+    func ownSecrets() async throws {
+        let world = try World(Self.answering("alice", Self.kept[0]), Self.answering("bob", Self.kept[0]))
+        // One each, and so a connection each: the first that comes is answered as alice's.
+        let (alice, bob) = (
+            world.session { $0.secretHeaderFields.insert("X-Mine") },
+            world.session { $0.secretHeaderFields.insert("X-Mine") }
+        )
+        #expect(try await world.load(alice, ["X-Mine": "alice"]) == "alice")
+        #expect(try await world.load(alice, ["X-Mine": "alice"]) == "alice")
+        #expect(world.requests.count == 1)
+        #expect(try await world.load(bob, ["X-Mine": "bob"]) == "bob")
+        #expect(world.requests.count == 2)
+    }
+
     @Test("sessions whose own fields name different users get each the answer for theirs")
     func sessionFields() async throws {
         let world = try World(Self.answering("alice", Self.kept[0]), Self.answering("bob", Self.kept[0]))

@@ -1,4 +1,5 @@
 import TestServer
+import TestSupport
 import Testing
 
 @testable import URLLoading
@@ -140,7 +141,7 @@ struct TaskLoaderCachingTests {
         #expect(try await world.load().body == "two")
     }
 
-    @Test("conditions of the caller's own are his, and so is the 304")
+    @Test("a 304 to the caller's own conditions is the caller's answer")
     func callersConditions() async throws {
         let world = try World(
             Self.answer("one", "Cache-Control: max-age=60", "ETag: \"a\""),
@@ -151,7 +152,7 @@ struct TaskLoaderCachingTests {
     }
 
     @Test(
-        "an answer that varies serves the same request again, by fields that nobody set, too",
+        "an answer that varies serves the same request again, also by fields that no program set",
         arguments: ["Accept-Language", "Accept", "User-Agent", "Accept-Encoding", "X-Absent"]
     )
     func varying(name: String) async throws {

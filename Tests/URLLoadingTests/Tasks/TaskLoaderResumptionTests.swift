@@ -1,5 +1,6 @@
 import Foundation
 import TestServer
+import TestSupport
 import Testing
 
 @testable import URLLoading

@@ -2,6 +2,7 @@ import Foundation
 import HTTPEngine
 import HTTPSemantics
 import TestServer
+import TestSupport
 import Testing
 
 @testable import URLLoading
@@ -252,7 +253,7 @@ struct TaskLoaderTransactionsTests {
         }
     }
 
-    @Test("a task's rates are nobody else's, though it goes on with a request that names none")
+    @Test("a task's rates are not another task's, and it keeps them when it goes on with a request that names none")
     func ownRates() async throws {
         final class Renewing: NSObject, URLSessionTaskDelegate {
             func urlSession(

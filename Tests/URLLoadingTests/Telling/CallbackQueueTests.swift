@@ -1,11 +1,12 @@
 import Foundation
 import Reactor
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import URLLoading
 
-@Suite("CallbackQueue", .timeLimit(.minutes(1)))
+@Suite("CallbackQueue", .timeLimit(.minutes(5)))
 struct CallbackQueueTests {
     private let loop: EventLoop
     private let callbacks: CallbackQueue
@@ -79,5 +80,31 @@ struct CallbackQueueTests {
         }
         await until { notes.all.count == 500 }
         #expect(notes.all == (0..<500).map { "\($0)" } && overlaps.load(ordering: .relaxed) == 0)
+    }
+
+    @Test("what waits for room is called once, when half of the weight has gone; where there is room, at once")
+    func room() async {
+        callbacks.whenRoom { notes.add("room") }
+        #expect(notes.all == ["room"])
+        queue.isSuspended = true
+        let quarter = CallbackQueue.mostWeight / 4
+        let hasRoom = (0..<4).map { number in callbacks.add(weight: quarter, on: queue) { notes.add("\(number)") } }
+        #expect(hasRoom == [true, true, true, false])
+        callbacks.whenRoom { notes.add("room") }
+        queue.isSuspended = false
+        await until { notes.all.count == 6 }
+        #expect(notes.all == ["room", "0", "1", "room", "2", "3"])
+    }
+
+    @Test("what waits for room hears of none once it has been forgotten")
+    func forgotten() async {
+        queue.isSuspended = true
+        callbacks.add(weight: CallbackQueue.mostWeight, on: queue) { notes.add("0") }
+        callbacks.whenRoom { notes.add("room") }
+        callbacks.forgetRoom()
+        callbacks.add(on: queue) { notes.add("1") }
+        queue.isSuspended = false
+        await until { notes.all.count == 2 }
+        #expect(notes.all == ["0", "1"])
     }
 }

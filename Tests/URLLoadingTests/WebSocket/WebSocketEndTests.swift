@@ -5,7 +5,7 @@ import Testing
 @testable import URLLoading
 
 /// When the end of a WebSocket is told: behind the messages.
-@Suite("WebSocket ends", .serialized, .timeLimit(.minutes(1)))
+@Suite("WebSocket ends", .serialized, .timeLimit(.minutes(5)))
 struct WebSocketEndTests {
     private func url(_ peer: Peer, _ path: String) -> URL { URL(string: "ws://127.0.0.1:\(peer.port)\(path)")! }
 
@@ -86,5 +86,20 @@ struct WebSocketEndTests {
         queue.isSuspended = false
         await recorder.end()
         #expect(recorder.events.suffix(3) == ["close 1001 bye", "metrics", "end"])
+    }
+
+    @Test("a user's close code and reason stand when the server ends TCP without a close frame")
+    func ownReason() async throws {
+        let peer = try await WebSocketPeer.start()
+        defer { peer.stop() }
+        let recorder = Recorder()
+        let session = URLSession(configuration: .isolated, delegate: recorder, delegateQueue: nil)
+        let task = session.webSocketTask(with: url(peer, "/vanish"))
+        task.resume()
+        _ = try await task.receive()
+        task.cancel(with: .goingAway, reason: Data("enough".utf8))
+        await recorder.end()
+        #expect(task.closeCode == .goingAway && task.closeReason == Data("enough".utf8))
+        #expect((task.error as? URLError)?.code == .cancelled)
     }
 }

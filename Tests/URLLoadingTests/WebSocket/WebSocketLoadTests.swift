@@ -6,7 +6,7 @@ import Testing
 import URLLoading
 
 /// What holds whatever happens to a task: everybody is answered once, and nothing is left.
-@Suite("WebSocket loads", .timeLimit(.minutes(1)))
+@Suite("WebSocket loads", .timeLimit(.minutes(5)))
 struct WebSocketLoadTests {
     private func url(_ server: TestServer) -> URL { URL(string: "ws" + server.url("/websocket").dropFirst(4))! }
 
@@ -48,7 +48,7 @@ struct WebSocketLoadTests {
         }
     }
 
-    @Test("whoever asks is answered once, whatever ends the task and whenever", arguments: 0..<6)
+    @Test("each call is answered once, whatever ends the task and whenever", arguments: 0..<6)
     func once(seed: Int) async throws {
         let server = try TestServer.start()
         defer { server.stop() }

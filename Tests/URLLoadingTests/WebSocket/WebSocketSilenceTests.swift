@@ -4,7 +4,7 @@ import Testing
 
 @testable import URLLoading
 
-@Suite("Silent WebSockets", .timeLimit(.minutes(1)))
+@Suite("Silent WebSockets", .timeLimit(.minutes(5)))
 struct WebSocketSilenceTests {
     @Test("a time limit of the request's own ends a WebSocket whose server says nothing; pongs are something")
     func silent() async throws {

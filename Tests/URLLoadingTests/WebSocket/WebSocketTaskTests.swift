@@ -33,7 +33,7 @@ extension URLSessionWebSocketTask.Message {
     }
 }
 
-@Suite("WebSocket tasks", .timeLimit(.minutes(1)))
+@Suite("WebSocket tasks", .timeLimit(.minutes(5)))
 struct WebSocketTaskTests {
     private func session(_ recorder: Recorder? = nil) -> URLSession {
         URLSession(configuration: .isolated, delegate: recorder, delegateQueue: nil)
@@ -259,7 +259,7 @@ struct WebSocketTaskTests {
 }
 
 /// The same against a server that is not ours.
-@Suite("WebSocket tasks and Python", .serialized, .timeLimit(.minutes(1)))
+@Suite("WebSocket tasks and Python", .serialized, .timeLimit(.minutes(5)))
 struct WebSocketTaskPeerTests {
     private func url(_ peer: Peer, _ path: String, scheme: String = "ws") -> URL {
         URL(string: "\(scheme)://127.0.0.1:\(peer.port)\(path)")!

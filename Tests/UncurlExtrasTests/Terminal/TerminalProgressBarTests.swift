@@ -1,7 +1,9 @@
 import Foundation
 import Synchronization
+import TestServer
 import TestSupport
 import Testing
+import Uncurl
 import UncurlTestKit
 
 @testable import UncurlExtras
@@ -118,6 +120,24 @@ struct TerminalProgressBarTests {
         await clock.waitForSleepers()
         bar.unbind()
         #expect(await Sightings<Void>.eventually { clock.sleeperCount == 0 })
+    }
+
+    @Test("a bar follows a request from its first attempt to its last, and says why it failed", .rows("K5"))
+    func transfers() async throws {
+        let server = try TestServer.start()
+        let manager = HTTPSessionManager(baseURL: URL(string: server.url("/")))
+        let bar = TerminalProgressBar(output: output(isTerminal: true, width: 400), clock: clock)
+        manager.interceptors = [.retrying { $0.attempt.retryCount == 0 ? .retry : .doNotRetry }]
+        let transfer = manager.transfer("status/404", serializer: .data)
+        #expect(bar.bind(to: transfer.control))
+        await clock.waitForSleepers()
+        #expect(await written.wait { $0.last?.contains("paused") == true })
+        transfer.resume()
+        #expect(await transfer.response.retryCount == 1)
+        await clock.runToNextDeadline()
+        await bar.waitForEnd()
+        #expect(written.all.last?.contains("404") == true, "\(written.all)")
+        #expect(!bar.bind(to: transfer.control))
     }
 
     @Test("a narrow terminal loses the bar, then what matters less, and no line is wider than it", .rows("K5"))

@@ -10,7 +10,7 @@ import Testing
 import Tracing
 import Uncurl
 
-@Suite("AdapterTests", .timeLimit(.minutes(1)), .serialized)
+@Suite("AdapterTests", .timeLimit(.minutes(5)), .serialized)
 struct AdapterTests {
     private let server: TestServer
 

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import Uncurl
 
-@Suite("Request compression", .timeLimit(.minutes(5)))
+@Suite("Request compression", .ownThread, .timeLimit(.minutes(5)))
 struct RequestCompressionTests {
     private func request(_ body: Data?, _ encoding: String? = nil) -> URLRequest {
         var request = URLRequest(url: URL(string: "http://127.0.0.1/")!)

@@ -4,7 +4,7 @@ import TestServer
 import Testing
 import Uncurl
 
-@Suite("Where downloads are put", .timeLimit(.minutes(1)))
+@Suite("Where downloads are put", .timeLimit(.minutes(5)))
 struct DownloadDestinationTests {
     private static let refusal =
         "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nContent-Length: 9\r\n\r\nsorry: 42"

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Uncurl
 
-@Suite("Downloads on their way to their place", .timeLimit(.minutes(1)))
+@Suite("Downloads on their way to their place", .timeLimit(.minutes(5)))
 struct DownloadMoveTests {
     private let folder: URL
 
@@ -25,7 +25,7 @@ struct DownloadMoveTests {
         let session = URLSession(configuration: .isolated)
         defer { session.invalidateAndCancel() }
         let task = session.downloadTask(with: URL(string: "http://example.com/")!)
-        let move = DownloadMove(core: ManagerCore(settings), session: session, task: task, destination: nil)
+        let move = DownloadMove(core: ManagerCore(settings), session: session, task: task, own: nil, destination: nil)
         switch move.move(file, to: place, options) {
         case .placed(let place): return place
         case .stranded(let error): throw error

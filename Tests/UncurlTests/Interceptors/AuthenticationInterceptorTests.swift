@@ -7,7 +7,7 @@ import Testing
 
 @testable import Uncurl
 
-@Suite("Authentication", .timeLimit(.minutes(1)))
+@Suite("Authentication", .ownThread, .timeLimit(.minutes(5)))
 struct AuthenticationInterceptorTests {
     /// Tokens are numbers; the server takes one of them.
     final class Tokens: Authenticator {

@@ -4,7 +4,7 @@ import TestServer
 import Testing
 import Uncurl
 
-@Suite("Interceptors that send requests", .timeLimit(.minutes(1)))
+@Suite("Interceptors that send requests", .timeLimit(.minutes(5)))
 struct InterceptionDepthTests {
     private let server: TestServer
 

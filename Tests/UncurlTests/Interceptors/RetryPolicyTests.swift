@@ -7,7 +7,7 @@ import Testing
 
 @testable import Uncurl
 
-@Suite("Retries", .timeLimit(.minutes(1)))
+@Suite("Retries", .timeLimit(.minutes(5)))
 struct RetryPolicyTests {
     private func server(_ answers: [String]) throws -> RawServer {
         try RawServer.start(answers.map { RawScript([.receive(.headEnd), .send(Array($0.utf8)), .finish]) })

@@ -7,7 +7,7 @@ import Testing
 import Uncurl
 
 /// With processes of their own, which are killed.
-@Suite("Background managers", .timeLimit(.minutes(2)))
+@Suite("Background managers", .timeLimit(.minutes(4)))
 struct BackgroundManagerTests {
     /// A folder of a test's own, gone with it.
     private final class Folder {
@@ -30,15 +30,19 @@ struct BackgroundManagerTests {
         "HTTP/1.1 \(status)\r\nETag: \"v1\"\r\n" + fields.map { $0 + "\r\n" }.joined() + "\r\n"
     }
 
-    private static func manager(in folder: String) -> HTTPSessionManager {
+    private static func manager(
+        in folder: String,
+        hooks: TaskHooks = TaskHooks(),
+        sessionHooks: SessionHooks = SessionHooks()
+    ) -> HTTPSessionManager {
         setenv("XDG_STATE_HOME", folder, 1)
         // A child that hangs ends, and its test with it.
-        alarm(60)
+        alarm(180)
         let configuration = URLSessionConfiguration.background(withIdentifier: "test")
         configuration.connectionProxyDictionary = [:]
         configuration.urlCache = nil
         configuration.httpCookieStorage = nil
-        return HTTPSessionManager(configuration: configuration)
+        return HTTPSessionManager(configuration: configuration, hooks: hooks, sessionHooks: sessionHooks)
     }
 
     /// Never returns: the parent ends the process.
@@ -103,7 +107,9 @@ struct BackgroundManagerTests {
         await #expect(processExitsWith: .signal(SIGKILL)) {
             [folder = folder.path as String, address = address as String] in
             let manager = BackgroundManagerTests.manager(in: folder)
-            manager.hooks.didWriteData = { _, _, _, total, _ in if total > 1_000_000 { BackgroundManagerTests.die() } }
+            manager.hooks.didWriteData = { _, _, bytes in
+                if bytes.total > 1_000_000 { BackgroundManagerTests.die() }
+            }
             guard let url = URL(string: address) else { return }
             manager.session.downloadTask(with: url).resume()
             await BackgroundManagerTests.waitForEnd()
@@ -116,6 +122,181 @@ struct BackgroundManagerTests {
         }
         let alphabet = Data(String(repeating: "abcdefghijklmnopqrstuvwxyz", count: 40_000_000 / 26 + 1).utf8)
         #expect(FileManager.default.contents(atPath: place) == alphabet.prefix(40_000_000))
+    }
+
+    @Test("a manager's own download has its handler, its serializer and its place, and leaves nothing in the journal")
+    func handled() async throws {
+        let folder = try Folder()
+        let server = try RawServer.start([
+            [.receive(.headEnd), .send(Self.head("200 OK", "Content-Length: 20000") + Self.content)],
+            [.receive(.headEnd), .send(Self.head("200 OK", "Content-Length: 20000") + Self.content)],
+        ])
+        let place = folder.path + "/taken"
+        await #expect(processExitsWith: .success) {
+            [folder = folder.path as String, address = server.url("/file") as String, place = place as String] in
+            var sessionHooks = SessionHooks()
+            let (ends, told) = AsyncStream.makeStream(of: Void.self)
+            sessionHooks.didFinishBackgroundEvents = { _ in told.yield() }
+            let manager = BackgroundManagerTests.manager(in: folder, sessionHooks: sessionHooks)
+            guard let url = URL(string: address) else { return }
+            let handled: Response<Data> = await withCheckedContinuation { continuation in
+                let destination = DownloadDestination.file(URL(fileURLWithPath: place))
+                manager.downloadTask(with: URLRequest(url: url), to: destination, serializer: .data) {
+                    continuation.resume(returning: $0)
+                }.resume()
+            }
+            guard handled.value?.count == 20_000, handled.fileURL?.path == place else { exit(3) }
+            // Awaited, and without a place: the file is the caller's.
+            let awaited = await manager.download(HTTPRequest(URLRequest(url: url)))
+            guard let file = awaited.value, (try? Data(contentsOf: file))?.count == 20_000 else { exit(4) }
+            try? FileManager.default.removeItem(at: file)
+            for await _ in ends { exit(EXIT_SUCCESS) }
+        }
+        #expect(FileManager.default.contents(atPath: place) == Data(Self.content.utf8))
+        #expect(folder.names.count { $0.hasSuffix(".part") } == 0)
+    }
+
+    @Test(
+        "a download that kill -9 met in its handler is told again: to the next process's hooks, and by the notification",
+        .rows("U3", "U18")
+    )
+    func unsettled() async throws {
+        let folder = try Folder()
+        let server = try RawServer.start([
+            [.receive(.headEnd), .send(Self.head("200 OK", "Content-Length: 20000") + Self.content)]
+        ])
+        let place = folder.path + "/taken"
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            [folder = folder.path as String, address = server.url("/file") as String] in
+            let manager = BackgroundManagerTests.manager(in: folder)
+            guard let url = URL(string: address) else { return }
+            let destination = DownloadDestination { _, _ in
+                BackgroundManagerTests.die()
+                return nil
+            }
+            manager.downloadTask(with: URLRequest(url: url), to: destination, serializer: .data) { _ in }.resume()
+            await BackgroundManagerTests.waitForEnd()
+        }
+        await #expect(processExitsWith: .success) { [folder = folder.path as String, place = place as String] in
+            _ = NotificationCenter.default.addObserver(
+                forName: URLSessionManager.taskDidComplete,
+                object: nil,
+                queue: nil
+            ) { note in
+                let file = note.userInfo?[URLSessionManager.assetPathKey] as? URL
+                exit(note.object is URLSessionDownloadTask && file?.path == place ? EXIT_SUCCESS : EXIT_FAILURE)
+            }
+            var hooks = TaskHooks()
+            hooks.didFinishDownloading = { _, _, _ in URL(fileURLWithPath: place) }
+            let manager = BackgroundManagerTests.manager(in: folder, hooks: hooks)
+            await BackgroundManagerTests.waitForEnd()
+            withExtendedLifetime(manager) {}
+        }
+        #expect(FileManager.default.contents(atPath: place) == Data(Self.content.utf8))
+        #expect(server.connections.count == 1)
+    }
+
+    /// Downloads to a place, or goes on with what a process before this one has left, and dies: after so many octets,
+    /// after so long, or at the end. With neither it exits when the file is there.
+    private static func load(
+        _ address: String,
+        _ place: String,
+        in folder: String,
+        octets: Int?,
+        after time: Int?
+    ) async {
+        var hooks = TaskHooks()
+        hooks.didFinishDownloading = { _, _, _ in URL(fileURLWithPath: place) }
+        hooks.didWriteData = { _, _, bytes in if let octets, bytes.total >= octets { die() } }
+        let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "death"))
+        timer.setEventHandler { die() }
+        if let time { timer.schedule(deadline: .now() + .milliseconds(time)) }
+        timer.activate()
+        let manager = manager(in: folder, hooks: hooks)
+        // In this order: a task that ends meanwhile has put the file at its place by then.
+        let isBegun = !manager.tasks.isEmpty || FileManager.default.fileExists(atPath: place)
+        // A process that was killed before it resumed its task has left one that is suspended.
+        for task in manager.tasks { task.resume() }
+        if !isBegun, let url = URL(string: address) {
+            manager.downloadTask(with: URLRequest(url: url), serializer: .data) { _ in }.resume()
+        }
+        // What the process itself has ended is no background event, of which the session would tell.
+        let watch = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "end"))
+        watch.setEventHandler {
+            guard manager.tasks.isEmpty, FileManager.default.fileExists(atPath: place) else { return }
+            if octets != nil || time != nil { die() }
+            exit(EXIT_SUCCESS)
+        }
+        watch.schedule(deadline: .now(), repeating: .milliseconds(20))
+        watch.activate()
+        await waitForEnd()
+    }
+
+    @Test("kill -9 at any moment and at any octet, through a manager: the file is whole in the end", .rows("U3"))
+    func killed() async throws {
+        let folder = try Folder()
+        let server = try TestServer.start()
+        var random = SplitMix(seed: 0x6d61_6e61)
+        for round in 0..<4 {
+            let size = 12_000_000 + round
+            let address = server.url("/range/\(size)")
+            let place = folder.path + "/file-\(round)"
+            let (octets, time) = (Int(random.next() % UInt64(size)), Int(random.next() % 60))
+            await #expect(processExitsWith: .signal(SIGKILL)) {
+                [
+                    address = address as String, place = place as String, folder = folder.path as String,
+                    time = time as Int
+                ] in
+                await BackgroundManagerTests.load(address, place, in: folder, octets: nil, after: time)
+            }
+            await #expect(processExitsWith: .signal(SIGKILL)) {
+                [
+                    address = address as String, place = place as String, folder = folder.path as String,
+                    octets = octets as Int
+                ] in
+                await BackgroundManagerTests.load(address, place, in: folder, octets: octets, after: nil)
+            }
+            await #expect(processExitsWith: .success) {
+                [address = address as String, place = place as String, folder = folder.path as String] in
+                await BackgroundManagerTests.load(address, place, in: folder, octets: nil, after: nil)
+            }
+            let alphabet = Data(String(repeating: "abcdefghijklmnopqrstuvwxyz", count: size / 26 + 1).utf8)
+            #expect(FileManager.default.contents(atPath: place) == alphabet.prefix(size))
+        }
+    }
+
+    @Test("the answer of a manager's own upload that no handler has had reaches the next process's hooks", .rows("U32"))
+    func answered() async throws {
+        let folder = try Folder()
+        let server = try RawServer.start([
+            [.receive(.headEnd), .send(Self.head("201 Created", "Content-Length: 20000") + Self.content)]
+        ])
+        let source = folder.path + "/source"
+        try Data("x".utf8).write(to: URL(fileURLWithPath: source))
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            [folder = folder.path as String, address = server.url("/file") as String, source = source as String] in
+            let manager = BackgroundManagerTests.manager(in: folder)
+            guard let url = URL(string: address) else { return }
+            var request = URLRequest(url: url)
+            request.httpMethod = "POST"
+            manager.uploadTask(with: request, from: .file(URL(fileURLWithPath: source)), serializer: .data) { _ in
+                BackgroundManagerTests.die()
+            }.resume()
+            await BackgroundManagerTests.waitForEnd()
+        }
+        await #expect(processExitsWith: .success) { [folder = folder.path as String] in
+            let content = Log<Data>()
+            var hooks = TaskHooks()
+            hooks.didReceiveData = { _, _, data in content.add(data) }
+            hooks.didComplete = { _, task, error in
+                let status = (task.response as? HTTPURLResponse)?.statusCode
+                let count = content.entries.reduce(0) { $0 + $1.count }
+                exit(error == nil && status == 201 && count == 20_000 ? EXIT_SUCCESS : EXIT_FAILURE)
+            }
+            let manager = BackgroundManagerTests.manager(in: folder, hooks: hooks)
+            await BackgroundManagerTests.waitForEnd()
+            withExtendedLifetime(manager) {}
+        }
     }
 
     @Test("a download that cannot go to its place is kept, and goes there when it can")

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Uncurl
 
-@Suite("HTTP session manager", .timeLimit(.minutes(1)))
+@Suite("HTTP session manager", .timeLimit(.minutes(5)))
 struct HTTPSessionManagerTests {
     private let server: TestServer
 
@@ -32,6 +32,9 @@ struct HTTPSessionManagerTests {
             ("./foo", "http://example.com/v1/foo"), ("", "http://example.com/v1/"),
             ("?q=1", "http://example.com/v1/?q=1"), ("//other.com/foo", "http://other.com/foo"),
             ("http://example2.com/", "http://example2.com/"), ("a.b/c%20d", "http://example.com/v1/a.b/c%20d"),
+            ("users/Zoë", "http://example.com/v1/users/Zo%C3%AB"), ("a b?c=d e", "http://example.com/v1/a%20b?c=d%20e"),
+            ("日本", "http://example.com/v1/%E6%97%A5%E6%9C%AC"), ("a%20b c%zz", "http://example.com/v1/a%20b%20c%25zz"),
+            ("a?b[]=1", "http://example.com/v1/a?b%5B%5D=1"), ("http://[::1]/ä", "http://[::1]/%C3%A4"),
         ]
     )
     func resolution(reference: String, whole: String) throws {
@@ -41,7 +44,7 @@ struct HTTPSessionManagerTests {
     @Test(
         "a string that is no URL is an error before anything is sent",
         .rows("H2"),
-        arguments: ["a b", "日本", "http://", "%zz"]
+        arguments: ["http://", "http://[x", "https:///path"]
     )
     func unparsable(reference: String) async {
         let response = await server.manager().response(to: HTTPRequest(reference), serializer: .data)

@@ -4,7 +4,7 @@ import TestServer
 import Testing
 import Uncurl
 
-@Suite("A manager's decoder", .timeLimit(.minutes(1)))
+@Suite("A manager's decoder", .timeLimit(.minutes(5)))
 struct ManagerDecoderTests {
     private struct User: Decodable, Sendable { var firstName: String }
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Uncurl
 
-@Suite("Notifications", .timeLimit(.minutes(1)))
+@Suite("Notifications", .timeLimit(.minutes(5)))
 struct ManagerNotificationsTests {
     private let server: TestServer
     private let center = NotificationCenter()

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Uncurl
 
-@Suite("Rules of every manager", .timeLimit(.minutes(1)))
+@Suite("Rules of every manager", .timeLimit(.minutes(5)))
 struct ManagerRulesTests {
     private let server: TestServer
 

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Uncurl
 
-@Suite("Trust through a manager", .timeLimit(.minutes(1)))
+@Suite("Trust through a manager", .timeLimit(.minutes(5)))
 struct ManagerTrustTests {
     private let made: TestCertificates.Identity
     private let server: TestServer

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Uncurl
 
-@Suite("Hooks", .timeLimit(.minutes(1)))
+@Suite("Hooks", .timeLimit(.minutes(5)))
 struct TaskHooksTests {
     private let server: TestServer
 
@@ -125,7 +125,7 @@ struct TaskHooksTests {
     func uploadTotal() async {
         let manager = server.manager()
         let log = Log<Int64>()
-        manager.hooks.didSendBodyData = { _, _, _, _, expected in log.add(expected) }
+        manager.hooks.didSendBodyData = { _, _, bytes in log.add(bytes.expected ?? -1) }
         let request = HTTPRequest(.post, "upload", body: .stream(length: 5) { InputStream(data: Data("hello".utf8)) })
         #expect(await manager.response(to: request, serializer: .data).statusCode == 200)
         #expect(log.entries.last == 5)

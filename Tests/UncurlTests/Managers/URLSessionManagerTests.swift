@@ -7,7 +7,7 @@ import Testing
 import Uncurl
 import UncurlTestKit
 
-@Suite("Session manager", .timeLimit(.minutes(1)))
+@Suite("Session manager", .timeLimit(.minutes(5)))
 struct URLSessionManagerTests {
     private let server: TestServer
 

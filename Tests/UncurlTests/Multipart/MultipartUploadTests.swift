@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Uncurl
 
-@Suite("Uploading multipart forms", .timeLimit(.minutes(5)))
+@Suite("Uploading multipart forms", .ownThread, .timeLimit(.minutes(5)))
 struct MultipartUploadTests {
     private let session = URLSession(configuration: .isolated)
     private let file = TemporaryFile(noise(1_500_000))

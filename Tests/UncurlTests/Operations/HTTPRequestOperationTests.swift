@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Uncurl
 
-@Suite("Operations", .timeLimit(.minutes(1)))
+@Suite("Operations", .timeLimit(.minutes(5)))
 struct HTTPRequestOperationTests {
     private let server: TestServer
 

@@ -253,7 +253,10 @@ struct ReachabilityManagerTests {
         withExtendedLifetime(observations) {}
     }
 
-    @Test("a sequence begins with what is known and goes on with what changes; B11: waiting ends when there is a way")
+    @Test(
+        "a sequence begins with what is known and goes on with what changes; waiting ends when there is a way",
+        .rows("B11")
+    )
     func sequence() async throws {
         let manager = manager()
         try manager.start()

@@ -5,8 +5,21 @@ import TestSupport
 import Testing
 import Uncurl
 
-@Suite("curl commands", .timeLimit(.minutes(1)))
+@Suite("curl commands", .timeLimit(.minutes(5)))
 struct CURLCommandTests {
+    @Test("content that the command has not is named: a file by its path, a stream or a form by a mark", .rows("B21"))
+    func content() throws {
+        let manager = HTTPSessionManager(baseURL: URL(string: "http://example.com/"), configuration: .isolated)
+        let file = HTTPRequest(.put, "a", body: .file(URL(fileURLWithPath: "/tmp/a b.txt")))
+        let put = try manager.cURL(for: file).description
+        #expect(put.contains("--request PUT") && put.contains("--data-binary '@/tmp/a b.txt'"), "\(put)")
+        var form = try MultipartForm()
+        try form.append(fields: [("a", Data("1".utf8))])
+        let post = try manager.cURL(for: HTTPRequest(.post, "a", body: .multipart(form))).description
+        #expect(post.contains(" # without the content"), "\(post)")
+        #expect(try !manager.cURL(for: HTTPRequest(.post, "a", body: .form(["a": "1"]))).description.contains("#"))
+    }
+
     private func request(_ url: String) -> URLRequest { URLRequest(url: URL(string: url)!) }
 
     @Test("quotes, dollars and line ends of a body come through the shell as they are", .rows("B21", "D12"))

@@ -4,7 +4,7 @@ import TestServer
 import Testing
 import Uncurl
 
-@Suite("The most that a manager keeps of a response", .timeLimit(.minutes(1)))
+@Suite("The most that a manager keeps of a response", .timeLimit(.minutes(5)))
 struct MaximumDataLengthTests {
     private func code(_ error: UncurlError?) -> URLError.Code? {
         if case .transport(let error)? = error { error.code } else { nil }

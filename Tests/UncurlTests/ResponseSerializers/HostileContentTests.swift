@@ -34,7 +34,7 @@ struct HostileContentTests {
 
     @Test(
         "property lists that are nested as deep as they like, on a thread with a usual stack",
-        .timeLimit(.minutes(1))
+        .timeLimit(.minutes(5))
     )
     func deepPropertyLists() async {
         let kinds = [

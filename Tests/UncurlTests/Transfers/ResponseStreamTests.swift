@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Uncurl
 
-@Suite("Response streams", .timeLimit(.minutes(1)))
+@Suite("Response streams", .timeLimit(.minutes(5)))
 struct ResponseStreamTests {
     private let server: TestServer
 

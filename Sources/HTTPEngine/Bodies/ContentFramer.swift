@@ -1,0 +1,48 @@
+internal import HTTP1
+
+/// Frames a request's content: as it is where its length is known, in chunks where it is not (RFC 9112 §7.1).
+struct ContentFramer {
+    let isChunked: Bool
+    /// The line end of a chunk whose content has left by itself: it goes out with what follows.
+    private var owed: [UInt8] = []
+
+    /// - Parameter length: nil for chunks.
+    init(length: UInt64?) { isChunked = length == nil }
+
+    /// What goes before and behind content that is sent along. Never for none: an empty chunk would end the body.
+    mutating func frame(_ content: [UInt8]) -> (before: [UInt8], content: [UInt8], after: [UInt8]) {
+        guard isChunked else { return ([], content, []) }
+        let before = begin(content.count)
+        endChunk()
+        return (before, content, owed.take())
+    }
+
+    /// The beginning of a chunk of `count` octets that are sent by themselves.
+    mutating func begin(_ count: Int) -> [UInt8] {
+        var line = owed.take()
+        MessageSerializer.appendChunkHeader(count: count, to: &line)
+        return line
+    }
+
+    /// All octets of the chunk have left.
+    mutating func endChunk() { MessageSerializer.appendChunkEnd(to: &owed) }
+
+    /// What ends the content.
+    mutating func end(trailers: HTTPFields = HTTPFields()) throws(EngineError) -> [UInt8] {
+        guard isChunked else { return [] }
+        var bytes = owed.take()
+        do throws(HTTP1Error) {
+            try MessageSerializer.appendLastChunk(trailers: trailers, to: &bytes)
+        } catch {
+            throw .invalidRequest(.syntax(error))
+        }
+        return bytes
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func take() -> [UInt8] {
+        defer { self = [] }
+        return self
+    }
+}

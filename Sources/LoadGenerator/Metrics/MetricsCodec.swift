@@ -1,0 +1,191 @@
+internal import TLS
+package import TextCoding
+
+/// What was counted, as JSON and back, counter for counter: how a process tells another.
+package enum MetricsCodec {
+    private typealias Counts = [(String, any WritableKeyPath<Metrics, UInt64> & Sendable)]
+    private typealias Times = [(String, any WritableKeyPath<Metrics, LatencyHistogram> & Sendable)]
+
+    private static let counts: Counts = [
+        ("sent", \.sent), ("completed", \.completed), ("failed", \.failed), ("in_flight", \.inFlight),
+        ("sent_again", \.sentAgain), ("wire_in", \.wireBytesIn), ("body_in", \.bodyBytesIn),
+        ("wire_out", \.wireBytesOut), ("body_out", \.bodyBytesOut), ("opened", \.connectionsOpened),
+        ("refused", \.connectionsFailed), ("unfinished", \.connectionsUnfinished), ("stray", \.connectionsStray),
+        ("redirects", \.redirects), ("follow_ups", \.followUps), ("drained", \.drained),
+        ("drained_successes", \.drainedSuccesses),
+    ]
+
+    private static let times: Times = [
+        ("success", \.success), ("http_error", \.httpError), ("failure", \.failure), ("connect", \.connect),
+        ("tls", \.tls), ("first_byte", \.firstByte), ("rates", \.rates),
+    ]
+
+    private static let scheduleCounts: [(String, any WritableKeyPath<ScheduleMetrics, UInt64> & Sendable)] = [
+        ("due", \.due), ("unsent", \.unsent), ("refused", \.refused), ("delayed", \.delayed),
+    ]
+
+    private static let scheduleTimes: [(String, any WritableKeyPath<ScheduleMetrics, LatencyHistogram> & Sendable)] = [
+        ("corrected", \.corrected), ("unlagged", \.unlagged), ("lag", \.lag), ("wait", \.wait),
+    ]
+
+    private static let streamCounts: [(String, any WritableKeyPath<StreamMetrics, UInt64> & Sendable)] = [
+        ("events", \.events), ("stalls", \.stalls), ("silent", \.silent),
+    ]
+
+    private static let streamTimes: [(String, any WritableKeyPath<StreamMetrics, LatencyHistogram> & Sendable)] = [
+        ("first", \.first), ("corrected", \.correctedFirst), ("gaps", \.gaps),
+    ]
+
+    // MARK: Writing
+
+    /// What is nothing is left out.
+    package static func encode(_ metrics: Metrics) -> JSONTree {
+        var members = encode(metrics, counts, times)
+        let statuses = metrics.statuses.indices.filter { metrics.statuses[$0] > 0 }
+        members.append(("statuses", .object(statuses.map { ("\($0)", .integer(metrics.statuses[$0])) })))
+        if metrics.handshakes.count > 0 { members.append(("handshakes", encode(metrics.handshakes))) }
+        members.append(("failures", .array(metrics.failures.sorted.map(encode))))
+        members.append(("names", .array(metrics.names.map(encode))))
+        if let stream = metrics.stream {
+            members.append(("stream", .object(encode(stream, streamCounts, streamTimes))))
+        }
+        if let schedule = metrics.schedule {
+            members.append(("schedule", .object(encode(schedule, scheduleCounts, scheduleTimes))))
+        }
+        return .object(members)
+    }
+
+    private static func encode<Root>(
+        _ value: Root,
+        _ counts: [(String, any WritableKeyPath<Root, UInt64> & Sendable)],
+        _ times: [(String, any WritableKeyPath<Root, LatencyHistogram> & Sendable)]
+    ) -> [(String, JSONTree)] {
+        counts.filter { value[keyPath: $0.1] > 0 }.map { ($0.0, .integer(value[keyPath: $0.1])) }
+            + times.filter { !value[keyPath: $0.1].isEmpty }.map { ($0.0, encode(value[keyPath: $0.1])) }
+    }
+
+    private static func encode(_ histogram: LatencyHistogram) -> JSONTree {
+        guard let summary = histogram.summary(percentiles: []) else { return .null }
+        return .object([
+            ("min", .integer(summary.minimum)), ("max", .integer(summary.maximum)), ("sum", .integer(histogram.sum)),
+            ("over", .integer(summary.clamped)), ("hdr", .string(HistogramCodec.text(histogram))),
+        ])
+    }
+
+    private static func encode(_ log: HandshakeLog) -> JSONTree {
+        let agreements = log.sorted.map { agreement, count in
+            JSONTree.array([
+                .integer(UInt64(agreement.version.rawValue)), .string(agreement.cipherSuite), .integer(count),
+            ])
+        }
+        return .object([
+            ("full", .integer(log.full)), ("resumed", .integer(log.resumed)), ("agreements", .array(agreements)),
+        ])
+    }
+
+    private static func encode(_ failure: Failure, _ record: FailureLog.Record) -> JSONTree {
+        .object([
+            ("phase", .string(failure.phase.rawValue)), ("class", .string(failure.kind.rawValue)),
+            ("errno", .integer(UInt64(failure.errno.magnitude))), ("detail", .string(failure.detail)),
+            ("count", .integer(record.count)), ("first", .integer(record.first)), ("last", .integer(record.last)),
+            ("example", .string(record.example)),
+        ])
+    }
+
+    private static func encode(_ metrics: NamedMetrics) -> JSONTree {
+        .object([
+            ("completed", .integer(metrics.completed)), ("succeeded", .integer(metrics.succeeded)),
+            ("failed", .integer(metrics.failed)), ("latency", encode(metrics.latency)),
+        ])
+    }
+
+    // MARK: Reading
+
+    /// nil: these are no counts.
+    package static func decode(_ tree: JSONTree) -> Metrics? {
+        var metrics = Metrics()
+        guard case .object = tree, decode(tree, &metrics, counts, times) else { return nil }
+        for (code, count) in tree["statuses"]?.members ?? [] {
+            guard let code = Int(code), metrics.statuses.indices.contains(code), let count = count.integer else {
+                return nil
+            }
+            metrics.statuses[code] = count
+        }
+        if let log = tree["handshakes"] { metrics.handshakes = handshakes(log) }
+        for row in tree["failures"]?.items ?? [] {
+            guard let (failure, record) = failure(row) else { return nil }
+            metrics.failures.add(failure, count: record.count, at: record.first, example: record.example)
+            metrics.failures.add(failure, count: 0, at: record.last, example: record.example)
+        }
+        for row in tree["names"]?.items ?? [] {
+            var named = NamedMetrics()
+            (named.completed, named.succeeded) = (row["completed"]?.integer ?? 0, row["succeeded"]?.integer ?? 0)
+            named.failed = row["failed"]?.integer ?? 0
+            guard let latency = histogram(row["latency"]) else { return nil }
+            named.latency = latency
+            metrics.names.append(named)
+        }
+        if let tree = tree["stream"] {
+            var stream = StreamMetrics()
+            guard decode(tree, &stream, streamCounts, streamTimes) else { return nil }
+            metrics.stream = stream
+        }
+        if let tree = tree["schedule"] {
+            var schedule = ScheduleMetrics()
+            guard decode(tree, &schedule, scheduleCounts, scheduleTimes) else { return nil }
+            metrics.schedule = schedule
+        }
+        return metrics
+    }
+
+    private static func decode<Root>(
+        _ tree: JSONTree,
+        _ value: inout Root,
+        _ counts: [(String, any WritableKeyPath<Root, UInt64> & Sendable)],
+        _ times: [(String, any WritableKeyPath<Root, LatencyHistogram> & Sendable)]
+    ) -> Bool {
+        for (name, path) in counts { value[keyPath: path] = tree[name]?.integer ?? 0 }
+        for (name, path) in times {
+            guard let found = histogram(tree[name]) else { return false }
+            value[keyPath: path] = found
+        }
+        return true
+    }
+
+    /// An empty one for nothing; nil for what is none.
+    private static func histogram(_ tree: JSONTree?) -> LatencyHistogram? {
+        guard let tree, tree != .null else { return LatencyHistogram() }
+        guard let text = tree["hdr"]?.string, let counters = try? HistogramCodec.decode(text: text),
+            let minimum = tree["min"]?.integer, let maximum = tree["max"]?.integer, let sum = tree["sum"]?.integer
+        else { return nil }
+        let clamped = tree["over"]?.integer ?? 0
+        return LatencyHistogram(counters, minimum: minimum, maximum: maximum, sum: sum, clamped: clamped)
+    }
+
+    private static func handshakes(_ tree: JSONTree) -> HandshakeLog {
+        var agreements: [HandshakeLog.Agreement: UInt64] = [:]
+        for row in tree["agreements"]?.items ?? [] where row.items.count == 3 {
+            guard let version = row.items[0].integer.flatMap({ TLSVersion(rawValue: UInt16(clamping: $0)) }),
+                let suite = row.items[1].string, let count = row.items[2].integer
+            else { continue }
+            agreements[HandshakeLog.Agreement(version: version, cipherSuite: suite)] = count
+        }
+        return HandshakeLog(
+            full: tree["full"]?.integer ?? 0,
+            resumed: tree["resumed"]?.integer ?? 0,
+            agreements: agreements
+        )
+    }
+
+    private static func failure(_ row: JSONTree) -> (Failure, FailureLog.Record)? {
+        guard let phase = row["phase"]?.string.flatMap({ Phase(rawValue: $0) }),
+            let kind = row["class"]?.string.flatMap({ FailureClass(rawValue: $0) }),
+            let count = row["count"]?.integer, let first = row["first"]?.integer, let last = row["last"]?.integer
+        else { return nil }
+        let errno = CInt(clamping: row["errno"]?.integer ?? 0)
+        return (
+            Failure(phase, kind, errno: errno, detail: row["detail"]?.string ?? ""),
+            FailureLog.Record(count: count, first: first, last: last, example: row["example"]?.string ?? "")
+        )
+    }
+}

@@ -1,0 +1,242 @@
+/// A regular expression over bytes, and the first place where it matches. All ways to match go forward together
+/// (Thompson, Pike), so that a match takes time in proportion to text and pattern: no answer of a server makes it hang.
+///
+/// It has literals, `.`, `[a-z]`, `[^"]`, `\d \w \s \D \W \S`, `( )`, `(?: )`, `|`, `* + ?` and `{2,5}` (each also
+/// lazy, with `?` behind), `^` and `$` for the ends of the text. Of several matches the leftmost counts, and of these
+/// what a backtracking matcher would find first.
+package struct BytePattern: Sendable {
+    private enum Instruction: Sendable {
+        case byte(ByteSet)
+        /// Goes on at both places; the first is preferred.
+        case fork(Int, Int)
+        case jump(Int)
+        /// Notes the position as a group's begin or end.
+        case save(Int)
+        case begin
+        case end
+        case match
+    }
+
+    private var program: [Instruction] = []
+    /// What a match begins with; nil: perhaps with nothing.
+    private var first: ByteSet?
+    /// How many groups are captured.
+    package private(set) var groups = 0
+    package let text: String
+
+    /// A pattern with a longer program is refused: repetition counts multiply.
+    package static let limit = 5_000
+
+    package init(_ text: String) throws(Problem) {
+        self.text = text
+        var parser = PatternParser(text)
+        let tree = try parser.parse()
+        groups = parser.groups
+        try append(.capture(0, tree))
+        program.append(.match)
+        first = firstBytes()
+    }
+
+    private func firstBytes() -> ByteSet? {
+        var set = ByteSet()
+        var seen = Set<Int>()
+        var stack = [0]
+        while let place = stack.popLast() {
+            guard seen.insert(place).inserted else { continue }
+            switch program[place] {
+            case .byte(let bytes): set.formUnion(bytes)
+            case .fork(let first, let second): stack += [first, second]
+            case .jump(let place): stack.append(place)
+            case .save, .begin: stack.append(place + 1)
+            case .end, .match: return nil
+            }
+        }
+        return set
+    }
+
+    /// Why a text is no pattern.
+    package struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
+        package let description: String
+    }
+
+    private mutating func append(_ node: PatternNode) throws(Problem) {
+        guard program.count < Self.limit else { throw Problem(description: "its counts multiply to too much") }
+        switch node {
+        case .bytes(let set): program.append(.byte(set))
+        case .sequence(let nodes): for node in nodes { try append(node) }
+        case .begin: program.append(.begin)
+        case .end: program.append(.end)
+        case .capture(let number, let inner):
+            program.append(.save(2 * number))
+            try append(inner)
+            program.append(.save(2 * number + 1))
+        case .choice(let left, let right):
+            let fork = reserve()
+            try append(left)
+            let jump = reserve()
+            program[fork] = .fork(fork + 1, program.count)
+            try append(right)
+            program[jump] = .jump(program.count)
+        case .repeated(let inner, let least, let most, let isLazy):
+            for _ in 0..<least { try append(inner) }
+            guard let most else {
+                let fork = reserve()
+                try append(inner)
+                program.append(.jump(fork))
+                program[fork] = prefer(fork + 1, program.count, isLazy)
+                return
+            }
+            var forks: [Int] = []
+            for _ in least..<most {
+                forks.append(reserve())
+                try append(inner)
+            }
+            for fork in forks { program[fork] = prefer(fork + 1, program.count, isLazy) }
+        }
+    }
+
+    private mutating func reserve() -> Int {
+        program.append(.match)
+        return program.count - 1
+    }
+
+    private func prefer(_ inner: Int, _ after: Int, _ isLazy: Bool) -> Instruction {
+        isLazy ? .fork(after, inner) : .fork(inner, after)
+    }
+
+    // MARK: Matching
+
+    /// A way to match that is under way.
+    private struct Thread {
+        var place: Int
+        var marks: [Int]
+    }
+
+    /// Threads in the order of preference, each place once.
+    private struct Threads {
+        var list: [Thread] = []
+        var seen: [Int]
+    }
+
+    /// The first group of the first match, or all of it where the pattern has no group; nil without a match.
+    package func first(in bytes: [UInt8]) -> ArraySlice<UInt8>? {
+        guard let marks = match(bytes) else { return nil }
+        let group = groups == 0 ? 0 : 1
+        guard marks[2 * group] >= 0, marks[2 * group + 1] >= marks[2 * group] else { return bytes[..<0] }
+        return bytes[marks[2 * group]..<marks[2 * group + 1]]
+    }
+
+    private func match(_ bytes: [UInt8]) -> [Int]? {
+        var found: [Int]?
+        var now = Threads(seen: [Int](repeating: -1, count: program.count))
+        var next = now
+        for position in 0...bytes.count {
+            if found == nil, mayBegin(at: position, in: bytes) {
+                let fresh = Thread(place: 0, marks: [Int](repeating: -1, count: 2 * (groups + 1)))
+                add(fresh, at: position, of: bytes.count, to: &now)
+            } else if found != nil, now.list.isEmpty {
+                break
+            }
+            next.list.removeAll(keepingCapacity: true)
+            step: for thread in now.list {
+                switch program[thread.place] {
+                case .byte(let set):
+                    guard position < bytes.count, set.contains(bytes[position]) else { continue }
+                    add(
+                        Thread(place: thread.place + 1, marks: thread.marks),
+                        at: position + 1,
+                        of: bytes.count,
+                        to: &next
+                    )
+                case .match:
+                    // What is less preferred is of no use any more.
+                    found = thread.marks
+                    break step
+                case .fork, .jump, .save, .begin, .end: continue
+                }
+            }
+            swap(&now, &next)
+        }
+        return found
+    }
+
+    private func mayBegin(at position: Int, in bytes: [UInt8]) -> Bool {
+        guard let first else { return true }
+        return position < bytes.count && first.contains(bytes[position])
+    }
+
+    /// Follows what takes no byte. A stack of its own: a pattern may be long.
+    private func add(_ thread: Thread, at position: Int, of end: Int, to threads: inout Threads) {
+        var stack = [thread]
+        while var thread = stack.popLast() {
+            guard threads.seen[thread.place] != position else { continue }
+            threads.seen[thread.place] = position
+            switch program[thread.place] {
+            case .byte, .match: threads.list.append(thread)
+            case .jump(let place): stack.append(Thread(place: place, marks: thread.marks))
+            case .fork(let first, let second):
+                stack.append(Thread(place: second, marks: thread.marks))
+                stack.append(Thread(place: first, marks: thread.marks))
+            case .save(let mark):
+                thread.marks[mark] = position
+                stack.append(Thread(place: thread.place + 1, marks: thread.marks))
+            case .begin where position == 0, .end where position == end:
+                stack.append(Thread(place: thread.place + 1, marks: thread.marks))
+            case .begin, .end: continue
+            }
+        }
+    }
+}
+
+/// A set of bytes.
+struct ByteSet: Hashable, Sendable {
+    private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+
+    static let all: ByteSet = {
+        var set = ByteSet()
+        for byte in UInt8.min...UInt8.max { set.insert(byte) }
+        return set
+    }()
+
+    init(_ bytes: some Sequence<UInt8> = []) { for byte in bytes { insert(byte) } }
+
+    func contains(_ byte: UInt8) -> Bool { word(byte >> 6) & (1 << UInt64(byte & 63)) != 0 }
+
+    private func word(_ index: UInt8) -> UInt64 {
+        switch index {
+        case 0: words.0
+        case 1: words.1
+        case 2: words.2
+        default: words.3
+        }
+    }
+
+    mutating func insert(_ byte: UInt8) {
+        let bit: UInt64 = 1 << UInt64(byte & 63)
+        switch byte >> 6 {
+        case 0: words.0 |= bit
+        case 1: words.1 |= bit
+        case 2: words.2 |= bit
+        default: words.3 |= bit
+        }
+    }
+
+    mutating func formUnion(_ other: ByteSet) {
+        words.0 |= other.words.0
+        words.1 |= other.words.1
+        words.2 |= other.words.2
+        words.3 |= other.words.3
+    }
+
+    var inverted: ByteSet {
+        var set = ByteSet()
+        set.words = (~words.0, ~words.1, ~words.2, ~words.3)
+        return set
+    }
+
+    static func == (left: ByteSet, right: ByteSet) -> Bool { left.words == right.words }
+
+    func hash(into hasher: inout Hasher) {
+        for index in 0..<4 { hasher.combine(word(UInt8(index))) }
+    }
+}

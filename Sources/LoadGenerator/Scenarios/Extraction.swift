@@ -1,0 +1,50 @@
+import HTTPSemantics
+import TextCoding
+
+/// Takes a value out of an answer, for the requests that follow.
+package struct Extraction: Sendable {
+    package enum Source: Sendable {
+        case json(JSONPointer)
+        case field(String)
+        case cookie(String)
+        /// Of the content: the pattern's first group, or all that matches.
+        case pattern(BytePattern)
+    }
+
+    package let name: String
+    /// The number of the variable that gets it.
+    let variable: Int
+    let source: Source
+    /// Where the answer has none; nil: its request has failed then.
+    let fallback: [UInt8]?
+
+    package init(_ name: String, variable: Int, _ source: Source, fallback: [UInt8]? = nil) {
+        (self.name, self.variable, self.source, self.fallback) = (name, variable, source, fallback)
+    }
+
+    /// - Parameter document: the content as JSON, where it is any.
+    func value(in response: LoadResponse, _ document: JSONTree?) -> [UInt8]? {
+        switch source {
+        case .json(let pointer):
+            switch document.flatMap({ pointer.value(in: $0) }) {
+            case .string(let text)?: Array(text.utf8)
+            case let other?: Array(other.line().utf8)
+            case nil: nil
+            }
+        case .field(let name): response.header(name).map { Array($0.utf8) }
+        case .cookie(let name):
+            response.headers.lazy.filter { $0.name.lowercased() == "set-cookie" }
+                .compactMap { SetCookieLine($0.value) }.first { $0.name == name }.map { Array($0.value.utf8) }
+        case .pattern(let pattern): pattern.first(in: response.body).map { Array($0) }
+        }
+    }
+
+    var readsContent: Bool {
+        switch source {
+        case .json, .pattern: true
+        case .field, .cookie: false
+        }
+    }
+
+    var readsJSON: Bool { if case .json = source { true } else { false } }
+}

@@ -1,0 +1,57 @@
+package import TextCoding
+
+/// A request of a scenario: what its answer must be, and what is taken out of it. A class, so that each of a thousand
+/// users has its step for the price of a reference.
+package final class ScenarioStep: Sendable {
+    /// A value that the content must have, as JSON.
+    package struct Expectation: Sendable {
+        let pointer: JSONPointer
+        let value: JSONTree
+
+        package init(_ pointer: JSONPointer, _ value: JSONTree) { (self.pointer, self.value) = (pointer, value) }
+    }
+
+    /// nil: those of the run.
+    let checks: ResponseChecks?
+    private let expectations: [Expectation]
+    private let extractions: [Extraction]
+    /// The visit goes on though the answer was not good.
+    let goesOn: Bool
+    let readsFields: Bool
+    let readsContent: Bool
+    private let readsJSON: Bool
+
+    package init(
+        checks: ResponseChecks? = nil,
+        expectations: [Expectation] = [],
+        extractions: [Extraction] = [],
+        goesOn: Bool = false
+    ) {
+        (self.checks, self.expectations, self.extractions) = (checks, expectations, extractions)
+        self.goesOn = goesOn
+        readsFields = extractions.contains { !$0.readsContent }
+        readsContent = !expectations.isEmpty || extractions.contains { $0.readsContent }
+        readsJSON = !expectations.isEmpty || extractions.contains { $0.readsJSON }
+    }
+
+    /// Anything of an answer is looked at.
+    var inspects: Bool { readsFields || readsContent || checks?.isEmpty == false }
+
+    /// Takes what the answer has for the requests that follow. Returns what was wrong with it, from a fixed set of
+    /// words.
+    func read(_ response: LoadResponse, into variables: inout [[UInt8]]) -> String? {
+        guard readsFields || readsContent else { return nil }
+        let document = readsJSON ? try? JSONReader.read(response.body) : nil
+        for expectation in expectations
+        where document.flatMap({ expectation.pointer.value(in: $0) }) != expectation.value {
+            return "json \(oneLine(expectation.pointer.description))"
+        }
+        for extraction in extractions {
+            guard let value = extraction.value(in: response, document) ?? extraction.fallback else {
+                return "extract \(oneLine(extraction.name))"
+            }
+            if variables.indices.contains(extraction.variable) { variables[extraction.variable] = value }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,48 @@
+package import TextCoding
+
+/// A place in a JSON document (RFC 6901): `/items/0/id`; the empty text is the whole.
+package struct JSONPointer: Hashable, Sendable, CustomStringConvertible {
+    package let description: String
+    private let tokens: [String]
+
+    /// nil: it does not begin with a slash, or has a `~` that is neither `~0` nor `~1`.
+    package init?(_ text: String) {
+        description = text
+        guard text.isEmpty || text.hasPrefix("/") else { return nil }
+        var tokens: [String] = []
+        for token in text.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
+            guard let token = Self.unescaped(token) else { return nil }
+            tokens.append(token)
+        }
+        self.tokens = tokens
+    }
+
+    private static func unescaped(_ token: Substring) -> String? {
+        var parts = token.split(separator: "~", omittingEmptySubsequences: false)[...]
+        var text = String(parts.popFirst() ?? "")
+        for part in parts {
+            switch part.first {
+            case "0"?: text += "~" + part.dropFirst()
+            case "1"?: text += "/" + part.dropFirst()
+            case nil, .some: return nil
+            }
+        }
+        return text
+    }
+
+    /// What stands there; nil for nothing.
+    package func value(in document: JSONTree) -> JSONTree? {
+        tokens.reduce(document as JSONTree?) { value, token in
+            switch value {
+            case .array(let elements)?:
+                // RFC 6901 §4: digits, without leading zeros.
+                guard let index = Int(token), String(index) == token, elements.indices.contains(index) else {
+                    return nil
+                }
+                return elements[index]
+            case .object?: return value?[token]
+            case .null?, .bool?, .integer?, .number?, .string?, nil: return nil
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+/// Looks at conditions while a run goes on, interval by interval: at those about stretches of it, and whether one is
+/// broken already. It holds some ten parts of a stretch, so that its memory does not grow with the run.
+package struct ThresholdWatch: Sendable {
+    /// Consecutive intervals in one.
+    private struct Part {
+        var metrics: Metrics
+        var length: UInt64
+    }
+
+    /// A window that slides over the run, and the conditions about it.
+    private struct Window {
+        let length: UInt64
+        let thresholds: [Threshold]
+        var parts: [Part] = []
+
+        /// What is nearer than a tenth of the window goes into one part.
+        mutating func add(_ interval: Interval) {
+            if let last = parts.last, last.length + interval.length <= length / 10 {
+                parts[parts.count - 1].metrics.merge(interval.metrics)
+                parts[parts.count - 1].length += interval.length
+            } else {
+                parts.append(Part(metrics: interval.metrics, length: interval.length))
+            }
+            while let first = parts.first, covered - first.length >= length { parts.removeFirst() }
+        }
+
+        var covered: UInt64 { parts.reduce(0) { $0 + $1.length } }
+
+        /// Of all that it covers; nil while that is too little.
+        func figures(_ work: LoadKind, _ names: [String]) -> ThresholdFigures? {
+            guard covered >= length else { return nil }
+            let sum = parts.reduce(into: Metrics()) { $0.merge($1.metrics) }
+            return ThresholdFigures(sum, of: work, measured: covered, names: names)
+        }
+    }
+
+    private var windows: [Window]
+    private let whole: [Threshold]
+    private let work: LoadKind
+    private let names: [String]
+    /// Of each condition about stretches the worst, and of a condition that broke what broke it.
+    package private(set) var values: [Threshold: Double] = [:]
+    /// The first condition that was broken, and when, in nanoseconds after the start of the measured part.
+    package private(set) var breach: (threshold: Threshold, time: UInt64)?
+
+    /// A figure of less than this time is chance.
+    static let shortest: UInt64 = 1_000_000_000
+
+    package init(_ thresholds: [Threshold], of work: LoadKind, names: [String]) {
+        (self.work, self.names) = (work, names)
+        whole = thresholds.filter { $0.window == nil }
+        let lengths = Set(thresholds.compactMap(\.window)).sorted()
+        windows = lengths.map { length in Window(length: length, thresholds: thresholds.filter { $0.window == length })
+        }
+    }
+
+    /// Whether it needs to see the intervals of a run that nothing ends early.
+    package var hasWindows: Bool { !windows.isEmpty }
+
+    /// The next interval, in order.
+    package mutating func add(_ interval: Interval) {
+        for index in windows.indices {
+            windows[index].add(interval)
+            guard let figures = windows[index].figures(work, names) else { continue }
+            for threshold in windows[index].thresholds { note(threshold, figures, interval.end) }
+        }
+    }
+
+    /// All that was counted in the first `measured` nanoseconds, for the conditions about the whole. Those that ask for
+    /// a number that may still be reached are left for the end.
+    package mutating func look(at total: Metrics, measured: UInt64) {
+        guard breach == nil, measured >= Self.shortest else { return }
+        let figures = ThresholdFigures(total, of: work, measured: measured, names: names)
+        for threshold in whole where !threshold.isReachedInTime && threshold.fails(figures) == true {
+            note(threshold, figures, measured)
+        }
+    }
+
+    /// Another run follows: no stretch has parts of both.
+    package mutating func renew() {
+        for index in windows.indices { windows[index].parts = [] }
+    }
+
+    private mutating func note(_ threshold: Threshold, _ figures: ThresholdFigures, _ time: UInt64) {
+        guard let value = figures.value(threshold.metric) else { return }
+        values[threshold] = values[threshold].map { threshold.worse($0, value) } ?? value
+        if breach == nil, threshold.comparison.holds(value, threshold.limit) { breach = (threshold, time) }
+    }
+}

@@ -1,0 +1,80 @@
+/// What is an event in the content of a stream.
+package enum StreamKind: String, Hashable, Sendable, CaseIterable {
+    /// A server-sent event (HTML §9.2.6): lines with data among them, and an empty one.
+    case sse
+    /// A line that is not empty.
+    case ndjson
+    /// Whatever comes at once.
+    case bytes
+}
+
+/// Answers that are streams.
+package struct StreamOptions: Hashable, Sendable {
+    package let kind: StreamKind
+    /// A gap longer than this is a stall, in nanoseconds.
+    package let stall: UInt64
+
+    package init(_ kind: StreamKind, stall: UInt64) { (self.kind, self.stall) = (kind, stall) }
+}
+
+/// Counts the events in a stream's content, which comes in pieces.
+///
+/// ```
+///   line: nothing yet ──byte──▶ something ──line's end──▶ nothing yet
+/// ```
+struct EventCounter: Sendable {
+    private let kind: StreamKind
+    /// Bytes of the line so far, as far as they can be `data`.
+    private var column = 0
+    private var isData = false
+    /// The event so far has data.
+    private var hasData = false
+    private var wasReturn = false
+
+    private static let name = Array("data".utf8)
+
+    init(_ kind: StreamKind) { self.kind = kind }
+
+    /// How many events end in these bytes.
+    mutating func count(in bytes: Span<UInt8>) -> Int {
+        guard kind != .bytes else { return bytes.isEmpty ? 0 : 1 }
+        var events = 0
+        for index in bytes.indices {
+            let byte = bytes[index]
+            defer { wasReturn = byte == 13 }
+            switch byte {
+            // Of CR LF the CR has ended the line.
+            case 10 where wasReturn: continue
+            case 10, 13: if endLine() { events += 1 }
+            default: take(byte)
+            }
+        }
+        return events
+    }
+
+    private mutating func take(_ byte: UInt8) {
+        if column < Self.name.count {
+            isData = (column == 0 || isData) && byte == Self.name[column]
+        } else if column == Self.name.count {
+            // Another field may begin with the same letters.
+            isData = isData && byte == UInt8(ascii: ":")
+        }
+        column += 1
+    }
+
+    /// True: an event has ended.
+    private mutating func endLine() -> Bool {
+        defer { (column, isData) = (0, false) }
+        switch kind {
+        case .bytes: return false
+        case .ndjson: return column > 0
+        case .sse:
+            guard column == 0 else {
+                hasData = hasData || isData && column >= Self.name.count
+                return false
+            }
+            defer { hasData = false }
+            return hasData
+        }
+    }
+}

@@ -1,0 +1,136 @@
+internal import Reactor
+
+/// A virtual user in a visit: what a ``LoadTest/visit`` sends its requests by.
+///
+/// Any task may call it, one call at a time. A visit that the run's end overtakes gets a `CancellationError` from its
+/// next call, or from the one that it is in.
+public final class LoadUser: Sendable {
+    /// Among all of the test, from 0.
+    public let number: Int
+    private let visits: LoopBound<UserVisits>
+
+    init(number: Int, _ visits: LoopBound<UserVisits>) { (self.number, self.visits) = (number, visits) }
+
+    /// Sends a request, and returns its response, or a response with ``LoadResponse/error`` where none came.
+    ///
+    /// - Throws: `CancellationError` at the end of the run; ``LoadTestError`` for a request that cannot be sent.
+    public func send(_ request: LoadRequest) async throws -> LoadResponse {
+        try await withCheckedThrowingContinuation { continuation in
+            ask(continuation) { visits in visits.send(request, continuation) }
+        }
+    }
+
+    /// Sends a GET: ``send(_:)``.
+    public func get(_ url: String) async throws -> LoadResponse { try await send(LoadRequest("GET", url)) }
+
+    /// Sends a POST with that content: ``send(_:)``.
+    public func post(_ url: String, _ body: [UInt8]) async throws -> LoadResponse {
+        try await send(LoadRequest("POST", url, body: body))
+    }
+
+    /// Rests for a time.
+    ///
+    /// - Throws: `CancellationError` at the end of the run.
+    public func pause(_ span: Duration) async throws {
+        _ = try await withCheckedThrowingContinuation { (continuation: UserVisits.Continuation) in
+            ask(continuation) { visits in visits.rest(UInt64(clamping: span.wholeNanoseconds), continuation) }
+        }
+    }
+
+    private func ask(_ continuation: UserVisits.Continuation, _ act: @escaping @Sendable (UserVisits) -> Void) {
+        let visits = visits
+        let isHeard = visits.loop.post { act(visits.value) }
+        if !isHeard { continuation.resume(throwing: CancellationError()) }
+    }
+}
+
+/// One virtual user's visits, each a task that prefers the user's loop. Lives on that loop.
+///
+/// ```
+///   none ──begin──▶ deciding ──send──▶ under way ──answer──▶ deciding ──end──▶ none
+///                      └─────rest────▶ resting ───wake───────┘
+/// ```
+final class UserVisits {
+    typealias Continuation = CheckedContinuation<LoadResponse, any Error>
+
+    /// What a visit asks of its user's driver.
+    struct Orders {
+        /// False: the run has no more requests to send.
+        var send: (LoadRequest) throws(LoadTestError) -> Bool
+        var rest: (UInt64) -> Void
+        /// - Parameter isEmpty: it has sent nothing.
+        var end: (_ isEmpty: Bool) -> Void
+    }
+
+    private let loop: EventLoop
+    private let body: @Sendable (LoadUser) async throws -> Void
+    private let number: Int
+    private var orders: Orders?
+    private var waiting: Continuation?
+    private var task: Task<Void, Never>?
+    private var isEmpty = true
+    private(set) var isResting = false
+
+    init(on loop: EventLoop, number: Int, _ body: @escaping @Sendable (LoadUser) async throws -> Void) {
+        (self.loop, self.number, self.body) = (loop, number, body)
+    }
+
+    /// - Parameter orders: kept until ``stop()``.
+    func follow(_ orders: Orders) { self.orders = orders }
+
+    func begin() {
+        isEmpty = true
+        let bound = LoopBound(self, on: loop)
+        let user = LoadUser(number: number, bound)
+        let body = body
+        task = Task(executorPreference: loop.executor) {
+            try? await body(user)
+            bound.loop.post { bound.value.ended() }
+        }
+    }
+
+    func send(_ request: LoadRequest, _ continuation: Continuation) {
+        guard let orders, waiting == nil else { return continuation.resume(throwing: CancellationError()) }
+        do throws(LoadTestError) {
+            waiting = continuation
+            if try orders.send(request) {
+                isEmpty = false
+            } else {
+                fail(CancellationError())
+            }
+        } catch {
+            fail(error)
+        }
+    }
+
+    func rest(_ span: UInt64, _ continuation: Continuation) {
+        guard let orders, waiting == nil else { return continuation.resume(throwing: CancellationError()) }
+        (waiting, isResting) = (continuation, true)
+        orders.rest(span)
+    }
+
+    /// What was under way, or rested for, has come.
+    func go(on response: LoadResponse) {
+        let continuation = waiting
+        (waiting, isResting) = (nil, false)
+        continuation?.resume(returning: response)
+    }
+
+    private func fail(_ error: any Error) {
+        let continuation = waiting
+        (waiting, isResting) = (nil, false)
+        continuation?.resume(throwing: error)
+    }
+
+    private func ended() {
+        task = nil
+        orders?.end(isEmpty)
+    }
+
+    /// The run is over.
+    func stop() {
+        orders = nil
+        task?.cancel()
+        fail(CancellationError())
+    }
+}

@@ -1,0 +1,42 @@
+import HTTPEngine
+import Reactor
+
+/// Answers that are streams: when their events come.
+extension VirtualUserDriver {
+    func note(_ bytes: Span<UInt8>, of user: VirtualUser, _ stream: StreamOptions) {
+        var counter = user.events ?? EventCounter(stream.kind)
+        let count = counter.count(in: bytes)
+        user.events = counter
+        guard count > 0 else { return }
+        let now = worker.loop.now
+        if let last = user.lastEvent {
+            worker.metrics.gap(worker.nanoseconds(from: last, to: now), stall: stream.stall)
+        } else {
+            user.firstEvent = now
+        }
+        user.lastEvent = now
+        worker.metrics.events(UInt64(count))
+    }
+
+    /// A stream has ended, or the run.
+    ///
+    /// - Parameters:
+    ///   - sent: when its request's first byte was.
+    ///   - isCut: the run's end has cut it short.
+    func noteStream(_ user: VirtualUser, sent: Instant, until end: Instant, isCut: Bool) {
+        guard let stream = plan.stream else { return }
+        defer { (user.events, user.firstEvent, user.lastEvent) = (nil, nil, nil) }
+        let isDue = user.isFirstOfVisit && user.due >= since && plan.profile != nil
+        let corrected = isDue ? worker.nanoseconds(from: user.due, to: user.firstEvent ?? end) : nil
+        if let first = user.firstEvent {
+            worker.metrics.firstEvent(worker.nanoseconds(from: sent, to: first), corrected: corrected)
+        } else {
+            worker.metrics.silent(corrected: isCut ? corrected : nil)
+        }
+        // A gap that the end has cut short is a gap where it is a stall already.
+        if isCut, let last = user.lastEvent {
+            let gap = worker.nanoseconds(from: last, to: end)
+            if gap > stream.stall { worker.metrics.gap(gap, stall: stream.stall) }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import Reactor
+
+/// For virtual users that get their next request from a program.
+extension VirtualUserDriver {
+    /// Asks a user's script what comes next.
+    func ask(_ user: VirtualUser, _ response: LoadResponse?) {
+        switch user.script?(response) ?? .done {
+        case .done:
+            // A visit without a single request would begin again for ever.
+            if response == nil { return sleep(user, 1_000_000) }
+            free(user)
+        case .request(let request, let pause):
+            guard mayStart(user) else { return free(user) }
+            do throws(LoadTestError) {
+                try take(request, for: user)
+            } catch {
+                return sleep(user, ConnectPacer.holdOff)
+            }
+            start(user, after: UInt64(clamping: pause.wholeNanoseconds))
+        }
+    }
+
+    /// Does what the user's visits ask for.
+    func follow(
+        _ user: VirtualUser,
+        _ visit: @escaping @Sendable (LoadUser) async throws -> Void
+    ) -> UserVisits {
+        let visits = UserVisits(on: worker.loop, number: user.number, visit)
+        user.visits = visits
+        visits.follow(
+            UserVisits.Orders(
+                send: { [unowned self] request throws(LoadTestError) in
+                    guard mayStart(user) else { return false }
+                    try take(request, for: user)
+                    promise(false)
+                    start(user, after: 0)
+                    return true
+                },
+                rest: { [unowned self] span in sleep(user, span) },
+                end: { [unowned self] isEmpty in
+                    promise(false)
+                    // A visit without a single request would begin again for ever.
+                    if isEmpty, worker.budget != 0 { sleep(user, 1_000_000) } else { free(user) }
+                    finishIfDone()
+                    worker.finishIfDone()
+                }
+            )
+        )
+        return visits
+    }
+
+    private func take(_ request: LoadRequest, for user: VirtualUser) throws(LoadTestError) {
+        do throws(LoadTestError) {
+            let planned = try worker.requests.factory.request(request.draft)
+            (user.request, user.name) = (planned, planned.name)
+            spend()
+        } catch {
+            let failure = Failure(.write, .other, detail: "unusable request")
+            let time = worker.sinceBegin(worker.loop.now)
+            worker.metrics.connectionFailed(failure, at: time, example: error.description)
+            throw error
+        }
+    }
+}

@@ -1,0 +1,21 @@
+import LoadGenerator
+import TextCoding
+
+/// What the reports say of a run of streams.
+enum StreamPart {
+    /// Null where answers are no streams.
+    static func json(_ result: RunResult) -> JSONTree {
+        guard let stream = result.metrics.stream, let options = result.plan.stream else { return .null }
+        return .object([
+            ("kind", .string(options.kind.rawValue)),
+            ("events", .integer(stream.events)),
+            ("events_per_second", .number(result.perSecond(stream.events))),
+            ("stalls", .integer(stream.stalls)),
+            ("stall_ns", .integer(options.stall)),
+            ("silent", .integer(stream.silent)),
+            ("first_event", stream.first.json),
+            ("first_event_corrected", stream.correctedFirst.json),
+            ("gap", stream.gaps.json),
+        ])
+    }
+}

@@ -1,0 +1,146 @@
+internal import CLinux
+internal import HTTP1
+internal import HTTPEngine
+package import LoadGenerator
+package import Reactor
+internal import TLS
+internal import TextCoding
+
+/// Sends the counts of a run to an OpenTelemetry collector while it goes on, on a loop of its own. The counts are
+/// cumulative: a push that fails, or is skipped as the one before it is still under way, is made up for by the next.
+package final class OTLPPush: Sendable {
+    private let url: TargetURL
+    private let start: UInt64
+    private let group: EventLoopGroup
+    private let sender: LoopBound<Sender>
+    private let tally: Monitor<Tally>
+
+    private struct Tally {
+        var accepted = 0
+        var failed = 0
+        var underWay = 0
+        var problem = ""
+    }
+
+    /// For the answer to the last push.
+    private static let patience = Duration.seconds(10)
+
+    /// - Parameter url: of the collector; a path of `/` stands for `/v1/metrics`.
+    package init(_ url: TargetURL) throws(Errno) {
+        self.url = url
+        start = UInt64(clamping: uncurl_clock_ns(CLOCK_REALTIME))
+        let group = try EventLoopGroup(count: 1, name: "otlp")
+        let loop = group.loops[0]
+        let tally = Monitor(Tally())
+        let made = Monitor<LoopBound<Sender>?>(nil)
+        loop.post { made.update { $0 = LoopBound(Sender(on: loop), on: loop) } }
+        guard let sender = made.wait(atMost: .seconds(30), until: { $0 }) else {
+            group.shutdown()
+            throw .timedOut
+        }
+        (self.group, self.sender, self.tally) = (group, sender, tally)
+    }
+
+    /// Sends what was counted so far, unless a push is under way.
+    package func publish(_ metrics: Metrics, of plan: RunPlan) { push(metrics, of: plan, isLast: false) }
+
+    /// Sends the last counts, and waits for the collector's word.
+    package func finish(_ metrics: Metrics, of plan: RunPlan) {
+        wait()
+        push(metrics, of: plan, isLast: true)
+        wait()
+    }
+
+    /// What became of the pushes, where one failed; for the report.
+    package var note: String? {
+        tally.withLock { tally in
+            guard tally.failed > 0 else { return nil }
+            return "\(tally.failed) of \(tally.failed + tally.accepted) pushes to \(url.text) failed: \(tally.problem)"
+        }
+    }
+
+    package func stop() { group.shutdown() }
+
+    private func wait() { _ = tally.wait(atMost: Self.patience) { $0.underWay == 0 ? true : nil } }
+
+    private func push(_ metrics: Metrics, of plan: RunPlan, isLast: Bool) {
+        let isFree = tally.withLock { tally in
+            guard tally.underWay == 0 else { return false }
+            tally.underWay = 1
+            return true
+        }
+        guard isFree else { return }
+        let now = UInt64(clamping: uncurl_clock_ns(CLOCK_REALTIME))
+        let document = OTLPMetrics.document(metrics, of: plan, start: start, now: now)
+        let content = Array(document.line().utf8)
+        let (url, tally, sender) = (url, tally, sender)
+        sender.loop.post {
+            sender.value.send(content, to: url) { problem in
+                tally.update { tally in
+                    tally.underWay = 0
+                    if let problem {
+                        tally.failed += 1
+                        tally.problem = problem
+                    } else {
+                        tally.accepted += 1
+                    }
+                }
+            }
+        }
+    }
+
+    /// The engine that pushes go by. Lives on its loop.
+    private final class Sender: ExchangeDelegate {
+        private let engine: Engine
+        private var done: ((String?) -> Void)?
+        private var status = 0
+
+        init(on loop: EventLoop) {
+            var configuration = EngineConfiguration()
+            configuration.timeouts = Timeouts(connect: .seconds(5), total: .seconds(10))
+            engine = Engine(on: loop, configuration: configuration, resolver: Resolver())
+        }
+
+        /// - Parameter then: called once, with what went wrong.
+        func send(_ content: [UInt8], to url: TargetURL, then: @escaping (String?) -> Void) {
+            do throws(EngineError) {
+                let fields: HTTPFields
+                do throws(HTTP1Error) {
+                    var made = HTTPFields()
+                    try made.append("Content-Type", "application/json")
+                    try made.append("User-Agent", "volley/\(PackageVersion.text)")
+                    fields = made
+                } catch {
+                    throw .invalidRequest(.syntax(error))
+                }
+                let request = try EngineRequest(
+                    method: "POST",
+                    origin: url.parts.origin,
+                    target: url.target == "/" ? "/v1/metrics" : url.target,
+                    fields: fields,
+                    body: .bytes(content),
+                    options: EngineRequest.Options()
+                )
+                done = then
+                _ = engine.start(request, delegate: self)
+            } catch {
+                then("\(error)")
+            }
+        }
+
+        func exchange(_ id: ExchangeID, didReceive head: ResponseHead) { status = head.status }
+
+        func exchange(_ id: ExchangeID, didReceive bytes: Span<UInt8>) {}
+
+        func exchange(_ id: ExchangeID, didFinish outcome: Outcome, report: ExchangeReport) {
+            let problem: String? =
+                switch outcome {
+                case .completed: (200..<300).contains(report.status ?? 0) ? nil : "status \(report.status ?? 0)"
+                case .failed(let error): "\(error)"
+                }
+            let then = done
+            done = nil
+            then?(problem)
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import HTTP1
+package import LoadGenerator
+import Reactor
+
+/// A run as a page of Markdown, for a comment on a change or a step's summary.
+package enum MarkdownReport {
+    package static func text(_ result: RunResult) -> String {
+        let tests = RunTests(result)
+        let state = tests.unfit > 0 ? "proves nothing" : tests.failures > 0 ? "failed" : "passed"
+        var parts = [
+            "### volley \(state): \(cell("\(result.plan.request.method) \(result.plan.url)"))", figures(result),
+        ]
+        parts.append(
+            table(["test", "", "found"], tests.all.map { [code($0.name), word($0.outcome), words($0.outcome)] })
+        )
+        let failures = result.metrics.failures.sorted.map { failure, record in
+            [failure.phase.rawValue, failure.kind.rawValue, grouped(record.count), code(record.example)]
+        }
+        if !failures.isEmpty { parts.append(table(["phase", "failure", "count", "example"], failures)) }
+        if !result.notes.isEmpty { parts.append(result.notes.map { "- \(cell($0))" }.joined(separator: "\n")) }
+        return parts.joined(separator: "\n\n") + "\n"
+    }
+
+    private static func figures(_ result: RunResult) -> String {
+        let metrics = result.metrics
+        let isScheduled = metrics.schedule != nil
+        var rows = [
+            ["measured", Units.time(result.measured)],
+            [
+                "requests",
+                "\(grouped(metrics.sent)) sent, \(grouped(metrics.completed)) completed, \(grouped(metrics.failed)) failed",
+            ],
+        ]
+        let successes = result.perSecond(metrics.succeeded - metrics.drainedSuccesses)
+        rows.append(["successes", "\(fixed(successes, 2))/s"])
+        if let connections = result.connectionsPerSecond { rows.append(["connections", "\(fixed(connections, 2))/s"]) }
+        if let summary = metrics.headline(result.plan.work).summary(percentiles: [50, 90, 99, 99.9]) {
+            let points = summary.percentiles.map { "p\($0.name) \(Units.time($0.value))" }
+            let words = (points + ["max \(Units.time(summary.maximum))"]).joined(separator: ", ")
+            rows.append([isScheduled ? "latency (corrected)" : "latency (raw)", words])
+        }
+        return table(["figure", "value"], rows)
+    }
+
+    private static func table(_ head: [String], _ rows: [[String]]) -> String {
+        let lines = [head, head.map { _ in "---" }] + rows.map { $0.map(cell) }
+        return lines.map { "| " + $0.joined(separator: " | ") + " |" }.joined(separator: "\n")
+    }
+
+    private static func word(_ outcome: RunTests.Outcome) -> String {
+        switch outcome {
+        case .passed: "passed"
+        case .failed: "**failed**"
+        case .unfit: "**unfit**"
+        }
+    }
+
+    private static func words(_ outcome: RunTests.Outcome) -> String {
+        switch outcome {
+        case .passed(let words), .failed(let words), .unfit(let words): words
+        }
+    }
+
+    /// In a cell of a table: on one line, without its border, and without HTML.
+    private static func cell(_ text: String) -> String {
+        oneLine(text, limit: 400).replacingEach("\\|", by: "|").replacingEach("|", by: "\\|").replacingEach(
+            "<",
+            by: "&lt;"
+        )
+    }
+
+    /// A text that is not Markdown.
+    private static func code(_ text: String) -> String { "`\(text.replacingEach("`", by: "'"))`" }
+}

@@ -1,0 +1,57 @@
+import LoadGenerator
+
+/// A run as pipelines see it: a few tests, each with what went wrong.
+struct RunTests {
+    enum Outcome: Hashable {
+        case passed(String)
+        case failed(String)
+        /// It is not the server's fault: the run proves nothing.
+        case unfit(String)
+    }
+
+    struct Test: Hashable {
+        let name: String
+        let outcome: Outcome
+    }
+
+    let all: [Test]
+
+    /// The conditions; whether requests were answered; whether volley kept up; whether the run is whole.
+    init(_ result: RunResult) {
+        let thresholds = result.thresholds
+        var tests = (thresholds.thresholds + [thresholds.goal].compactMap(\.self)).map { finding in
+            Test(name: finding.condition, outcome: finding.isKept ? .passed(finding.figure) : .failed(finding.figure))
+        }
+        tests.append(Test(name: "requests are answered", outcome: Self.answers(result)))
+        let limits = result.generatorLimits
+        tests.append(
+            Test(
+                name: "volley keeps up",
+                outcome: limits.isEmpty ? .passed("it did") : .unfit(limits.joined(separator: "; "))
+            )
+        )
+        if result.interrupted {
+            tests.append(Test(name: "the run is whole", outcome: .unfit("it was interrupted")))
+        }
+        all = tests
+    }
+
+    private static func answers(_ result: RunResult) -> Outcome {
+        let metrics = result.metrics
+        let words =
+            "\(grouped(metrics.done(result.plan.work))) completed, \(grouped(metrics.failed)) failed, "
+            + "\(grouped(metrics.connectionsFailed)) connections failed, \(grouped(metrics.httpErrors)) HTTP errors"
+        // Errors count here whatever the conditions say of times; those that a kept condition allows do not.
+        let kept = zip(result.plan.thresholds, result.thresholds.thresholds).filter(\.1.isKept).map(\.0)
+        let outcome = ThresholdOutcome(kept, result.figures, watched: result.watched)
+        switch Verdict(metrics, of: result.plan.work, interrupted: false, thresholds: outcome) {
+        case .failures, .httpErrors: return .failed(words)
+        case .good, .unusable, .threshold, .generatorLimited, .interrupted: return .passed(words)
+        }
+    }
+
+    /// Of what failed.
+    var failures: Int { all.count { if case .failed = $0.outcome { true } else { false } } }
+    /// Of what proves nothing.
+    var unfit: Int { all.count { if case .unfit = $0.outcome { true } else { false } } }
+}

@@ -1,0 +1,86 @@
+/// A JSON document (RFC 8259), to be written or as it was read. Objects keep the order that they were given.
+package enum JSONTree: Sendable, ExpressibleByStringLiteral, ExpressibleByNilLiteral {
+    /// `null`.
+    case null
+    /// `true` or `false`.
+    case bool(Bool)
+    /// A whole number, not below zero.
+    case integer(UInt64)
+    /// Any other number, by its digits: what was read is written as it was.
+    case number(String)
+    /// A text.
+    case string(String)
+    /// Elements in order.
+    case array([JSONTree])
+    /// Members in order.
+    case object([(String, JSONTree)])
+
+    /// A text.
+    package init(stringLiteral text: String) { self = .string(text) }
+    /// `null`.
+    package init(nilLiteral: ()) { self = .null }
+
+    /// Null for an infinity and for what is no number, which JSON lacks: a ratio over nothing is no number.
+    package static func number(_ value: Double) -> JSONTree { value.isFinite ? .number("\(value)") : .null }
+
+    /// Null for nil.
+    package static func optional(_ value: UInt64?) -> JSONTree { value.map { .integer($0) } ?? .null }
+
+    // MARK: Reading
+
+    /// A member of an object; nil where there is none, or where this is no object.
+    package subscript(_ name: String) -> JSONTree? {
+        guard case .object(let members) = self else { return nil }
+        return members.first { $0.0 == name }?.1
+    }
+
+    /// A number, whole or not; nil for any other value.
+    package var number: Double? {
+        switch self {
+        case .integer(let value): Double(value)
+        case .number(let digits): Double(digits)
+        case .null, .bool, .string, .array, .object: nil
+        }
+    }
+
+    /// A whole number, not below zero; nil for any other value.
+    package var integer: UInt64? { if case .integer(let value) = self { value } else { nil } }
+    /// True or false; nil for any other value.
+    package var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
+    /// A text; nil for any other value.
+    package var string: String? { if case .string(let value) = self { value } else { nil } }
+    /// The elements of an array; nil for any other value.
+    package var elements: [JSONTree]? { if case .array(let values) = self { values } else { nil } }
+    /// The elements of an array; none for any other value.
+    package var items: [JSONTree] { elements ?? [] }
+
+    /// Of an object, without those that are null; nil for any other value.
+    package var members: [(String, JSONTree)]? {
+        guard case .object(let members) = self else { return nil }
+        return members.filter { if case .null = $0.1 { false } else { true } }
+    }
+
+    /// The same object with another value for a member that it has, or one more.
+    package func with(_ name: String, _ value: JSONTree) -> JSONTree {
+        guard case .object(var members) = self else { return self }
+        if let index = members.firstIndex(where: { $0.0 == name }) {
+            members[index].1 = value
+        } else {
+            members.append((name, value))
+        }
+        return .object(members)
+    }
+
+    /// The same with the members of each object in the order of their names.
+    package var sorted: JSONTree {
+        switch self {
+        case .null, .bool, .integer, .number, .string: self
+        case .array(let values): .array(values.map(\.sorted))
+        case .object(let members): .object(members.map { ($0.0, $0.1.sorted) }.sorted { $0.0 < $1.0 })
+        }
+    }
+}
+
+extension JSONTree: Equatable {
+    package static func == (left: JSONTree, right: JSONTree) -> Bool { left.line() == right.line() }
+}

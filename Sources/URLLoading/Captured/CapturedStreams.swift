@@ -1,0 +1,223 @@
+internal import Foundation
+internal import HTTPEngine
+internal import Reactor
+
+/// A stream task's connection in the hands of its user: a pair of Foundation's streams, for any threads. It is closed
+/// when both have been closed or let go of.
+///
+/// Streams block, as Foundation's do: a program that does not want to wait asks `hasBytesAvailable` and
+/// `hasSpaceAvailable`, or schedules the stream in a run loop and is told by its delegate.
+struct CapturedStreams: @unchecked Sendable {
+    // `@unchecked`: made on the loop and handed over, once.
+    let input: InputStream
+    let output: OutputStream
+
+    init(_ connection: UpgradedConnection, having rest: [UInt8], isReadable: Bool, isWritable: Bool) {
+        let pipe = CapturedConnection(connection, rest, isReadable, isWritable)
+        input = CapturedInputStream(pipe)
+        output = CapturedOutputStream(pipe)
+    }
+}
+
+/// What the two streams share: the connection on its loop, and what lies between it and their threads.
+final class CapturedConnection: Sendable {
+    /// What either direction holds at most, about.
+    private static let most = 256 << 10
+
+    struct State {
+        var input: [UInt8] = []
+        /// The peer sends no more.
+        var isInputOver = false
+        var isFull = false
+        /// Written, and not with the kernel yet.
+        var queued = 0
+        var failure: URLError?
+        var isInputClosed = false
+        var isOutputClosed = false
+        var listeners: [StreamListener] = []
+    }
+
+    private let state: Monitor<State>
+    private let connection: LoopBound<UpgradedConnection>
+
+    init(_ connection: UpgradedConnection, _ rest: [UInt8], _ isReadable: Bool, _ isWritable: Bool) {
+        var first = State()
+        first.input = rest
+        first.isInputOver = !isReadable
+        first.isOutputClosed = !isWritable
+        state = Monitor(first)
+        self.connection = LoopBound(connection, on: connection.loop)
+        connection.replaceDelegate(Relay(self))
+        connection.resume()
+    }
+
+    func withState<Value>(_ body: (inout State) -> Value) -> Value { state.withLock(body) }
+
+    // MARK: For the streams
+
+    /// Waits for some; 0 at the end, -1 for an error.
+    func read(into buffer: UnsafeMutablePointer<UInt8>, atMost count: Int) -> Int {
+        guard count > 0 else { return 0 }
+        while true {
+            let (read, hasRoom) =
+                state.wait(atMost: .seconds(3600)) { state -> (Int, Bool)? in
+                    guard !state.input.isEmpty else {
+                        if state.isInputClosed || state.failure != nil { return (-1, false) }
+                        return state.isInputOver ? (0, false) : nil
+                    }
+                    let taken = min(count, state.input.count)
+                    unsafe state.input.withUnsafeBufferPointer { bytes in
+                        if let start = bytes.baseAddress { unsafe buffer.update(from: start, count: taken) }
+                    }
+                    state.input.removeFirst(taken)
+                    guard state.isFull, state.input.count <= CapturedConnection.most / 2 else { return (taken, false) }
+                    state.isFull = false
+                    return (taken, true)
+                } ?? (0, true)
+            if hasRoom { onLoop { $0.resume() } }
+            if read != 0 || state.withLock({ $0.isInputOver }) { return read }
+        }
+    }
+
+    /// Waits for room; -1 for an error.
+    func write(_ bytes: [UInt8]) -> Int {
+        guard !bytes.isEmpty else { return 0 }
+        while true {
+            let isTaken = state.wait(atMost: .seconds(3600)) { state -> Bool? in
+                if state.isOutputClosed || state.failure != nil { return false }
+                guard state.queued < CapturedConnection.most else { return nil }
+                state.queued += bytes.count
+                return true
+            }
+            guard let isTaken else { continue }
+            guard isTaken else { return -1 }
+            onLoop { $0.write(bytes) }
+            return bytes.count
+        }
+    }
+
+    var hasInput: Bool { state.withLock { !$0.input.isEmpty || $0.isInputOver || $0.failure != nil } }
+    var hasRoom: Bool {
+        state.withLock { !$0.isOutputClosed && $0.failure == nil && $0.queued < CapturedConnection.most }
+    }
+
+    func closeInput() {
+        let isOver = state.update { state in
+            state.isInputClosed = true
+            state.input = []
+            return state.isOutputClosed
+        }
+        if isOver { close() } else { onLoop { $0.resume() } }
+    }
+
+    func closeOutput() {
+        let (isFirst, isOver) = state.update { state in
+            defer { state.isOutputClosed = true }
+            return (!state.isOutputClosed, state.isInputClosed)
+        }
+        if isFirst { onLoop { $0.finishWriting(keepsReading: true) } }
+        if isOver { close() }
+    }
+
+    /// What is queued still leaves; nothing is read any more.
+    private func close() {
+        onLoop { connection in
+            connection.resume()
+            connection.finishWriting()
+            if connection.queuedBytes == 0 { connection.close() }
+        }
+    }
+
+    private func onLoop(_ call: @escaping @Sendable (UpgradedConnection) -> Void) {
+        let connection = connection
+        connection.loop.post { call(connection.value) }
+    }
+
+    // MARK: Listeners
+
+    func add(_ listener: StreamListener) {
+        state.withLock { $0.listeners.append(listener) }
+        listener.tell(.openCompleted)
+        if listener.isInput, hasInput { listener.tell(.hasBytesAvailable) }
+        if !listener.isInput, hasRoom { listener.tell(.hasSpaceAvailable) }
+    }
+
+    func removeListeners(of stream: Stream) {
+        state.withLock { $0.listeners.removeAll { $0.stream === stream || $0.stream == nil } }
+    }
+
+    fileprivate func tell(_ events: Stream.Event) {
+        let listeners = state.withLock { $0.listeners }
+        for listener in listeners { listener.tell(events) }
+    }
+
+    // MARK: From the connection, on its loop
+
+    fileprivate func receive(_ bytes: Span<UInt8>, _ connection: UpgradedConnection) {
+        let isFull = state.update { state in
+            guard !state.isInputClosed else { return false }
+            unsafe bytes.withUnsafeBufferPointer { unsafe state.input += $0 }
+            state.isFull = state.input.count >= CapturedConnection.most
+            return state.isFull
+        }
+        if isFull { connection.pause() }
+        tell(.hasBytesAvailable)
+    }
+
+    fileprivate func sent(_ count: Int, _ connection: UpgradedConnection) {
+        let isIdle = state.update { state in
+            state.queued -= count
+            return state.queued <= 0 && state.isInputClosed && state.isOutputClosed
+        }
+        if isIdle { connection.close() } else { tell(.hasSpaceAvailable) }
+    }
+
+    fileprivate func ended(_ failure: URLError?) {
+        state.update { state in
+            state.isInputOver = true
+            state.failure = failure
+        }
+        tell(failure == nil ? .endEncountered : .errorOccurred)
+    }
+}
+
+/// The connection's delegate. It holds the pipe weakly, so that the connection is closed when the streams are gone.
+private final class Relay: UpgradedConnectionDelegate {
+    private weak var pipe: CapturedConnection?
+
+    init(_ pipe: CapturedConnection) { self.pipe = pipe }
+
+    func connection(_ connection: UpgradedConnection, didReceive bytes: Span<UInt8>) {
+        guard let pipe else { return connection.close(abruptly: true) }
+        pipe.receive(bytes, connection)
+    }
+
+    func connection(_ connection: UpgradedConnection, didSend count: Int) { pipe?.sent(count, connection) }
+
+    func connectionDidFinishReading(_ connection: UpgradedConnection) { pipe?.ended(nil) }
+
+    func connection(_ connection: UpgradedConnection, didClose error: EngineError?) {
+        if let error { pipe?.ended(ErrorTranslation.error(error, nil)) }
+    }
+}
+
+/// The delegate that is told through a run loop.
+struct StreamListener: @unchecked Sendable {
+    // `@unchecked`: a run loop takes timers from any thread, and the stream is touched on the run loop's own.
+    weak var stream: Stream?
+    let isInput: Bool
+    let runLoop: RunLoop
+    let mode: RunLoop.Mode
+
+    /// Of the events, those of its direction.
+    func tell(_ event: Stream.Event) {
+        if isInput ? event == .hasSpaceAvailable : event == .hasBytesAvailable { return }
+        let listener = self
+        // A timer wakes the run loop, which a block handed to `perform` does not.
+        let timer = Timer(timeInterval: 0, repeats: false) { _ in
+            guard let stream = listener.stream else { return }
+            stream.delegate?.stream(stream, handle: event)
+        }
+        runLoop.add(timer, forMode: mode)
+    }
+}

@@ -1,0 +1,137 @@
+internal import Foundation
+internal import Synchronization
+
+/// Content on its way from a load to one reader that asks for it, such as an asynchronous sequence. What waits in it
+/// has a limit: the load stops reading there, until the reader has taken some.
+final class ByteChannel: Sendable {
+    /// What waits at most, about: two of the largest reads may lie above it.
+    private static let most = 256 << 10
+    private static let together = 16 << 10
+
+    @safe private struct State {
+        var chunks: [[UInt8]] = []
+        var count = 0
+        var isFull = false
+        var ending: Result<Void, any Error>?
+        var head: URLResponse?
+        var headWaiter: UnsafeContinuation<URLResponse, any Error>?
+        var reader: UnsafeContinuation<[UInt8]?, any Error>?
+        /// Tells the load that there is room again. Nil before the answer's head, and after its end.
+        var onRoom: (@Sendable () -> Void)?
+        /// There is no reader any more.
+        var isAbandoned = false
+    }
+
+    private let state = Mutex(State())
+
+    init() {}
+
+    // MARK: For the load, on its loop
+
+    /// - Parameter onRoom: called on the reader's thread when there is room again after ``append(_:)`` has returned
+    ///   false.
+    func received(_ response: URLResponse, onRoom: @escaping @Sendable () -> Void) {
+        let waiter = unsafe state.withLock { state in
+            state.head = response
+            state.onRoom = onRoom
+            defer { unsafe state.headWaiter = nil }
+            return unsafe state.headWaiter
+        }
+        unsafe waiter?.resume(returning: response)
+    }
+
+    /// False: enough waits.
+    func append(_ bytes: Span<UInt8>) -> Bool {
+        let chunk = unsafe bytes.withUnsafeBufferPointer { unsafe [UInt8]($0) }
+        let (reader, hasRoom) = unsafe state.withLock { state -> (UnsafeContinuation<[UInt8]?, any Error>?, Bool) in
+            if state.isAbandoned { return (nil, true) }
+            if let reader = unsafe state.reader {
+                unsafe state.reader = nil
+                return unsafe (reader, true)
+            }
+            // A server decides how small pieces are: those that wait are put together.
+            if let last = state.chunks.indices.last, state.chunks[last].count + chunk.count <= ByteChannel.together {
+                state.chunks[last] += chunk
+            } else {
+                state.chunks.append(chunk)
+            }
+            state.count += chunk.count
+            if state.count >= ByteChannel.most { state.isFull = true }
+            return (nil, !state.isFull)
+        }
+        unsafe reader?.resume(returning: chunk)
+        return hasRoom
+    }
+
+    func end(_ failure: (any Error)?) {
+        let (head, reader) = unsafe state.withLock { state in
+            state.ending = failure.map { .failure($0) } ?? .success(())
+            state.onRoom = nil
+            defer {
+                unsafe state.headWaiter = nil
+                unsafe state.reader = nil
+            }
+            return unsafe (state.headWaiter, state.reader)
+        }
+        unsafe head?.resume(throwing: failure ?? URLError(.badServerResponse))
+        if let failure {
+            unsafe reader?.resume(throwing: failure)
+        } else {
+            unsafe reader?.resume(returning: nil)
+        }
+    }
+
+    // MARK: For the reader
+
+    /// The head of the answer; once.
+    func head() async throws -> URLResponse {
+        try await unsafe withUnsafeThrowingContinuation { continuation in
+            let known = state.withLock { state -> Result<URLResponse, any Error>? in
+                if let head = state.head { return .success(head) }
+                if case .failure(let error)? = state.ending { return .failure(error) }
+                if state.ending != nil { return .failure(URLError(.badServerResponse)) }
+                unsafe state.headWaiter = continuation
+                return nil
+            }
+            if let known { unsafe continuation.resume(with: known) }
+        }
+    }
+
+    /// All that has come, or the next that comes; nil at the end. One reader at a time: a second one meanwhile gets
+    /// nothing.
+    func next() async throws -> [UInt8]? {
+        try await unsafe withUnsafeThrowingContinuation { continuation in
+            let known = state.withLock { state -> Result<[UInt8]?, any Error>? in
+                if !state.chunks.isEmpty { return .success(take(&state)) }
+                switch state.ending {
+                case .failure(let error)?: return .failure(error)
+                case .success?: return .success(nil)
+                case nil: break
+                }
+                guard unsafe state.reader == nil else { return .success(nil) }
+                unsafe state.reader = continuation
+                return nil
+            }
+            if let known { unsafe continuation.resume(with: known) }
+        }
+    }
+
+    /// The reader is gone: what comes is thrown away.
+    func abandon() {
+        state.withLock { state in
+            state.isAbandoned = true
+            state.chunks = []
+        }
+    }
+
+    private func take(_ state: inout State) -> [UInt8] {
+        let all = state.chunks.count == 1 ? state.chunks[0] : Array(state.chunks.joined())
+        state.chunks = []
+        state.count = 0
+        if state.isFull {
+            state.isFull = false
+            state.onRoom?()
+        }
+        return all
+    }
+}

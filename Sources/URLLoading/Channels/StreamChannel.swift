@@ -1,0 +1,148 @@
+internal import Foundation
+internal import Reactor
+internal import Synchronization
+
+/// What does a stream task's wishes, on its session's loop.
+protocol StreamWorker: AnyObject {
+    func take(_ wish: StreamWish)
+    /// Its waiter does not want it any more.
+    func takeBack(_ number: UInt64)
+}
+
+/// Stands between the threads that use a stream task and the task's load. Before there is a load it keeps what is asked
+/// for; then it hands that on; after the load's end it refuses it. Any thread.
+final class StreamChannel: Sendable {
+    private typealias Ending = StreamWish.Ending
+
+    private enum Way {
+        /// The task has no session.
+        case nowhere
+        /// In the order they were asked.
+        case waiting([StreamWish])
+        case open(LoopBound<any StreamWorker>)
+        case ended(Ending)
+    }
+
+    private struct State {
+        var way = Way.nowhere
+        var queue: OperationQueue?
+        var last: UInt64 = 0
+        var isAtEnd = false
+    }
+
+    private enum Verdict {
+        case kept
+        case hand(LoopBound<any StreamWorker>)
+        case over(Ending)
+    }
+
+    private let state = Mutex(State())
+
+    /// Where its handlers are called.
+    func adopt(queue: OperationQueue) {
+        state.withLock { state in
+            guard case .nowhere = state.way else { return }
+            (state.way, state.queue) = (.waiting([]), queue)
+        }
+    }
+
+    // MARK: For the task
+
+    /// For a read that its waiter may take back.
+    func number() -> UInt64 {
+        state.withLock { state in
+            state.last += 1
+            return state.last
+        }
+    }
+
+    func ask(_ wish: StreamWish) {
+        let verdict = state.withLock { state -> Verdict in
+            switch state.way {
+            case .nowhere:
+                return .over(Ending(error: ErrorTranslation.urlError(.unknown, nil, "the task belongs to no session")))
+            case .open(let load): return .hand(load)
+            case .ended(let ending): return .over(ending)
+            case .waiting(var wishes):
+                state.way = .nowhere
+                wishes.append(wish)
+                state.way = .waiting(wishes)
+                return .kept
+            }
+        }
+        switch verdict {
+        case .kept: break
+        case .over(let ending): answer(wish, ending)
+        case .hand(let load):
+            let error = ErrorTranslation.urlError(.cancelled, nil, "the session is gone")
+            if !load.loop.post({ load.value.take(wish) }) { fail(wish, error) }
+        }
+    }
+
+    func takeBack(_ number: UInt64) {
+        let (found, load) = state.withLock { state -> (StreamWish?, LoopBound<any StreamWorker>?) in
+            switch state.way {
+            case .nowhere, .ended: return (nil, nil)
+            case .open(let load): return (nil, load)
+            case .waiting(var wishes):
+                let index = wishes.firstIndex { wish in
+                    if case .read(let reading) = wish { reading.number == number } else { false }
+                }
+                guard let index else { return (nil, nil) }
+                let wish = wishes.remove(at: index)
+                state.way = .waiting(wishes)
+                return (wish, nil)
+            }
+        }
+        if let found { fail(found, StreamChannel.takenBack) }
+        load?.loop.post { load?.value.takeBack(number) }
+    }
+
+    static var takenBack: URLError {
+        ErrorTranslation.urlError(.cancelled, nil, "whoever waited for it was cancelled")
+    }
+
+    // MARK: For the load
+
+    /// From here on wishes go to `load`; those that have waited are its first.
+    func open(_ load: LoopBound<any StreamWorker>) -> [StreamWish] {
+        state.withLock { state in
+            guard case .waiting(let wishes) = state.way else { return [] }
+            state.way = .open(load)
+            return wishes
+        }
+    }
+
+    /// The load is over: what it could not do waits to hear why.
+    func giveBack(_ wishes: [StreamWish], isAtEnd: Bool) {
+        state.withLock { state in
+            guard case .open = state.way else { return }
+            (state.way, state.isAtEnd) = (.waiting(wishes), isAtEnd)
+        }
+    }
+
+    /// The task is over. Delegate queue: what waits is told at once.
+    func end(_ failure: URLError?) {
+        let (wishes, ending) = state.withLock { state -> ([StreamWish], Ending) in
+            let error = failure ?? ErrorTranslation.urlError(.networkConnectionLost, nil, "the stream is closed")
+            let ending = Ending(error: error, isAtEnd: failure == nil && state.isAtEnd)
+            defer { state.way = .ended(ending) }
+            if case .waiting(let wishes) = state.way { return (wishes, ending) }
+            return ([], ending)
+        }
+        for wish in wishes { wish.answer(ending) { call, _ in call() } }
+    }
+
+    private func answer(_ wish: StreamWish, _ ending: Ending) {
+        wish.answer(ending) { act, isAwaited in call(isAwaited: isAwaited, act) }
+    }
+
+    private func fail(_ wish: StreamWish, _ error: URLError) {
+        answer(wish, Ending(error: error))
+    }
+
+    private func call(isAwaited: Bool, _ act: @escaping @Sendable () -> Void) {
+        let queue = state.withLock { $0.queue }
+        if isAwaited { act() } else if let queue { queue.addOperation(act) } else { act() }
+    }
+}

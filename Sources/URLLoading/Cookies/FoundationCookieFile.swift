@@ -1,0 +1,57 @@
+internal import Foundation
+internal import HTTPSemantics
+
+/// The cookies in a file of FoundationNetworking's, which stood where the shared storage's file stands: a property list
+/// of the cookies' properties by `path`, `domain` and `name`. Read once: the next change writes our own file in its
+/// place.
+enum FoundationCookieFile {
+    /// One property of a cookie.
+    private enum Value: Decodable {
+        case text(String)
+        case flag(Bool)
+        case number(Int)
+        case date(Date)
+        /// Of a kind that no property of a cookie has.
+        case other
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let date = try? container.decode(Date.self) {
+                self = .date(date)
+            } else if let flag = try? container.decode(Bool.self) {
+                self = .flag(flag)
+            } else if let number = try? container.decode(Int.self) {
+                self = .number(number)
+            } else if let text = try? container.decode(String.self) {
+                self = .text(text)
+            } else {
+                self = .other
+            }
+        }
+
+        var any: Any? {
+            switch self {
+            case .text(let text): text
+            case .flag(let flag): flag
+            case .number(let number): number
+            case .date(let date): date
+            case .other: nil
+            }
+        }
+    }
+
+    /// Nil for what is no property list; a cookie that cannot be read is left out.
+    static func decode(_ octets: [UInt8], now: Double) -> [CookieJar.Entry]? {
+        guard octets.starts(with: "<?xml".utf8) || octets.starts(with: "bplist".utf8),
+            let listed = try? PropertyListDecoder().decode([String: [String: Value]].self, from: Data(octets))
+        else { return nil }
+        return listed.sorted { $0.key < $1.key }.compactMap { _, values in
+            let pairs = values.compactMap { name, value in value.any.map { (HTTPCookiePropertyKey(rawValue: name), $0) }
+            }
+            let properties = Dictionary(pairs) { first, _ in first }
+            guard let cookie = CookieProperties(properties).cookie(now: now), cookie.isPersistent else { return nil }
+            let created = (properties[.created] as? Date)?.timeIntervalSince1970 ?? now
+            return CookieJar.Entry(cookie: cookie, creation: created, lastAccess: now)
+        }
+    }
+}

@@ -1,0 +1,87 @@
+internal import Foundation
+internal import HTTPEngine
+
+/// A URL's text as the engine and error messages take it.
+enum URLText {
+    /// Without user information and query, which may be secrets.
+    static func redacted(_ url: URL) -> String {
+        guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return "?" }
+        parts.user = nil
+        parts.password = nil
+        if parts.query != nil { parts.query = "…" }
+        return parts.string ?? "?"
+    }
+
+    /// Nil for one that has none.
+    static func withLowercaseScheme(_ url: URL) -> URL? {
+        let text = url.absoluteString
+        guard let colon = text.firstIndex(of: ":") else { return nil }
+        return URL(string: text[..<colon].lowercased() + text[colon...])
+    }
+
+    /// An http or https URL taken apart; for ws and wss where their handshake is sent to. User information stays out:
+    /// it is a credential, not part of the place (RFC 9110 §4.2.4), and a caller that wants it asks the URL.
+    static func http(_ url: URL) throws(HTTPURL.Problem) -> HTTPURL {
+        let text = url.absoluteString
+        do throws(HTTPURL.Problem) {
+            return try HTTPURL(text)
+        } catch {
+            // The common way first: the rest of this is for one URL in a thousand.
+            let other = URLText.handshakePlace(of: url) ?? url
+            return try HTTPURL(mended(other, other.absoluteString))
+        }
+    }
+
+    /// The place that a WebSocket's handshake is sent to: `http` for `ws` (RFC 6455 §3). Nil for a URL of another kind.
+    static func handshakePlace(of url: URL) -> URL? {
+        let text = url.absoluteString
+        guard let colon = text.firstIndex(of: ":") else { return nil }
+        switch text[..<colon].lowercased() {
+        case "ws", "http": return URL(string: "http" + text[colon...])
+        case "wss", "https": return URL(string: "https" + text[colon...])
+        default: return nil
+        }
+    }
+
+    /// Octets that no URL may hold are percent-encoded, as browsers do, and user information is cut out. What else is
+    /// wrong stays wrong.
+    private static func mended(_ url: URL, _ text: String) -> String {
+        var text = text
+        if let at = authority(of: text).lastIndex(of: "@"), let slashes = text.range(of: "://") {
+            text.removeSubrange(slashes.upperBound...at)
+        }
+        guard let end = text.range(of: "://")?.upperBound else { return text }
+        let path = text[end...].firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? text.endIndex
+        var mended = String(text[..<path])
+        let rest = Array(text[path...].utf8)
+        for (index, octet) in rest.enumerated() {
+            let isPercent = octet == UInt8(ascii: "%")
+            let isKept = isPercent ? isEscape(rest[(index + 1)...]) : isPlain(octet)
+            mended += isKept ? String(UnicodeScalar(octet)) : escaped(octet)
+        }
+        return mended
+    }
+
+    private static func authority(of text: String) -> Substring {
+        guard let start = text.range(of: "://")?.upperBound else { return "" }
+        return text[start...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+    }
+
+    private static func isEscape(_ rest: ArraySlice<UInt8>) -> Bool {
+        rest.prefix(2).count == 2 && rest.prefix(2).allSatisfy { Character(UnicodeScalar($0)).isHexDigit }
+    }
+
+    private static func isPlain(_ octet: UInt8) -> Bool {
+        switch octet {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "A")...UInt8(ascii: "Z"):
+            true
+        default: "-._~!$&'()*+,;=:@/?#".utf8.contains(octet)
+        }
+    }
+
+    private static func escaped(_ octet: UInt8) -> String {
+        let digits = Array("0123456789ABCDEF")
+        return "%" + String([digits[Int(octet >> 4)], digits[Int(octet & 15)]])
+    }
+}

@@ -1,0 +1,45 @@
+internal import Foundation
+internal import HTTP1
+internal import HTTPEngine
+internal import WebSocket
+
+/// One opening handshake of a task: redirects and challenges begin another.
+struct WebSocketOpening {
+    let handshake: ClientHandshake
+
+    /// The subprotocols are those of the request's Sec-WebSocket-Protocol field; its other fields of the handshake are
+    /// not sent.
+    init(_ request: URLRequest) throws(URLError) {
+        let field = request.value(forHTTPHeaderField: "Sec-WebSocket-Protocol") ?? ""
+        let names = field.split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" } }
+        do throws(HandshakeError) {
+            handshake = try ClientHandshake(protocols: names)
+        } catch {
+            throw ErrorTranslation.urlError(.badURL, request.url, error)
+        }
+    }
+
+    /// What both sides have agreed on, by the head of a 101.
+    ///
+    /// - Parameter url: as the user wrote it, for errors.
+    func agreement(_ head: ResponseHead, _ url: URL?) throws(URLError) -> Agreement {
+        do throws(HandshakeError) {
+            return try handshake.check(head)
+        } catch {
+            throw ErrorTranslation.urlError(.badServerResponse, url, error)
+        }
+    }
+
+    /// Any other answer than a switch of protocols is the last one: kept in the task's response, and an error.
+    static func refusal(_ response: URLResponse, _ url: URL?) -> URLError {
+        let status = (response as? HTTPURLResponse)?.statusCode ?? 0
+        let reason = "the server answered \(status) and did not switch to WebSocket"
+        return ErrorTranslation.urlError(.badServerResponse, url, reason)
+    }
+
+    /// In lower case: what a request of the user's cannot decide.
+    static let derived: Set<String> = [
+        "sec-websocket-key", "sec-websocket-version", "sec-websocket-extensions", "sec-websocket-accept",
+        "sec-websocket-protocol",
+    ]
+}

@@ -1,0 +1,55 @@
+package import FoundationEssentials
+internal import Synchronization
+
+/// How the room above makes its tasks.
+extension URLSession {
+    /// The kind of a task with a report, and where its request's content comes from.
+    package enum ReportedKind: Sendable {
+        case data
+        case upload(ContentSource)
+        case download(ContentSource)
+        case resumedDownload(Data)
+
+        package var content: ContentSource {
+            switch self {
+            case .data, .resumedDownload: .request
+            case .upload(let content), .download(let content): content
+            }
+        }
+    }
+
+    /// A suspended task.
+    ///
+    /// - Parameters:
+    ///   - request: of a resumed download in place of the one that its data has; nil for that.
+    ///   - delegate: the task's own; hears of its being resumed and suspended too.
+    package func task(
+        _ kind: ReportedKind,
+        _ request: URLRequest?,
+        delegate: any SelectiveDelegate & TaskWatcher,
+        report: TaskReport
+    ) -> URLSessionTask {
+        let receiver = TaskSpec.Receiver.report(report)
+        let task: URLSessionTask =
+            switch kind {
+            case .data: add { URLSessionDataTask(self, $0, TaskSpec(request, .request, receiver)) }
+            case .upload(let content): add { URLSessionUploadTask(self, $0, TaskSpec(request, content, receiver)) }
+            case .download(let content):
+                add { URLSessionDownloadTask(self, $0, TaskSpec(request, content, receiver)) }
+            case .resumedDownload(let data):
+                add { number in
+                    let resumption = ResumeData(data)
+                    let sent = resumption.map { request ?? URLRequest(resuming: $0) }
+                    let spec = TaskSpec(sent, .request, receiver, resumption: resumption)
+                    return URLSessionDownloadTask(self, number, spec)
+                }
+            }
+        let waitsOnLoop = report.wakesWaiter && home.isOnLoop
+        task.snapshot.withLock { snapshot in
+            snapshot.listener = .selective(delegate)
+            snapshot.watcher = delegate
+            snapshot.waitsOnLoop = waitsOnLoop
+        }
+        return task
+    }
+}

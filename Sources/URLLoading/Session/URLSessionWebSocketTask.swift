@@ -1,0 +1,163 @@
+public import Foundation
+internal import Synchronization
+internal import WebSocket
+
+/// A WebSocket (RFC 6455), with the compression of RFC 7692 where the server speaks it.
+///
+/// Messages may be sent and asked for at any time: before the handshake is done they wait for it. What is not asked for
+/// with ``receive()`` stays with the server, but for some 64 KiB; its pings and its close frame then wait behind it.
+///
+/// The task ends with the connection: without an error after a closing handshake, begun by either side. What still
+/// waits then fails, as does what comes later, with a `URLError`. Where messages have been asked for, the end is told
+/// behind those that had come before it, or five seconds after the last that was taken; in any case they can still be
+/// taken. Handlers are called on the session's delegate queue. The request's time limit holds for the handshake, that
+/// of the resource for all of it. A time limit of the request's own (other than 60 seconds) holds afterwards too: a
+/// server that says nothing for so long, not even pong, is gone.
+open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
+    /// Between the task's threads and its load.
+    let channel = WebSocketChannel()
+
+    /// What one side says at once.
+    @frozen public enum Message: Sendable {
+        /// Octets.
+        case data(Data)
+        /// Text.
+        case string(String)
+    }
+
+    /// Why a connection was closed (RFC 6455 §7.4.1).
+    @frozen public enum CloseCode: Int, Sendable {
+        /// It is not closed.
+        case invalid = 0
+        /// All that was to be said has been said.
+        case normalClosure = 1000
+        /// The server goes down, or the program leaves.
+        case goingAway = 1001
+        /// The other side has broken the protocol.
+        case protocolError = 1002
+        /// A message was of a kind that is not taken.
+        case unsupportedData = 1003
+        /// The close frame said nothing.
+        case noStatusReceived = 1005
+        /// There was no close frame.
+        case abnormalClosure = 1006
+        /// A message was not what its kind says, such as text that is no UTF-8.
+        case invalidFramePayloadData = 1007
+        /// A message broke the rules of the one that closes.
+        case policyViolation = 1008
+        /// A message was too long to be handled.
+        case messageTooBig = 1009
+        /// The server did not agree to an extension that is needed.
+        case mandatoryExtensionMissing = 1010
+        /// The server failed.
+        case internalServerError = 1011
+        /// There was no TLS; no close frame says so.
+        case tlsHandshakeFailure = 1015
+    }
+
+    /// The limit of a message from the server, in bytes: its fragments together, decompressed. A larger one ends the
+    /// task with `URLError.dataLengthExceedsMaximum`. 1 MiB; a change holds from the next frame on.
+    open var maximumMessageSize: Int {
+        get { channel.facts.maximumMessageSize }
+        set { channel.setMaximumMessageSize(newValue) }
+    }
+
+    /// What the server's close frame said; `invalid` before. Codes without a case of their own read as
+    /// `unsupportedData`: ``closeStatus`` tells them apart.
+    open var closeCode: CloseCode {
+        guard let status = closeStatus else { return .invalid }
+        return CloseCode(rawValue: status) ?? .unsupportedData
+    }
+
+    /// The number of the close code, 3000 to 4999 for an application's own; nil while the task is not closed.
+    public var closeStatus: Int? { channel.facts.closeStatus }
+
+    /// What the server gave as its reason, in UTF-8; nil for none.
+    open var closeReason: Data? { channel.facts.closeReason }
+
+    /// Why the task failed, once it has. The task's own end replaces what a program has set.
+    open override var error: (any Error)? {
+        get { super.error }
+        set { snapshot.withLock { $0.error = newValue } }
+    }
+
+    open override func resume() { super.resume() }
+
+    /// Ends the task with `URLError.cancelled`, at once; the server is told that we go away (1001).
+    open override func cancel() { super.cancel() }
+
+    /// Closes the connection in order: the server is told why, and the task ends when it has answered, within five
+    /// seconds. What comes until then is passed over; a caller that waits for a message or a pong gets
+    /// `URLError.cancelled`.
+    ///
+    /// - Parameters:
+    ///   - closeCode: codes that no frame may carry (RFC 6455 §7.4.1) send one without a word.
+    ///   - reason: UTF-8, at most 123 bytes; more is cut off.
+    open func cancel(with closeCode: CloseCode, reason: Data?) {
+        let text = reason.map { String(decoding: $0, as: UTF8.self) } ?? ""
+        let why = CloseReason(UInt16(closeCode.rawValue), text) ?? .none
+        cancel(.closing(why))
+    }
+
+    // MARK: Messages
+
+    /// - Parameters:
+    ///   - message: text or data.
+    ///   - completionHandler: called when the kernel has taken all of the message, or never will.
+    public func send(_ message: Message, completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
+        channel.ask(.send(message.value, .handler { completionHandler($0.failure) }))
+    }
+
+    /// Returns when the kernel has taken all of the message.
+    public func send(_ message: Message) async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            channel.ask(.send(message.value, .awaited { continuation.resume(with: $0) }))
+        }
+    }
+
+    /// The next message. Callers get messages in the order of their calls.
+    public func receive(completionHandler: @escaping @Sendable (Result<Message, any Error>) -> Void) {
+        channel.ask(.receive(channel.number(), .handler { completionHandler($0.map(Message.init)) }))
+    }
+
+    /// The next message. A Swift task that is cancelled stops waiting for it; the WebSocket goes on.
+    public func receive() async throws -> Message {
+        let message = try await channel.wait { .receive($0, $1) }
+        return Message(message)
+    }
+
+    /// - Parameter pongReceiveHandler: called when the server has answered.
+    open func sendPing(pongReceiveHandler: @escaping @Sendable ((any Error)?) -> Void) {
+        channel.ask(.ping(channel.number(), .handler { pongReceiveHandler($0.failure) }))
+    }
+
+    /// Returns when the server has answered. A Swift task that is cancelled stops waiting for it.
+    open func sendPing() async throws {
+        try await channel.wait { .ping($0, $1) }
+    }
+}
+
+extension URLSessionWebSocketTask.Message {
+    init(_ message: WebSocketMessage) {
+        switch message {
+        case .text(let text): self = .string(text)
+        case .binary(let bytes): self = .data(Data(bytes))
+        }
+    }
+
+    var value: WebSocketMessage {
+        switch self {
+        case .string(let text): .text(text)
+        case .data(let data): .binary([UInt8](data))
+        }
+    }
+}
+
+extension Result {
+    fileprivate var failure: Failure? {
+        switch self {
+        case .success: nil
+        case .failure(let error): error
+        }
+    }
+}

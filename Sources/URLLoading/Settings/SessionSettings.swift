@@ -1,0 +1,88 @@
+internal import Foundation
+internal import HTTP1
+internal import HTTPEngine
+internal import HTTPSemantics
+internal import TLS
+
+/// A session's configuration, read once and in the form its loader needs. Later changes of the configuration do not
+/// reach it. A class, since every request reads it, and copying so many fields costs more than reading them.
+final class SessionSettings: Sendable {
+    let cachePolicy: URLRequest.CachePolicy
+    /// In seconds.
+    let requestTimeout: TimeInterval
+    /// In seconds.
+    let resourceTimeout: TimeInterval
+    let waitsForConnectivity: Bool
+    /// For every request that does not have its own.
+    let fields: HTTPFields
+    /// Those that do not go along to another origin.
+    let secrets: SecretFields
+    /// What the session wants of each request's answers.
+    let answerRules: AnswerMachine.Rules
+    /// How the users of stored answers are told apart.
+    var vary: VaryRule { VaryRule(secrets) }
+    let connectionsPerHost: Int
+    /// In bytes, of one answer in memory.
+    let maximumDataLength: Int
+    let cookies: HTTPCookieStorage?
+    /// What is in ``cookies``: each request asks it. The storage is held weakly by its observer, and so a reference to
+    /// it is slow.
+    let cookieStore: CookieStore?
+    let cookiePolicy: HTTPCookie.AcceptPolicy
+    let setsCookies: Bool
+    let credentials: URLCredentialStorage?
+    let cache: URLCache?
+    let protocolClasses: [URLProtocol.Type]
+    let proxies: SessionProxies
+    let minimumVersion: TLSVersion
+    let maximumVersion: TLSVersion
+    let allowsLegacyAlgorithms: Bool
+    let acceptsLegacyResponses: Bool
+
+    init(_ configuration: URLSessionConfiguration) {
+        cachePolicy = configuration.requestCachePolicy
+        requestTimeout = configuration.timeoutIntervalForRequest
+        resourceTimeout = configuration.timeoutIntervalForResource
+        waitsForConnectivity = configuration.waitsForConnectivity
+        fields = SessionSettings.fields(configuration.httpAdditionalHeaders ?? [:])
+        secrets = SecretFields(configuration.secretHeaderFields)
+        answerRules = AnswerMachine.Rules(
+            secrets: secrets,
+            waitsForConnectivity: waitsForConnectivity,
+            triesAgain: configuration.isBackground,
+            reading: WebURL.read
+        )
+        connectionsPerHost = max(1, configuration.httpMaximumConnectionsPerHost)
+        maximumDataLength = configuration.maximumDataLength ?? .max
+        cookies = configuration.httpCookieStorage
+        cookieStore = cookies?.store
+        cookiePolicy = configuration.httpCookieAcceptPolicy
+        setsCookies = configuration.httpShouldSetCookies
+        credentials = configuration.urlCredentialStorage
+        cache = configuration.urlCache
+        protocolClasses = (configuration.protocolClasses ?? []).compactMap { $0 as? URLProtocol.Type }
+        proxies = SessionProxies(configuration.connectionProxyDictionary)
+        minimumVersion = configuration.tlsMinimumSupportedProtocolVersion.tlsVersion
+        maximumVersion = configuration.tlsMaximumSupportedProtocolVersion.tlsVersion
+        allowsLegacyAlgorithms = configuration.tlsAllowsLegacyAlgorithms
+        acceptsLegacyResponses = configuration.acceptsLegacyResponses
+    }
+
+    /// A request's own fields, and the session's where it has none of the name.
+    func fields(with own: HTTPFields?) -> HTTPFields {
+        guard var all = own else { return fields }
+        for index in 0..<fields.count where own?.contains(fields.name(at: index)) == false {
+            try? all.append(fields.name(at: index), fields.value(at: index))
+        }
+        return all
+    }
+
+    /// What no field can hold is left out, as with a request's own (RFC 9110 §5.5).
+    private static func fields(_ given: [AnyHashable: Any]) -> HTTPFields {
+        var fields = HTTPFields()
+        for (name, value) in given.sorted(by: { "\($0.key)" < "\($1.key)" }) {
+            try? fields.replace("\(name.base)", "\(value)")
+        }
+        return fields
+    }
+}

@@ -1,0 +1,170 @@
+internal import Foundation
+internal import HTTP1
+internal import HTTPEngine
+internal import HTTPSemantics
+internal import Reactor
+
+/// What an attempt makes of answers.
+extension Attempt {
+    /// A head from the network, as the answer that it may be.
+    func answered(_ head: ResponseHead, _ url: URL, _ settings: SessionSettings) -> HTTPURLResponse {
+        let isDecoded =
+            head.contains(.contentEncoding) && !request.decidesOnCoding && !settings.fields.contains("Accept-Encoding")
+        return HTTPURLResponse(url: url, head: head, isDecoded: isDecoded)
+    }
+
+    /// Has the machine judge a head from the network, and keeps what it brings besides the answer: cookies, credentials
+    /// that the server has taken, news of what is stored. Nil for an answer that is no transaction's: it is delivered.
+    mutating func judge(
+        _ response: HTTPURLResponse,
+        _ caching: AskedRequest.Caching,
+        _ engine: SessionEngine
+    ) -> Step? {
+        self.response = response
+        guard let transaction else { return nil }
+        engine.keepCookies(of: response, from: transaction.plan.scope, to: request)
+        let head = AnswerHead(
+            status: response.statusCode,
+            fields: response.fields.list,
+            // Read where it is looked at: where a download goes on.
+            length: resumption == nil ? -1 : response.expectedContentLength
+        )
+        let verdict = machine.receive(
+            head,
+            to: asked(transaction, caching),
+            at: UnixTime.now,
+            url: WebURL(transaction.url),
+            memory: &engine.authorizations
+        )
+        if let space = verdict.accepted { storeCredential(for: space, engine) }
+        for url in verdict.invalidated { engine.settings.cache?.discard(CacheKey(method: "GET", url: url.text)) }
+        return verdict.step
+    }
+
+    private func asked(_ transaction: Transaction, _ caching: AskedRequest.Caching) -> AskedRequest {
+        AskedRequest(
+            method: request.values.httpMethod,
+            fields: transaction.fields,
+            hasOwnAuthorization: request.values.fields?.contains(.authorization) == true,
+            authorized: transaction.authorized?.space,
+            sent: transaction.sent,
+            caching: caching
+        )
+    }
+
+    /// The response from the network is the answer: it may be stored, and may go on where an earlier one stopped.
+    ///
+    /// - Returns: what is to be done instead of delivering it, if that cannot be done.
+    mutating func place(
+        _ response: HTTPURLResponse,
+        _ placement: Step.Placement,
+        _ storage: Step.Storage,
+        _ engine: SessionEngine
+    ) -> Step? {
+        switch storage {
+        case .none: break
+        case .compare: compareHead(response, engine)
+        case .store(let permitted):
+            if let limit = engine.settings.cache?.contentLimit, response.expectedContentLength <= limit {
+                storing = CacheEntry(permitted, received: UnixTime.now, limit: limit)
+            }
+        }
+        switch placement {
+        case .whole: return nil
+        case .wholeInsteadOfRest:
+            removePart()
+            return nil
+        case .rest(let total):
+            guard let resumption else { return nil }
+            do throws(Errno) {
+                let file = try DownloadFile(resumption, total: total, for: request.url)
+                if engine.background != nil { file.beginLedger(at: engine.loop.now) }
+                resumed = file
+                return nil
+            } catch {
+                // It is gone, or shorter than it was: the rest alone is nothing.
+                return machine.restIsGone()
+            }
+        }
+    }
+
+    /// The answer of a `URLProtocol` class, which may be stored by the class's word.
+    mutating func store(_ policy: URLCache.StoragePolicy, _ cache: URLCache?) {
+        guard let cache, policy != .notAllowed else {
+            storing = nil
+            return
+        }
+        storing = CacheEntry(ofClass: policy, limit: cache.contentLimit)
+    }
+
+    // MARK: The user's word
+
+    /// Goes on with the request that a redirect leads to, or that the user has put in its place.
+    mutating func follow(_ next: URLRequest, _ source: ContentSource) -> Step {
+        var bringsContent = false
+        if case .request = source { if case .none = next.values.body {} else { bringsContent = true } }
+        return machine.follow(
+            to: next.url.map { WebURL($0) },
+            from: request.url.map { WebURL($0) },
+            bringsContent: bringsContent
+        )
+    }
+
+    /// What the user's answer to a challenge leads to; nil for a request without a URL.
+    mutating func reply(
+        _ answer: UserQuestion.ChallengeAnswer,
+        to question: ChallengeQuestion,
+        proposing proposed: URLCredential?,
+        _ engine: SessionEngine
+    ) -> Step? {
+        guard let url = request.url else { return nil }
+        let (reply, credential) = question.reply(answer, proposing: proposed)
+        let step = machine.reply(reply, to: question, url: WebURL(url))
+        if case .sendAgain = step, let credential {
+            offered = (credential, question.space)
+            if question.side == .proxy, let words = credential.value.words { engine.use(words, forProxyOf: url) }
+        }
+        return step
+    }
+
+    /// The URL's own user and password, or what is stored; once.
+    func proposedCredential(for space: ProtectionSpace, _ failures: Int, _ settings: SessionSettings) -> URLCredential?
+    {
+        guard failures == 0 else { return nil }
+        if space.side == .origin, let user = request.url?.user(percentEncoded: false) {
+            let password = request.url?.password(percentEncoded: false) ?? ""
+            return URLCredential(user: user, password: password, persistence: .none)
+        }
+        return settings.credentials?.defaultCredential(for: URLProtectionSpace(ProtectionSpaceValues(space)))
+    }
+
+    /// The server has taken the user's name and password, if that is what it was sent: they are stored, once.
+    private mutating func storeCredential(for space: ProtectionSpace, _ engine: SessionEngine) {
+        guard let (credential, asked) = offered, asked == space else { return }
+        offered = nil
+        engine.store(credential, for: space)
+    }
+
+    // MARK: A switch of protocols
+
+    /// The 101 as the response, if there was one.
+    mutating func switched(_ url: URL?) -> HTTPURLResponse? {
+        guard let switching, let url else { return nil }
+        let made = HTTPURLResponse(url: url, head: switching)
+        response = made
+        return made
+    }
+
+    /// Cookies and credentials of a 101, as of any answer.
+    mutating func noteSwitch(_ response: HTTPURLResponse, _ engine: SessionEngine) {
+        guard let transaction else { return }
+        engine.keepCookies(of: response, from: transaction.plan.scope, to: request)
+        let space = machine.switchProtocols(
+            response.fields.list,
+            authorized: transaction.authorized?.space,
+            url: WebURL(transaction.url),
+            memory: &engine.authorizations
+        )
+        if let space { storeCredential(for: space, engine) }
+    }
+}

@@ -1,0 +1,400 @@
+internal import Foundation
+internal import HTTPEngine
+internal import Reactor
+internal import Synchronization
+
+/// What a task's user gets: where the content goes, and what is told on the delegate queue. Loop-confined.
+/// It is never copied: a copy would cost each request ten references more.
+///
+/// Counting is the loader's: it shows on the task's progress, whose observers may cancel the task from there.
+struct Delivery: ~Copyable {
+    /// What became of content.
+    enum Reception {
+        case taken
+        /// Enough waits on the delegate queue.
+        case userIsBehind
+        /// Enough waits in the channel, which says itself when there is room.
+        case channelIsFull
+        case failed(URLError)
+    }
+
+    let session: URLSession
+    /// The task as its user sees it: a data task may become another one.
+    private(set) var task: URLSessionTask
+    /// Where the content goes.
+    private(set) var sink = Sink.none
+    /// Something was put on the delegate queue: the end is told behind it.
+    private var hasTold = false
+    private let reception: TaskSpec.Reception
+    private let engine: SessionEngine
+    /// The most that is kept in memory of an answer, in bytes.
+    private let limit: Int
+    /// Content for a delegate that wants all of it at once.
+    private var gathered: Data?
+    private var made: CallbackQueue?
+
+    init(_ task: URLSessionTask, _ session: URLSession, _ spec: TaskSpec, _ engine: SessionEngine) {
+        self.task = task
+        self.session = session
+        self.engine = engine
+        limit = max(0, spec.request?.maximumDataLength ?? engine.settings.maximumDataLength)
+        reception = spec.reception
+    }
+
+    /// The task's queue, made when something is told first: most tasks tell nothing before their end.
+    var callbacks: CallbackQueue {
+        mutating get {
+            if let made { return made }
+            let queue = CallbackQueue(on: engine.loop)
+            made = queue
+            return queue
+        }
+    }
+
+    /// The answer becomes another task's.
+    mutating func replaceTask(
+        by other: URLSessionTask,
+        _ call: @escaping @Sendable (URLSession, any URLSessionDataDelegate) -> Void
+    ) {
+        let old = task
+        tell(.response, afterCancel: true) { session, _, delegate in
+            if let delegate = delegate as? any URLSessionDataDelegate { call(session, delegate) }
+        }
+        later { old.retire(for: other) }
+        task = other
+    }
+
+    // MARK: Listeners
+
+    /// Whether pieces on their way are told: to delegates, but not where a completion handler has been given instead. A
+    /// delegate given to this task alone hears of them too where a function waits for the whole.
+    private var tellsPieces: Bool {
+        switch reception {
+        case .delegate, .report: true
+        case .awaitedData, .awaitedFile, .bytes: task.delegate != nil
+        case .data, .download: false
+        }
+    }
+
+    /// Whether the delegate is asked about the answer and told what becomes of it: it takes part, instead of waiting
+    /// for the end.
+    private var involvesDelegate: Bool {
+        switch reception {
+        case .delegate, .report: true
+        case .awaitedData, .awaitedFile, .bytes, .data, .download: false
+        }
+    }
+
+    /// Answers that go to files and streams are not stored, as on Apple's platforms: they are large, and have been kept
+    /// already.
+    var isStorable: Bool {
+        switch reception {
+        case .data, .awaitedData, .delegate: !(task is URLSessionDownloadTask)
+        case .report(let terms): if case .memory = terms.keeping { true } else { false }
+        case .download, .awaitedFile, .bytes: false
+        }
+    }
+
+    /// The task's own delegate, or else the session's.
+    var listener: Listener? { task.listener ?? session.listener }
+
+    func hasListener(for event: TaskInterests) -> Bool { listener?.hears(of: event) ?? false }
+
+    var wantsMetrics: Bool {
+        if case .report(let terms) = reception, terms.collectsMetrics { return true }
+        return hasListener(for: .metrics)
+    }
+
+    /// Whether the delegate decides what is stored of the answer.
+    var isAskedAboutCaching: Bool {
+        involvesDelegate && hasListener(for: .caching) && listener?.delegate is any URLSessionDataDelegate
+    }
+
+    // MARK: Telling
+
+    /// Runs `call` on the delegate queue, after what was told before. False: enough waits there.
+    ///
+    /// - Parameter afterCancel: also once the user has cancelled the task.
+    @discardableResult
+    mutating func tell(
+        _ event: TaskInterests,
+        weight: Int = 0,
+        afterCancel: Bool = false,
+        _ call: @escaping DelegateCall
+    ) -> Bool {
+        guard hasListener(for: event) else { return true }
+        hasTold = true
+        let (session, task) = (session, task)
+        return callbacks.add(weight: weight, on: session.delegateQueue) {
+            guard let delegate = session.delegate(of: task), afterCancel || !task.isCancelled else {
+                return
+            }
+            call(session, task, delegate)
+        }
+    }
+
+    /// Puts a question on the delegate queue.
+    ///
+    /// - Parameter otherwise: the answer if the delegate was taken away while the question was on its way.
+    mutating func put<Value: Sendable>(
+        _ answer: Answer<Value>,
+        otherwise: Value,
+        _ question: @escaping @Sendable (URLSession, URLSessionTask, any URLSessionTaskDelegate, Answer<Value>) -> Void
+    ) {
+        hasTold = true
+        let (session, task) = (session, task)
+        callbacks.add(on: session.delegateQueue) {
+            // The task's end is on its way, and wants no answer.
+            if task.isCancelled { return answer.withdraw() }
+            guard let delegate = session.delegate(of: task) else { return answer.give(otherwise) }
+            question(session, task, delegate, answer)
+        }
+    }
+
+    /// Calls back once: when the delegate queue has taken half of what waits there.
+    mutating func whenTaken(_ call: @escaping @Sendable () -> Void) { callbacks.whenRoom(call) }
+
+    /// Runs `call` on the delegate queue behind what was told before, with a delegate or without.
+    mutating func later(_ call: @escaping @Sendable () -> Void) {
+        callbacks.add(on: session.delegateQueue, call)
+    }
+
+    // MARK: The request
+
+    /// - Parameter news: what of the content was sent since it was told last.
+    mutating func tellSent(_ news: Int, _ counts: TaskCounts) {
+        guard tellsPieces else { return }
+        tell(.sent) { session, task, delegate in
+            delegate.urlSession(
+                session,
+                task: task,
+                didSendBodyData: Int64(news),
+                totalBytesSent: counts.sent,
+                totalBytesExpectedToSend: counts.expectedToSend
+            )
+        }
+    }
+
+    mutating func tellInformational(
+        _ make: () -> HTTPURLResponse
+    ) -> Bool {
+        guard tellsPieces, hasListener(for: .informational) else { return true }
+        let response = make()
+        return tell(.informational, weight: CallbackQueue.pieceWeight) { session, task, delegate in
+            delegate.urlSession(session, task: task, didReceiveInformationalResponse: response)
+        }
+    }
+
+    // MARK: The answer
+
+    /// An answer begins.
+    ///
+    /// - Parameters:
+    ///   - attempt: whose answer it is.
+    ///   - onRoom: makes what a channel calls when there is room in it again.
+    mutating func begin(
+        _ response: URLResponse,
+        _ attempt: borrowing Attempt,
+        onRoom: () -> @Sendable () -> Void
+    ) throws(URLError) {
+        gathered = task.prefersIncrementalDelivery ? nil : Data()
+        switch reception {
+        case .data, .awaitedData: try beginMemory(response)
+        case .download, .awaitedFile: try beginFile(attempt)
+        case .bytes(let channel):
+            deliver(to: .bytes(channel))
+            channel.received(response, onRoom: onRoom())
+        case .delegate: if task is URLSessionDownloadTask { try beginFile(attempt) } else { beginDelegate(response) }
+        case .report(let terms):
+            switch terms.keeping {
+            case .memory: try beginMemory(response)
+            case .file: try beginFile(attempt)
+            case .nothing: beginDelegate(response)
+            }
+        }
+    }
+
+    private mutating func beginMemory(_ response: URLResponse) throws(URLError) {
+        guard response.expectedContentLength <= limit else { throw excess }
+        deliver(to: .memory(Data()))
+    }
+
+    private mutating func beginDelegate(_ response: URLResponse) {
+        deliver(to: .delegate)
+        engine.background?.note(task, response as? HTTPURLResponse, part: nil)
+    }
+
+    /// A file takes the answer: the one that an earlier download has left, or a new one.
+    mutating func beginFile(_ attempt: borrowing Attempt) throws(URLError) {
+        if let resumed = attempt.resumed {
+            deliver(to: .file(resumed))
+            tellResumption(resumed)
+        } else {
+            deliver(to: .file(try attempt.makeFile(for: task, engine)))
+        }
+    }
+
+    /// The answer is longer than what is kept in memory of one.
+    private var excess: URLError {
+        let reason = "the answer is longer than the \(limit) bytes that are kept in memory of one"
+        return ErrorTranslation.urlError(.dataLengthExceedsMaximum, task.currentRequest?.url, reason)
+    }
+
+    /// Whether the delegate decides what is done with the answer, before its content comes.
+    var asksForDisposition: Bool {
+        switch reception {
+        case .delegate: !(task is URLSessionDownloadTask)
+        case .report: hasListener(for: .response)
+        case .data, .awaitedData, .download, .awaitedFile, .bytes: false
+        }
+    }
+
+    mutating func deliver(to sink: Sink) {
+        // A class of the user's may tell of a second answer: what came of the first is of no use.
+        if case .file(let old) = self.sink { old.finish(keeping: false) }
+        self.sink = sink
+    }
+
+    /// Takes the sink away: nothing more is delivered.
+    private mutating func takeSink() -> Sink {
+        defer { sink = .none }
+        return sink
+    }
+
+    /// Takes the file away that the answer goes to; nil where it goes elsewhere.
+    mutating func takeFile() -> DownloadFile? {
+        guard case .file(let file) = sink else { return nil }
+        sink = .none
+        return file
+    }
+
+    /// Content, decoded; the span is the loop's. Content for a stream does not come here.
+    ///
+    /// - Parameters:
+    ///   - counts: with this content.
+    ///   - look: sees what goes to a delegate.
+    mutating func receive(
+        _ bytes: Span<UInt8>,
+        _ counts: TaskCounts,
+        seeing look: (Data) -> Void
+    ) -> Reception {
+        let count = bytes.count
+        switch sink {
+        case .none: return .taken
+        case .memory(var data):
+            // Out of the enum first, or it would be copied.
+            sink = .none
+            guard data.count + count <= limit else { return .failed(excess) }
+            data.append(bytes, expecting: counts.expectedToReceive)
+            sink = .memory(data)
+            var hasRoom = true
+            if tellsPieces, hasListener(for: .content) { hasRoom = tellData(Data(bytes)) }
+            if case .report = reception { hasRoom = tellCount(counts) && hasRoom }
+            return hasRoom ? .taken : .userIsBehind
+        case .delegate:
+            let data = Data(bytes)
+            look(data)
+            engine.background?.note(task, content: data)
+            guard let held = gathered?.count else { return tellData(data) ? .taken : .userIsBehind }
+            guard held + count <= limit else { return .failed(excess) }
+            gathered?.append(data)
+            return .taken
+        case .file(let file):
+            do throws(URLError) {
+                try file.write(bytes)
+            } catch {
+                return .failed(error)
+            }
+            if engine.background != nil { file.note(at: engine.loop.now) }
+            return tellWritten(count, counts) ? .taken : .userIsBehind
+        case .bytes(let channel): return channel.append(bytes) ? .taken : .channelIsFull
+        case .stream: return .taken
+        }
+    }
+
+    /// What was gathered for a delegate that wants all of it at once.
+    mutating func tellGathered() {
+        if let data = gathered.take(), !data.isEmpty { _ = tellData(data) }
+    }
+
+    private mutating func tellData(_ data: Data) -> Bool {
+        guard let task = task as? URLSessionDataTask else { return true }
+        return tell(.content, weight: CallbackQueue.pieceWeight + data.count) { session, _, delegate in
+            (delegate as? any URLSessionDataDelegate)?.urlSession(session, dataTask: task, didReceive: data)
+        }
+    }
+
+    private mutating func tellCount(_ counts: TaskCounts) -> Bool {
+        guard hasListener(for: .received) else { return true }
+        return tell(.received, weight: CallbackQueue.pieceWeight) { session, task, delegate in
+            (delegate as? any SelectiveDelegate)?.urlSession(
+                session,
+                task: task,
+                didReceive: counts.received,
+                of: counts.expectedToReceive
+            )
+        }
+    }
+
+    private mutating func tellWritten(_ count: Int, _ counts: TaskCounts) -> Bool {
+        guard tellsPieces, let task = task as? URLSessionDownloadTask else { return true }
+        return tell(.written, weight: CallbackQueue.pieceWeight) { session, _, delegate in
+            (delegate as? any URLSessionDownloadDelegate)?.urlSession(
+                session,
+                downloadTask: task,
+                didWriteData: Int64(count),
+                totalBytesWritten: counts.received,
+                totalBytesExpectedToWrite: counts.expectedToReceive
+            )
+        }
+    }
+
+    /// Tells that a download goes on, instead of beginning.
+    mutating func tellResumption(_ file: DownloadFile) {
+        let (offset, total) = (file.written, file.total)
+        task.snapshot.withLock { snapshot in
+            snapshot.counts.received = offset
+            snapshot.counts.expectedToReceive = total
+        }
+        guard tellsPieces, let task = task as? URLSessionDownloadTask else { return }
+        tell(.written) { session, _, delegate in
+            (delegate as? any URLSessionDownloadDelegate)?.urlSession(
+                session,
+                downloadTask: task,
+                didResumeAtOffset: offset,
+                expectedTotalBytes: total
+            )
+        }
+    }
+
+    // MARK: The end
+
+    /// Nothing more is delivered: the metrics are told, and what the task came to is to be.
+    ///
+    /// - Parameter streams: the connection, where the user has taken it over and hears of that alone.
+    mutating func end(
+        _ failure: (any Error)?,
+        _ answer: URLResponse?,
+        _ metrics: URLSessionTaskMetrics?,
+        _ streams: CapturedStreams?
+    ) -> CompletionReport {
+        made?.forgetRoom()
+        if let metrics, streams == nil {
+            tell(.metrics, afterCancel: true) { $2.urlSession($0, task: $1, didFinishCollecting: metrics) }
+        }
+        var ending = CompletionReport(task: task, session: session, failure: failure, response: task.response ?? answer)
+        switch takeSink() {
+        case .memory(let data): ending.data = data
+        case .file(let file):
+            file.finish(keeping: failure == nil)
+            if failure == nil { ending.file = file }
+        // An answer that broke off ends its exchange, not its reader: what that waits for goes back to be failed.
+        case .stream(let stream): stream.stop()
+        case .none, .delegate, .bytes: break
+        }
+        ending.streams = streams
+        ending.metrics = metrics
+        ending.isOrdered = hasTold
+        return ending
+    }
+}

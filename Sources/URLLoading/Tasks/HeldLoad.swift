@@ -1,0 +1,189 @@
+internal import HTTPEngine
+internal import Reactor
+
+/// What a task's load does to its sources: one at a time delivers, and stands still while the task is suspended, while
+/// a question is open and while the user is behind. The ``Course`` decides; this acts on it. What the load is about is
+/// the ``TaskLoader``'s. Loop-confined.
+///
+/// A class to inherit from: as an object of its own it would cost each request an allocation.
+class HeldLoad {
+    let engine: SessionEngine
+    private(set) var course = Course()
+
+    init(_ engine: SessionEngine) { self.engine = engine }
+
+    // MARK: Suspension
+
+    final func suspend() {
+        if course.suspend() { updateFlow() }
+    }
+
+    final func resume() {
+        guard course.isSuspended else { return }
+        if let deferred = course.resume() { return deferred() }
+        updateFlow()
+    }
+
+    /// Does `next` now, or when the task is resumed.
+    final func whenRunning(_ next: @escaping () -> Void) {
+        if course.isSuspended { course.deferUntilResumed(next) } else { next() }
+    }
+
+    // MARK: Flow
+
+    /// The source runs when nothing holds it: neither the user nor a question nor a delegate that is behind.
+    final func updateFlow() {
+        guard let (source, holds) = course.holds else { return }
+        source.hold(holds, engine)
+    }
+
+    /// Reading stops until what was delivered has been taken.
+    final func fallBehind() {
+        course.fallBehind()
+        updateFlow()
+    }
+
+    final func catchUp() {
+        if course.catchUp() { updateFlow() }
+    }
+
+    // MARK: Sources
+
+    /// A new source delivers, which nothing holds back yet.
+    final func load(from source: Source) { course.load(from: source) }
+
+    /// The source goes on after it stood still.
+    final func goOn(from source: Source) {
+        course.load(from: source)
+        updateFlow()
+    }
+
+    /// Nothing is under way, and something begins next.
+    final func start() { course.start() }
+
+    /// Does `next` after a pause, unless the task has ended by then.
+    final func start(after pause: Duration, _ next: @escaping () -> Void) {
+        let timer = engine.loop.arm(
+            at: engine.loop.now.advanced(by: pause),
+            Alarm { [self] in
+                guard course.isStarting else { return }
+                course.start()
+                next()
+            }
+        )
+        course.start(after: timer)
+    }
+
+    /// What is left of this answer is not worth reading.
+    final func drop(_ held: Held) {
+        course.start()
+        if case .source(let source) = held { source.drop(engine) }
+    }
+
+    /// What is left of this answer is not wanted: it is read if it is short, so that its connection serves the next.
+    /// Then `next` is done.
+    final func drain(_ held: Held, _ next: @escaping () -> Void) {
+        guard case .source(.exchange(let id)) = held else {
+            drop(held)
+            return next()
+        }
+        let end = engine.loop.now.advanced(by: Drain.limit)
+        let timer = engine.loop.arm(at: end, Alarm { [engine] in engine.engine.cancel(id) })
+        course.drain(Drain(id, timer: timer, next: next))
+        engine.engine.resume(id)
+    }
+
+    /// More has come of an answer that is not wanted.
+    final func drained(_ count: Int, of id: ExchangeID) {
+        guard case .draining(var drain) = course.phase, drain.exchange == id else { return }
+        let goesOn = drain.read(count)
+        course.drain(drain)
+        if !goesOn { engine.engine.cancel(id) }
+    }
+
+    /// False: that exchange's answer was wanted.
+    final func finishDraining(_ id: ExchangeID) -> Bool {
+        guard case .draining(let drain) = course.phase, drain.exchange == id else { return false }
+        engine.loop.cancel(drain.timer)
+        course.start()
+        drain.next()
+        return true
+    }
+
+    // MARK: Questions
+
+    /// Whatever delivers is held until ``answered(_:_:)``.
+    private func ask() -> Course.Question {
+        let question = course.ask()
+        updateFlow()
+        return question
+    }
+
+    /// The question's answer has come; runs `act` with what stood still meanwhile, unless the task has gone on without
+    /// it.
+    private func answered(_ question: Course.Question, _ act: @escaping (Held) -> Void) {
+        guard course.held(by: question) != nil else { return }
+        whenRunning { [self] in
+            if let held = course.held(by: question) { act(held) }
+        }
+    }
+
+    /// Runs `act` with what stands still, once the task runs.
+    final func pause(_ act: @escaping (Held) -> Void) { answered(ask(), act) }
+
+    /// Asks, and runs `act` with the answer and with what stood still meanwhile; the answer is nil where there will be
+    /// none.
+    final func ask<Value: Sendable>(
+        _ put: (Answer<Value>) -> Void,
+        _ act: @escaping (Value?, Held) -> Void
+    ) {
+        let question = ask()
+        let home = LoopBound((load: self, act: act), on: engine.loop)
+        put(
+            Answer { value in
+                home.loop.post {
+                    let (load, act) = home.value
+                    load.answered(question) { act(value, $0) }
+                }
+            }
+        )
+    }
+
+    /// Runs work that waits for the disk away from the loop; the task asks nothing meanwhile.
+    ///
+    /// - Parameter act: on the loop; nil: there was no thread to read on.
+    final func offLoop<Value: Sendable>(_ work: @escaping @Sendable () -> Value, _ act: @escaping (Value?) -> Void) {
+        let question = ask()
+        let home = LoopBound((load: self, act: act), on: engine.loop)
+        do throws(BlockingPool.Refusal) {
+            try SharedLoops.blocking.run(on: engine.loop, work) { value in
+                home.value.load.answered(question) { _ in
+                    home.value.load.start()
+                    home.value.act(value)
+                }
+            }
+        } catch {
+            start()
+            act(nil)
+        }
+    }
+
+    /// The whole of the answer is there. True while a question is open: the end is told when that is answered.
+    final func completeBehindQuestion() -> Bool { course.completeBehindQuestion() }
+
+    // MARK: The end
+
+    /// Nothing goes on after this. False: it was over already.
+    final func stop() -> Bool {
+        guard let before = course.end() else { return false }
+        switch before {
+        case .loading(let source), .asking(_, .source(let source)): source.drop(engine)
+        case .draining(let drain):
+            engine.loop.cancel(drain.timer)
+            engine.engine.cancel(drain.exchange)
+        case .starting(let timer): if let timer { engine.loop.cancel(timer) }
+        case .new, .asking, .ended: break
+        }
+        return true
+    }
+}

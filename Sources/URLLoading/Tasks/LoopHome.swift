@@ -1,0 +1,182 @@
+internal import Foundation
+internal import HTTPEngine
+internal import Reactor
+internal import Synchronization
+
+/// A session's engine on one of the shared loops, and its tasks' way to their loads there. Any thread.
+final class LoopHome: SessionHome {
+    private let security: SessionSecurity
+    private let background: BackgroundSession?
+    /// The session's part on its loop, or why there is none.
+    private let engine: Result<LoopBound<SessionEngine>, Errno>
+
+    init(_ configuration: URLSessionConfiguration, hasDelegate: Bool) {
+        let settings = SessionSettings(configuration)
+        let security = SessionSecurity(settings, hasDelegate: hasDelegate)
+        let background =
+            configuration.isBackground
+            ? BackgroundSession(configuration.identifier ?? "", in: configuration.stateDirectory) : nil
+        self.security = security
+        self.background = background
+        engine = Result { () throws(Errno) in
+            let loop = try SharedLoops.next()
+            return LoopBound(SessionEngine(on: loop, settings, security, background), on: loop)
+        }
+    }
+
+    var keeper: (any TaskKeeper)? { background }
+
+    var executor: LoopExecutor? { try? engine.get().loop.executor }
+
+    var isOnLoop: Bool {
+        if case .success(let engine) = engine { engine.loop.isCurrent } else { false }
+    }
+
+    // MARK: Tasks
+
+    /// The message says nothing itself: the messages of two threads may arrive in the other order, so each does what
+    /// the task says by then.
+    func updateFlow(of task: URLSessionTask, in session: URLSession) {
+        background?.noteFlow(of: task)
+        post(task, session) { engine, session, task in
+            let (isHeld, isRunning) = task.snapshot.withLock { ($0.suspensions > 0, $0.state == .running) }
+            switch task.stage {
+            case .loading(let load): isHeld ? load.suspend() : load.resume()
+            // It may have been cancelled while this message was on its way.
+            case .new: if isRunning, !isHeld { LoopHome.takeUp(task, session, engine).begin() }
+            case .passed, .over: break
+            }
+        }
+    }
+
+    func reopen(_ task: URLSessionTask, in session: URLSession) {
+        background?.reopen(task.taskIdentifier)
+        post(task, session) { engine, session, task in
+            task.stage = .new
+            let isCancelled = task.snapshot.withLock { snapshot in
+                guard snapshot.fate == .open else { return true }
+                (snapshot.state, snapshot.suspensions, snapshot.response) = (.running, 0, nil)
+                return false
+            }
+            let load = LoopHome.takeUp(task, session, engine)
+            if isCancelled { load.cancel(.atOnce) } else { load.begin() }
+        }
+    }
+
+    func cancel(_ task: URLSessionTask, in session: URLSession, _ way: TaskCancellation) -> Bool {
+        let isFirst = task.snapshot.withLock { snapshot in
+            guard snapshot.state == .running || snapshot.state == .suspended, snapshot.fate == .open else {
+                return false
+            }
+            snapshot.state = .canceling
+            switch way {
+            case .atOnce: snapshot.fate = .cancelled
+            case .producingResumeData(let handler): (snapshot.fate, snapshot.resumeDataHandler) = (.cancelled, handler)
+            // The load decides how the task ends.
+            case .closing: break
+            }
+            return true
+        }
+        if isFirst { post(task, session) { LoopHome.cancel($2, $1, $0, way) } }
+        return isFirst
+    }
+
+    private static func cancel(
+        _ task: URLSessionTask,
+        _ session: URLSession,
+        _ engine: SessionEngine,
+        _ way: TaskCancellation
+    ) {
+        switch task.stage {
+        case .loading(let load): load.cancel(way)
+        // One that never began ends as the others do.
+        case .new: takeUp(task, session, engine).cancel(way)
+        case .passed(let other):
+            task.passFate(to: other)
+            cancel(other, session, engine, way)
+        // Its end is on the way, and says how the task was cancelled.
+        case .over: break
+        }
+    }
+
+    private static func takeUp(_ task: URLSessionTask, _ session: URLSession, _ engine: SessionEngine) -> TaskLoader {
+        let load = TaskLoader(task, session, engine)
+        engine.add(load)
+        return load
+    }
+
+    /// Runs `call` on the loop; a task that cannot be loaded at all ends here.
+    private func post(
+        _ task: URLSessionTask,
+        _ session: URLSession,
+        _ call: @escaping @Sendable (SessionEngine, URLSession, URLSessionTask) -> Void
+    ) {
+        guard task.isTakenIn else { return LoopHome.fail(task, session, "the session has been invalidated") }
+        switch engine {
+        case .success(let engine) where engine.loop.isCurrent: call(engine.value, session, task)
+        case .success(let engine): engine.loop.post { call(engine.value, session, task) }
+        case .failure(let error): LoopHome.fail(task, session, "no event loop can be had: \(error)")
+        }
+    }
+
+    private static func fail(_ task: URLSessionTask, _ session: URLSession, _ reason: String) {
+        let failure = ErrorTranslation.urlError(.unknown, task.currentRequest?.url, reason)
+        let cancellation = CompletionReport.cancellation(of: task)
+        let error = task.snapshot.withLock { snapshot -> URLError? in
+            guard snapshot.state != .completed else { return nil }
+            let error = snapshot.fate == .cancelled ? cancellation : failure
+            // A thread that sees that it is over sees why.
+            (snapshot.state, snapshot.error) = (.completed, error)
+            return error
+        }
+        guard let error else { return }
+        CompletionReport(task: task, session: session, failure: error, response: nil).tell(by: CallbackQueue())
+    }
+
+    // MARK: The session
+
+    func forget(then: @escaping @Sendable () -> Void) {
+        let isSent = post { engine in
+            engine.forget()
+            then()
+        }
+        if !isSent { then() }
+    }
+
+    func shutDown() { post { engine in engine.shutDown() } }
+
+    func askNoSession() { security.askNoSession() }
+
+    /// Runs `call` on the loop. False where there is none: `call` will not run.
+    @discardableResult
+    func post(_ call: @escaping @Sendable (SessionEngine) -> Void) -> Bool {
+        guard case .success(let engine) = engine else { return false }
+        return engine.loop.post { call(engine.value) }
+    }
+}
+
+extension URLSession {
+    /// What loads the tasks of a session.
+    static func home(_ configuration: URLSessionConfiguration, hasDelegate: Bool) -> any SessionHome {
+        LoopHome(configuration, hasDelegate: hasDelegate)
+    }
+}
+
+extension URLSessionTask {
+    var isCancelled: Bool { snapshot.withLock { $0.fate == .cancelled } }
+
+    /// To cancel this task is to cancel the other, which goes on in its place.
+    func passFate(to other: URLSessionTask) {
+        guard isCancelled else { return }
+        other.snapshot.withLock { snapshot in
+            if snapshot.fate == .open { (snapshot.state, snapshot.fate) = (.canceling, .cancelled) }
+        }
+    }
+
+    /// It has become another task, which goes on in its place: nothing more is told of this one.
+    func retire(for other: URLSessionTask) {
+        passFate(to: other)
+        state = .completed
+        letGo()
+    }
+}

@@ -1,0 +1,47 @@
+internal import Foundation
+internal import Synchronization
+
+extension URLSessionTask {
+    /// Its answer begins.
+    func expect(_ response: URLResponse) {
+        let expected = response.expectedContentLength
+        _ = count(with: response) { counts in
+            counts.expectedToReceive = expected
+            // A download that is tried again begins anew, unless it goes on: then that is told.
+            counts.received = 0
+        }
+    }
+
+    /// Counts content, and shows it on the task's progress: that runs observers of the user's, which may cancel the
+    /// task.
+    ///
+    /// - Parameter response: what the task's response is from here on; nil: it stays.
+    func count(with response: URLResponse? = nil, _ change: (inout TaskCounts) -> Void) -> TaskCounts {
+        let (counts, shown, progress) = snapshot.withLock { snapshot in
+            if let response { snapshot.response = response }
+            change(&snapshot.counts)
+            return (snapshot.counts, snapshot.progressCounts, snapshot.progress)
+        }
+        if let progress { shown.show(on: progress) }
+        return counts
+    }
+}
+
+extension Data {
+    init(_ bytes: Span<UInt8>) {
+        self = unsafe bytes.withUnsafeBufferPointer { unsafe Data(buffer: $0) }
+    }
+
+    /// - Parameter expected: the length of the whole, if it is known; believed up to a megabyte, since a server may say
+    ///   anything.
+    mutating func append(_ bytes: Span<UInt8>, expecting expected: Int64) {
+        if isEmpty {
+            guard expected > bytes.count else {
+                self = Data(bytes)
+                return
+            }
+            reserveCapacity(Int(clamping: Swift.min(expected, 1 << 20)))
+        }
+        unsafe bytes.withUnsafeBufferPointer { unsafe append($0) }
+    }
+}

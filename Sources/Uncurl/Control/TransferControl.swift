@@ -1,0 +1,248 @@
+internal import Synchronization
+public import URLLoading
+
+/// Controls a request over all its attempts. Every member may be used on any thread.
+public final class TransferControl: Sendable {
+    /// What the transfer does.
+    @frozen public enum State: Hashable, Sendable {
+        /// It has not begun.
+        case initialized
+        /// It goes on: it is built, under way, or waits for its next attempt.
+        case resumed
+        /// Its task reads and sends nothing. Between attempts no attempt begins.
+        case suspended
+        /// It was cancelled. Its end may be about to be told.
+        case cancelled
+        /// It has ended.
+        case finished
+    }
+
+    private struct Reins {
+        var state = State.initialized
+        var task: URLSessionTask?
+        var error: UncurlError?
+        /// Waits for the deadline, which has passed once it is late.
+        var timer: Task<Void, any Error>?
+        var isLate = false
+        /// The tasks of earlier attempts.
+        var past: [URLSessionTask] = []
+        /// Whether the task has been told to run, and whether a thread is about to tell it otherwise.
+        var runs = false
+        var isSteered = false
+        var begins: [CheckedContinuation<Void, Never>] = []
+        /// Ends a wait before the next attempt.
+        var sleeper: Task<Void, Never>?
+        /// Cancels the Swift task in which all this happens, and with it what interceptors wait for.
+        var run: (@Sendable () -> Void)?
+
+        /// The task, and whether it has to run or to stop; nil where it does so already.
+        mutating func steer() -> (task: URLSessionTask, runs: Bool)? {
+            guard !isSteered, let task, state == .resumed || state == .suspended, runs != (state == .resumed) else {
+                return nil
+            }
+            isSteered = true
+            runs.toggle()
+            return (task, runs)
+        }
+    }
+
+    /// Unique in the process.
+    public var identifier: Int { watchers.transfer }
+    let watchers: Watchers
+    private let reins = Mutex(Reins())
+
+    private let list: TransferList
+
+    init(_ monitors: [any EventMonitor], in list: TransferList, tag: String? = nil) {
+        self.tag = tag
+        self.list = list
+        watchers = Watchers(monitors)
+    }
+
+    /// What the transfer does now.
+    public var state: State { reins.withLock { $0.state } }
+
+    /// The task under way, or the last; nil before the first.
+    public var task: URLSessionTask? { reins.withLock { $0.task } }
+
+    /// The tasks of all attempts, the first one first.
+    public var tasks: [URLSessionTask] { reins.withLock { $0.past + ($0.task.map { [$0] } ?? []) } }
+
+    /// How much of the request's content has been sent, in bytes: of all attempts the most.
+    public var uploadProgress: TransferProgress { furthest(tasks.map { TransferProgress(sentBy: $0) }) }
+
+    /// How much of the response's content has come, in bytes: of all attempts the most.
+    public var downloadProgress: TransferProgress { furthest(tasks.map { TransferProgress(receivedBy: $0) }) }
+
+    private func furthest(_ all: [TransferProgress]) -> TransferProgress {
+        let most = all.map(\.completed).max() ?? 0
+        return TransferProgress(completed: most, total: all.last?.total ?? all.last { $0.total != nil }?.total)
+    }
+
+    /// Why the request failed; nil before its end, and where it did not.
+    public var error: UncurlError? { reins.withLock { $0.error } }
+
+    /// The request's ``RequestOptions/tag``.
+    public let tag: String?
+
+    /// Ends the request with ``UncurlError/cancelled``, unless it has ended already.
+    public func cancel() {
+        let before = reins.withLock { reins -> Reins? in
+            guard reins.state != .cancelled, reins.state != .finished else { return nil }
+            let before = reins
+            reins.state = .cancelled
+            reins.begins = []
+            reins.run = nil
+            return before
+        }
+        guard let before else { return }
+        watchers.tell(.cancelled)
+        // A download leaves its resume data.
+        if let download = before.task as? URLSessionDownloadTask {
+            download.cancel(byProducingResumeData: { _ in })
+        } else {
+            before.task?.cancel()
+        }
+        before.sleeper?.cancel()
+        before.run?()
+        for begin in before.begins { begin.resume() }
+    }
+
+    /// Stops the task, or keeps the next attempt from beginning.
+    public func suspend() {
+        let isStop = reins.withLock { reins in
+            guard reins.state == .resumed || reins.state == .initialized else { return false }
+            reins.state = .suspended
+            return true
+        }
+        guard isStop else { return }
+        steer()
+        watchers.tell(.suspended)
+    }
+
+    /// Begins the transfer, or goes on with it.
+    public func resume() {
+        let begins = reins.withLock { reins -> [CheckedContinuation<Void, Never>]? in
+            guard reins.state == .suspended || reins.state == .initialized else { return nil }
+            reins.state = .resumed
+            defer { reins.begins = [] }
+            return reins.begins
+        }
+        guard let begins else { return }
+        list.add(self)
+        steer()
+        for begin in begins { begin.resume() }
+        watchers.tell(.resumed)
+    }
+
+    /// Resumes or suspends the task as the state says, one thread at a time. If two threads change the state at once,
+    /// the last change must be the last that the task hears. A second thread leaves its change to the thread that is
+    /// here.
+    private func steer() { follow(reins.withLock { $0.steer() }) }
+
+    private func follow(_ word: (task: URLSessionTask, runs: Bool)?) {
+        var word = word
+        while let (task, runs) = word {
+            if runs { task.resume() } else { task.suspend() }
+            word = reins.withLock { reins in
+                reins.isSteered = false
+                return reins.steer()
+            }
+        }
+    }
+
+    // MARK: For the run
+
+    var isCancelled: Bool { state == .cancelled }
+
+    /// Ends the request when this time has passed. Nil: never.
+    func limit(by deadline: Duration?, on clock: any Clock<Duration>) {
+        guard let deadline else { return }
+        let time = min(max(.zero, deadline), Self.longestWait)
+        let timer = Task { [weak self] in
+            try await clock.sleep(for: time)
+            self?.expire()
+        }
+        reins.withLock { $0.timer = timer }
+    }
+
+    private func expire() {
+        let isLate = reins.withLock { reins in
+            guard reins.state != .cancelled, reins.state != .finished else { return false }
+            reins.isLate = true
+            return true
+        }
+        if isLate { cancel() }
+    }
+
+    /// What the request failed for: a request that its deadline ended was not cancelled by the program.
+    func reason(for error: UncurlError) -> UncurlError {
+        guard error.isCancelled, reins.withLock({ $0.isLate }) else { return error }
+        let words = [NSLocalizedDescriptionKey: "The request was not over by its deadline."]
+        return .transport(URLError(.timedOut, userInfo: words))
+    }
+
+    /// Returns when the transfer has been resumed, or cancelled; at once if it is going.
+    func ready() async {
+        if state == .resumed { return }
+        await withCheckedContinuation { continuation in
+            let isGoing = reins.withLock { reins in
+                switch reins.state {
+                case .initialized, .suspended:
+                    reins.begins.append(continuation)
+                    return false
+                case .resumed, .cancelled, .finished: return true
+                }
+            }
+            if isGoing { continuation.resume() }
+        }
+    }
+
+    /// Begins an attempt's task, if the transfer has not been stopped meanwhile.
+    func begin(_ task: URLSessionTask) {
+        let (isCancelled, word) = reins.withLock { reins in
+            if let before = reins.task { reins.past.append(before) }
+            reins.task = task
+            reins.runs = false
+            return (reins.state == .cancelled, reins.steer())
+        }
+        if isCancelled { task.cancel() } else { follow(word) }
+    }
+
+    /// Keeps what cancels the Swift task that carries the transfer out.
+    func carries(_ cancel: @escaping @Sendable () -> Void) {
+        let isCancelled = reins.withLock { reins in
+            if reins.state != .cancelled, reins.state != .finished { reins.run = cancel }
+            return reins.state == .cancelled
+        }
+        if isCancelled { cancel() }
+    }
+
+    /// A century: as good as for ever. The runtime's clocks trap on instants beyond what 63 bits of seconds hold.
+    private static let longestWait = Duration.seconds(3_155_760_000)
+
+    /// Waits before the next attempt; a cancelled transfer does not.
+    func wait(for delay: Duration, on clock: any Clock<Duration>) async {
+        let delay = min(delay, Self.longestWait)
+        let sleeper = Task { _ = try? await clock.sleep(for: delay) }
+        let isCancelled = reins.withLock { reins in
+            reins.sleeper = sleeper
+            return reins.state == .cancelled
+        }
+        if isCancelled { sleeper.cancel() }
+        await sleeper.value
+        reins.withLock { $0.sleeper = nil }
+    }
+
+    func finish(_ statusCode: Int?, _ error: UncurlError?, retryCount: Int) {
+        let (run, timer) = reins.withLock { reins in
+            if reins.state != .cancelled { reins.state = .finished }
+            reins.error = error
+            return (reins.run.take(), reins.timer.take())
+        }
+        timer?.cancel()
+        list.remove(self)
+        withExtendedLifetime(run) {}
+        watchers.tell(.finished(statusCode: statusCode, error, retryCount: retryCount))
+    }
+}

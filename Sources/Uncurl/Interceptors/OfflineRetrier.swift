@@ -1,0 +1,66 @@
+internal import URLLoading
+
+/// Sends a request again once there is a network, after a failure that says that there was none.
+///
+/// A request that never reached its host is sent again whatever its method; after a lost connection only one of a
+/// method that may be repeated is (RFC 9110 §9.2.2).
+public struct OfflineRetrier: RequestInterceptor {
+    /// The longest wait for a network. When it has passed the request fails as it had failed.
+    public var maximumWait: Duration
+    /// The most retries of one request.
+    public var limit: Int
+    /// Measures the wait.
+    public var clock: any Clock<Duration> = ContinuousClock()
+    /// Returns when there is a network.
+    private let path: @Sendable () async throws -> Void
+
+    /// A retrier.
+    ///
+    /// - Parameters:
+    ///   - maximumWait: the longest wait for a network.
+    ///   - limit: the most retries of one request.
+    ///   - reachability: says when there is a network; it has been started. Nil: the retrier looks for itself whether
+    ///     any
+    ///     network is there.
+    public init(
+        maximumWait: Duration = .seconds(5),
+        limit: Int = 1,
+        reachability: ReachabilityManager? = nil
+    ) {
+        self.init(maximumWait: maximumWait, limit: limit) {
+            let manager = reachability ?? ReachabilityManager()
+            if reachability == nil { try manager.start() }
+            try await manager.waitUntilReachable()
+        }
+    }
+
+    init(maximumWait: Duration, limit: Int, path: @escaping @Sendable () async throws -> Void) {
+        self.maximumWait = maximumWait
+        self.limit = limit
+        self.path = path
+    }
+
+    public func retry(_ failure: FailedAttempt) async -> RetryDecision {
+        guard failure.error.isConnectivity, failure.isReplayable, failure.attempt.retryCount < limit else {
+            return .doNotRetry
+        }
+        let method = HTTPMethod(rawValue: failure.request?.httpMethod ?? "GET")
+        if failure.error.urlError?.code == .networkConnectionLost, !RetryPolicy.idempotentMethods.contains(method) {
+            return .doNotRetry
+        }
+        return await isOnline() ? .retry : .doNotRetry
+    }
+
+    private func isOnline() async -> Bool {
+        await withTaskGroup(of: Bool.self) { group in
+            let (path, clock, wait) = (path, clock, maximumWait)
+            group.addTask { (try? await path()) != nil }
+            group.addTask {
+                _ = try? await clock.sleep(for: wait)
+                return false
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? false
+        }
+    }
+}

@@ -1,0 +1,149 @@
+internal import Synchronization
+public import URLLoading
+
+/// How a request becomes what its task sends.
+extension URLSessionManager {
+    /// The request as it is sent, without the changes of interceptors.
+    public func urlRequest(for request: HTTPRequest) throws(UncurlError) -> URLRequest {
+        let plan = try taskPlan(for: request, core.settings)
+        if let made = plan.request { return made }
+        return URLRequest(url: try url(for: request.path))
+    }
+
+    /// The request as a command line for curl, with the session's fields and cookies, and with the name of the file
+    /// whose octets are its content.
+    public func cURL(
+        for request: HTTPRequest,
+        credentials: CURLCommand.Credentials = .redacted
+    ) throws(UncurlError) -> CURLCommand {
+        let file: URL? = if case .file(let file, _) = request.body { file } else { nil }
+        let made = try urlRequest(for: request)
+        return CURLCommand(made, session: session, credentials: credentials, file: file)
+    }
+
+    /// The URL of a reference, resolved against the base URL of an ``HTTPSessionManager`` that has one.
+    public func url(for path: String) throws(UncurlError) -> URL {
+        guard let base else { return try BaseURL.absolute(path) }
+        return try base.resolve(path)
+    }
+
+    func taskPlan(for request: HTTPRequest, _ settings: ManagerCore.Snapshot) throws(UncurlError) -> TaskPlan {
+        if let built = built.withLock({ $0 }), built.serves(request, settings) {
+            return TaskPlan(
+                kind: .data,
+                request: built.request,
+                behavior: request.options.behavior(),
+                priority: request.options.priority,
+                hooks: request.options.hooksBox
+            )
+        }
+        let plan = try freshPlan(for: request, settings.requestSerializer)
+        if let made = plan.request, let new = BuiltRequest(made, for: request, settings) {
+            let old = built.withLock { built in
+                let old = built
+                built = new
+                return old
+            }
+            withExtendedLifetime(old) {}
+        }
+        return plan
+    }
+
+    /// The rest of a download. Data that was not written here makes no request, and its task fails.
+    func taskPlan(resuming data: Data, _ options: RequestOptions) -> TaskPlan {
+        var plan = TaskPlan(
+            kind: .resumedDownload(data),
+            behavior: options.behavior(),
+            priority: options.priority,
+            hooks: options.hooksBox
+        )
+        if var request = URLRequest(resuming: data) {
+            options.apply(to: &request)
+            plan.request = request
+        }
+        return plan
+    }
+
+    private func freshPlan(
+        for given: HTTPRequest,
+        _ serializer: any RequestSerializer
+    ) throws(UncurlError) -> TaskPlan {
+        var request = given
+        if request.sendsContentWithGET {
+            // The answer is to this content, and not what a cache may know under the URL.
+            request.options.cachePolicy = .reloadIgnoringLocalCacheData
+            request.options.caching = .doNotCache
+        }
+        var made = try begun(request)
+        request.options.apply(to: &made)
+        let serializer = request.serializer ?? serializer
+        var plan = TaskPlan(
+            kind: .data,
+            behavior: request.options.behavior(),
+            priority: request.options.priority,
+            hooks: request.options.hooksBox
+        )
+        switch request.body {
+        // What is there already is sent as it is.
+        case .parameters where request.whole != nil && request.parameters == nil: break
+        case .parameters: made = try serializer.serialize(request.parameters, into: made)
+        case .encoded(let value, nil):
+            made = try serializer.serialize(encoding: value, into: made)
+        case .encoded(let value, let writer?):
+            made = try serializer.serialize(query: request.parameters, into: made, nil)
+            made.setValue(nil, forHTTPHeaderField: "Content-Type")
+            made = try writer.serialize(encoding: value, into: made)
+        case .data(let data, let type):
+            made = try serializer.serialize(query: request.parameters, into: made, type)
+            made.httpBody = data
+        case .file(let file, let type):
+            made = try serializer.serialize(
+                query: request.parameters,
+                into: made,
+                type ?? MediaTypes.type(ofPath: file.path)
+            )
+            plan.kind = .upload(.file(file))
+        case .stream(let length, let type, let make):
+            made = try serializer.serialize(query: request.parameters, into: made, type)
+            guard length ?? 0 >= 0 else { throw .header(name: "Content-Length") }
+            if let length { made.setValue(String(length), forHTTPHeaderField: "Content-Length") }
+            plan.kind = .upload(.stream)
+            plan.behavior = request.options.behavior(newBodyStream: make)
+        case .multipart(let form):
+            made = try serializer.serialize(form, leadBy: request.parameters, into: made)
+            plan.kind = .upload(.stream)
+        }
+        if let bad = request.headers.first(where: { !FieldSyntax.isValid($0) }) { throw .header(name: bad.name) }
+        if !request.headers.isEmpty { made.replaceFields(by: request.headers.map { ($0.name, $0.value) }) }
+        if let compression = request.options.compression { made = try made.compressed(compression) }
+        if case .data = request.body, let data = made.httpBody { plan.kind = .upload(.data(data)) }
+        plan.request = made
+        return plan
+    }
+
+    private func begun(_ request: HTTPRequest) throws(UncurlError) -> URLRequest {
+        guard var made = request.whole else {
+            var made = URLRequest(url: try url(for: request.path))
+            made.httpMethod = request.method.rawValue
+            return made
+        }
+        if made.url?.absoluteString != request.path || made.url?.scheme == nil { made.url = try url(for: request.path) }
+        if made.httpMethod != request.method.rawValue { made.httpMethod = request.method.rawValue }
+        return made
+    }
+}
+
+extension RequestOptions {
+    /// What of the options is part of a request.
+    fileprivate func apply(to request: inout URLRequest) {
+        if let timeout { request.timeoutInterval = timeout }
+        if let cachePolicy { request.cachePolicy = cachePolicy }
+        if let maximumDataLength { request.maximumDataLength = maximumDataLength }
+        if let throttle { request.throttle = throttle }
+        if sendsContentWithGET { request.sendsContentWithGET = true }
+    }
+}
+
+extension HTTPRequest {
+    fileprivate var sendsContentWithGET: Bool { options.sendsContentWithGET && method == .get }
+}

@@ -1,0 +1,148 @@
+internal import Synchronization
+public import URLLoading
+
+/// Makes and queues operations, as AFNetworking 2's manager did: the queue's limits, and the operations' priorities and
+/// dependencies, say what runs when. Everything else is said to its ``manager``.
+///
+/// ```swift
+/// let operations = HTTPRequestOperationManager(baseURL: URL(string: "https://api.example.com/v1"))
+/// operations.operationQueue.maxConcurrentOperationCount = 2
+/// try operations.get("users/1") { response in print(response.value ?? "") }
+/// ```
+public final class HTTPRequestOperationManager: Sendable {
+    private struct Settings {
+        var credential: URLCredential?
+        var shouldUseCredentialStorage = true
+    }
+
+    /// Has the session, the base URL, the serializers, the policy and the completion queue.
+    public let manager: HTTPSessionManager
+    /// Where operations run.
+    public let operationQueue: OperationQueue
+    private let settings = Mutex(Settings())
+
+    /// A manager of operations.
+    ///
+    /// - Parameters:
+    ///   - manager: makes the requests and has the session.
+    ///   - operationQueue: where operations run.
+    public init(manager: HTTPSessionManager, operationQueue: OperationQueue = OperationQueue()) {
+        self.manager = manager
+        self.operationQueue = operationQueue
+    }
+
+    /// A manager of operations with a session of its own.
+    public convenience init(baseURL: URL? = nil, configuration: URLSessionConfiguration = .default) {
+        self.init(manager: HTTPSessionManager(baseURL: baseURL, configuration: configuration))
+    }
+
+    /// Answers the first challenge of each operation that is not about trust. Operations copy it when they are made.
+    public var credential: URLCredential? {
+        get { settings.withLock { $0.credential } }
+        set { settings.withLock { $0.credential = newValue } }
+    }
+
+    /// Whether the session's credential storage may answer challenges that have no other answer. True unless set.
+    public var shouldUseCredentialStorage: Bool {
+        get { settings.withLock { $0.shouldUseCredentialStorage } }
+        set { settings.withLock { $0.shouldUseCredentialStorage = newValue } }
+    }
+
+    /// Makes an operation that is not queued yet.
+    ///
+    /// - Parameters:
+    ///   - request: with content of any kind, or without.
+    ///   - serializer: makes the value of the answer; nil for the manager's.
+    ///   - completion: called once, on the manager's completion queue.
+    /// - Throws: what keeps the request from being built.
+    public func operation(
+        _ request: HTTPRequest,
+        serializer: (any ResponseSerializer)? = nil,
+        completion: @escaping @Sendable (Response<any Sendable>) -> Void = { _ in }
+    ) throws(UncurlError) -> HTTPRequestOperation {
+        let operation = try HTTPRequestOperation(
+            request,
+            manager: manager,
+            serializer: serializer,
+            credential: credential,
+            shouldUseCredentialStorage: shouldUseCredentialStorage
+        )
+        operation.onCompletion(completion)
+        return operation
+    }
+
+    /// Makes an operation and queues it. Arguments and errors are those of ``operation(_:serializer:completion:)``.
+    @discardableResult
+    public func enqueue(
+        _ request: HTTPRequest,
+        serializer: (any ResponseSerializer)? = nil,
+        completion: @escaping @Sendable (Response<any Sendable>) -> Void = { _ in }
+    ) throws(UncurlError) -> HTTPRequestOperation {
+        let operation = try operation(request, serializer: serializer, completion: completion)
+        operationQueue.addOperation(operation)
+        return operation
+    }
+
+    /// Queues a GET.
+    @discardableResult
+    public func get(
+        _ path: String,
+        parameters: Parameters? = nil,
+        completion: @escaping @Sendable (Response<any Sendable>) -> Void = { _ in }
+    ) throws(UncurlError) -> HTTPRequestOperation {
+        try enqueue(HTTPRequest(.get, path, parameters: parameters), completion: completion)
+    }
+
+    /// Queues a HEAD.
+    @discardableResult
+    public func head(
+        _ path: String,
+        parameters: Parameters? = nil,
+        completion: @escaping @Sendable (Response<any Sendable>) -> Void = { _ in }
+    ) throws(UncurlError) -> HTTPRequestOperation {
+        try enqueue(HTTPRequest(.head, path, parameters: parameters), serializer: .data, completion: completion)
+    }
+
+    /// Queues a POST.
+    @discardableResult
+    public func post(
+        _ path: String,
+        parameters: Parameters? = nil,
+        body: RequestBody = .parameters,
+        completion: @escaping @Sendable (Response<any Sendable>) -> Void = { _ in }
+    ) throws(UncurlError) -> HTTPRequestOperation {
+        try enqueue(HTTPRequest(.post, path, parameters: parameters, body: body), completion: completion)
+    }
+
+    /// Queues a PUT.
+    @discardableResult
+    public func put(
+        _ path: String,
+        parameters: Parameters? = nil,
+        body: RequestBody = .parameters,
+        completion: @escaping @Sendable (Response<any Sendable>) -> Void = { _ in }
+    ) throws(UncurlError) -> HTTPRequestOperation {
+        try enqueue(HTTPRequest(.put, path, parameters: parameters, body: body), completion: completion)
+    }
+
+    /// Queues a PATCH.
+    @discardableResult
+    public func patch(
+        _ path: String,
+        parameters: Parameters? = nil,
+        body: RequestBody = .parameters,
+        completion: @escaping @Sendable (Response<any Sendable>) -> Void = { _ in }
+    ) throws(UncurlError) -> HTTPRequestOperation {
+        try enqueue(HTTPRequest(.patch, path, parameters: parameters, body: body), completion: completion)
+    }
+
+    /// Queues a DELETE.
+    @discardableResult
+    public func delete(
+        _ path: String,
+        parameters: Parameters? = nil,
+        completion: @escaping @Sendable (Response<any Sendable>) -> Void = { _ in }
+    ) throws(UncurlError) -> HTTPRequestOperation {
+        try enqueue(HTTPRequest(.delete, path, parameters: parameters), completion: completion)
+    }
+}

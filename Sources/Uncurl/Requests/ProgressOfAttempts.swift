@@ -1,0 +1,28 @@
+internal import Synchronization
+
+extension HTTPRequest {
+    /// The request, whose progress goes on from attempt to attempt and never back.
+    var withProgressOfAllAttempts: HTTPRequest {
+        guard options.uploadProgress != nil || options.downloadProgress != nil else { return self }
+        var request = self
+        request.options.uploadProgress = options.uploadProgress.map { RisingProgress($0).tell }
+        request.options.downloadProgress = options.downloadProgress.map { RisingProgress($0).tell }
+        return request
+    }
+}
+
+/// Tells progress that is further than what was told before.
+private final class RisingProgress: Sendable {
+    private let most = Mutex<Int64>(-1)
+    private let hear: @Sendable (TransferProgress) -> Void
+
+    init(_ hear: @escaping @Sendable (TransferProgress) -> Void) { self.hear = hear }
+
+    @Sendable func tell(_ progress: TransferProgress) {
+        let isFurther = most.withLock { most in
+            defer { most = max(most, progress.completed) }
+            return progress.completed > most
+        }
+        if isFurther { hear(progress) }
+    }
+}

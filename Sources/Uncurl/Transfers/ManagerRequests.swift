@@ -1,0 +1,114 @@
+public import URLLoading
+
+/// Sends any request. The request is a value, and each function here gives its response in another way.
+///
+/// The end of a request is told in one order: its completion handler, the notification
+/// ``URLSessionManager/taskDidComplete``, the operations of ``TaskDelegate/queue``, and then a caller that awaits the
+/// response goes on. The first three run on the ``completionQueue``, one after the other.
+extension URLSessionManager {
+    /// Waits for the response; cancelling the Swift task cancels the request.
+    public func response<Serializer: ResponseSerializer>(
+        to request: HTTPRequest,
+        serializer: Serializer
+    ) async -> Response<Serializer.Value> {
+        await awaited(TransferRun(self, request.options), request, serializer)
+    }
+
+    /// Sends a request and makes the value with the manager's ``URLSessionManager/responseSerializer``.
+    public func response(to request: HTTPRequest) async -> Response<any Sendable> {
+        await response(to: request, serializer: AnyResponseSerializer(responseSerializer))
+    }
+
+    /// Downloads to a file.
+    ///
+    /// - Parameters:
+    ///   - request: with content of any kind, or without.
+    ///   - destination: where the file goes. Without one the file stays where it is, and the caller moves or deletes
+    ///     it.
+    public func download(
+        _ request: HTTPRequest,
+        to destination: DownloadDestination? = nil
+    ) async -> Response<URL> {
+        await awaited(TransferRun(self, request.options, .file, to: destination), request, .file)
+    }
+
+    /// Downloads to a file and makes a value of it: of an answer that is too long for memory as it comes.
+    ///
+    /// - Parameters:
+    ///   - request: with content of any kind, or without.
+    ///   - destination: where the file goes. Without one it is deleted when the value has been made.
+    ///   - type: what ``decoder`` makes of the content.
+    public func download<Value: Decodable & Sendable>(
+        _ request: HTTPRequest,
+        to destination: DownloadDestination? = nil,
+        as type: Value.Type
+    ) async throws(UncurlError) -> Value {
+        let run = TransferRun(self, request.options, .file, to: destination)
+        let response = await awaited(run, request, .decodable(type))
+        if destination == nil, let file = response.fileURL { try? FileManager.default.removeItem(at: file) }
+        return try response.result.get()
+    }
+
+    /// Resumes a download. It begins anew if the server's content has changed. Interceptors and options change the
+    /// request for the rest as they change any other.
+    public func download(
+        resuming data: Data,
+        to destination: DownloadDestination? = nil,
+        options: RequestOptions = RequestOptions()
+    ) async -> Response<URL> {
+        let run = TransferRun(self, options, .rest(data), to: destination)
+        return await awaited(run, HTTPRequest("", options: options), .file)
+    }
+
+    /// Begins the request and returns its handle. `completion` is called once, on the completion queue.
+    @discardableResult
+    public func start<Serializer: ResponseSerializer>(
+        _ request: HTTPRequest,
+        serializer: Serializer,
+        completion: @escaping @Sendable (Response<Serializer.Value>) -> Void = { _ in }
+    ) -> Transfer<Serializer.Value> {
+        let transfer = transfer(request, serializer: serializer, completion: completion)
+        transfer.resume()
+        return transfer
+    }
+
+    /// Makes a transfer that has not begun: ``Transfer/resume()`` begins it.
+    public func transfer<Serializer: ResponseSerializer>(
+        _ request: HTTPRequest,
+        serializer: Serializer,
+        completion: @escaping @Sendable (Response<Serializer.Value>) -> Void = { _ in }
+    ) -> Transfer<Serializer.Value> {
+        launch(TransferRun(self, request.options), request, serializer, completion)
+    }
+
+    /// Makes a download that has not begun: ``Transfer/resume()`` begins it.
+    public func downloadTransfer(
+        _ request: HTTPRequest,
+        to destination: DownloadDestination? = nil,
+        completion: @escaping @Sendable (Response<URL>) -> Void = { _ in }
+    ) -> Transfer<URL> {
+        launch(TransferRun(self, request.options, .file, to: destination), request, .file, completion)
+    }
+
+    // MARK: Runs
+
+    private func awaited<Serializer: ResponseSerializer>(
+        _ run: TransferRun,
+        _ request: HTTPRequest,
+        _ serializer: Serializer
+    ) async -> Response<Serializer.Value> {
+        run.control.resume()
+        return await run.response(to: request, by: serializer)
+    }
+
+    private func launch<Serializer: ResponseSerializer>(
+        _ run: TransferRun,
+        _ request: HTTPRequest,
+        _ serializer: Serializer,
+        _ completion: @escaping @Sendable (Response<Serializer.Value>) -> Void
+    ) -> Transfer<Serializer.Value> {
+        let task = Task { await run.response(to: request, by: serializer, completion) }
+        run.control.carries { task.cancel() }
+        return Transfer(run.control, task)
+    }
+}

@@ -1,0 +1,74 @@
+internal import Dispatch
+public import URLLoading
+
+/// Streams with closures, beside `for await`.
+extension URLSessionManager {
+    /// Sends a request and calls a closure with each part of the answer's content as it comes.
+    ///
+    /// ```swift
+    /// manager.start(streaming: HTTPRequest(.post, "chat", body: .json(question))) { part in
+    ///     print(part.count)
+    /// } completion: { error in
+    ///     print(error?.localizedDescription ?? "the end")
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - request: with content of any kind, or without.
+    ///   - validation: which heads are acceptable.
+    ///   - each: called with each part, in order, on the completion queue. The server waits for it. What it throws ends
+    ///     the request.
+    ///   - completion: called once, on the completion queue and in the ``completionGroup``, after the last part: with
+    ///     what the request failed for, or with what `each` threw.
+    @discardableResult
+    public func start(
+        streaming request: HTTPRequest,
+        validation: ResponseValidation = ResponseValidation(),
+        each: @escaping @Sendable (Data) throws -> Void,
+        completion: @escaping @Sendable ((any Error)?) -> Void = { _ in }
+    ) -> TransferControl {
+        start(streaming: request, validation: validation, as: { $0 }, each: each, completion: completion)
+    }
+
+    /// Sends a request and calls a closure with each line, value or event of the answer, as `frames` cuts them:
+    /// `{ $0.lines() }`, `{ $0.jsonLines(of: Entry.self) }`, `{ $0.serverSentEvents }`.
+    ///
+    /// The other arguments are those of ``start(streaming:validation:each:completion:)``.
+    @discardableResult
+    public func start<Frames: AsyncSequence & Sendable>(
+        streaming request: HTTPRequest,
+        validation: ResponseValidation = ResponseValidation(),
+        as frames: @escaping @Sendable (ResponseStream) -> Frames,
+        each: @escaping @Sendable (Frames.Element) throws -> Void,
+        completion: @escaping @Sendable ((any Error)?) -> Void = { _ in }
+    ) -> TransferControl where Frames.Element: Sendable {
+        let opening = StreamOpening(self, request, validation, isHeld: true)
+        let queue = completionQueue ?? core.ownQueue
+        let group = completionGroup ?? ManagerCore.sharedGroup
+        let task = Task {
+            var ending: StreamEnding?
+            var failure: (any Error)?
+            switch await opening.begun() {
+            case .failure(let error): failure = error
+            case .success(let stream):
+                ending = stream.ending
+                do {
+                    for try await frame in frames(stream) {
+                        try await withCheckedThrowingContinuation { continuation in
+                            queue.async { continuation.resume(with: Result { try each(frame) }) }
+                        }
+                    }
+                } catch {
+                    failure = error
+                    stream.control.cancel()
+                }
+            }
+            queue.async(group: group) { [ending, failure] in
+                completion(failure)
+                ending?.tellTask(failure.map { $0 as? UncurlError ?? .cancelled })
+            }
+        }
+        opening.control.carries { task.cancel() }
+        return opening.control
+    }
+}

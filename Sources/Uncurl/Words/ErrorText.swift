@@ -1,0 +1,47 @@
+internal import URLLoading
+
+/// What an error of any kind says of itself. Foundation's `localizedDescription` calls every error that has no words of
+/// its own "The operation could not be completed", which says nothing.
+enum ErrorText {
+    static func of(_ error: any Error) -> String {
+        switch error {
+        case let error as URLError: of(error)
+        case let error as any LocalizedError: error.errorDescription ?? "\(error)"
+        case let error as any CustomNSError: error.errorUserInfo[NSLocalizedDescriptionKey] as? String ?? "\(error)"
+        default: "\(error)"
+        }
+    }
+
+    /// What happened in particular, which URLLoading has beneath; else the error's own description, or words for its
+    /// code.
+    static func of(_ error: URLError) -> String {
+        error.particulars ?? error.userInfo[NSLocalizedDescriptionKey] as? String ?? words(for: error.code)
+    }
+
+    private static func words(for code: URLError.Code) -> String {
+        switch code {
+        case .cancelled: "the request was cancelled"
+        case .badURL: "the URL is malformed"
+        case .unsupportedURL: "the URL is of a kind that is not loaded"
+        case .timedOut: "the request timed out"
+        case .cannotFindHost, .dnsLookupFailed: "the host's name could not be looked up"
+        case .cannotConnectToHost: "the host could not be connected to"
+        case .networkConnectionLost: "the connection was lost"
+        case .notConnectedToInternet: "there is no network"
+        case .httpTooManyRedirects: "there were too many redirects"
+        case .badServerResponse, .cannotParseResponse: "the server's response is malformed"
+        case .userAuthenticationRequired: "the server wants credentials"
+        case .cannotDecodeContentData, .cannotDecodeRawData: "the content could not be decoded"
+        case .secureConnectionFailed: "the TLS connection could not be made"
+        case .serverCertificateHasBadDate, .serverCertificateUntrusted, .serverCertificateHasUnknownRoot,
+            .serverCertificateNotYetValid:
+            "the server's certificate is not trusted"
+        case .clientCertificateRejected, .clientCertificateRequired:
+            "the server did not accept, or was not shown, a client certificate"
+        case .resourceUnavailable: "the resource is not available"
+        case .fileDoesNotExist: "the file does not exist"
+        case .noPermissionsToReadFile: "the file may not be read"
+        default: "the load failed with the URL error code \(code.rawValue)"
+        }
+    }
+}

@@ -1,0 +1,49 @@
+/// A server's side of the opening handshake (RFC 6455 §4.2): what it makes of a request's fields.
+public struct ServerHandshake: Sendable {
+    /// The fields of the 101 beside Connection and Upgrade, in their order.
+    public let fields: [(name: String, value: String)]
+    /// What the answer agrees on.
+    public let agreement: Agreement
+
+    /// The version that a server names to clients that come with another (§4.4).
+    public static let version = (name: Agreement.Field.version, value: "13")
+
+    /// Takes the first acceptable offer of compression, and the client's first subprotocol that is `spoken`.
+    ///
+    /// - Parameters:
+    ///   - values: all values of the request's fields of a name, whatever its case.
+    ///   - deflates: whether the server agrees to permessage-deflate (RFC 7692).
+    ///   - spoken: whether the server speaks a subprotocol.
+    public init(
+        _ values: (String) -> [String],
+        deflates: Bool,
+        speaking spoken: (String) -> Bool
+    ) throws(HandshakeError) {
+        let keys = values(Agreement.Field.key).map { HeaderText.trimmed($0) }
+        guard values(Agreement.Field.version).map({ HeaderText.trimmed($0) }) == ["13"], keys.count == 1,
+            ServerHandshake.isNonce(keys[0])
+        else { throw .notAskedFor }
+        var fields = [(Agreement.Field.accept, Agreement.acceptance(of: keys[0]))]
+        var agreement = Agreement()
+        agreement.subprotocol = HeaderText.list(values(Agreement.Field.subprotocol)).first {
+            HeaderText.isToken($0) && spoken($0)
+        }
+        if let subprotocol = agreement.subprotocol { fields.append((Agreement.Field.subprotocol, subprotocol)) }
+        if deflates, let offers = ExtensionList(values(Agreement.Field.extensions).joined(separator: ", ")) {
+            let named = offers.elements.lazy.filter { $0.name == DeflateAgreement.name }
+            agreement.deflate = named.compactMap { DeflateAgreement(accepting: $0) }.first
+        }
+        if let deflate = agreement.deflate { fields.append((Agreement.Field.extensions, deflate.response)) }
+        self.fields = fields
+        self.agreement = agreement
+    }
+
+    /// The base64 of sixteen octets.
+    private static func isNonce(_ key: String) -> Bool {
+        let octets = Array(key.utf8)
+        guard octets.count == 24, octets[22] == UInt8(ascii: "="), octets[23] == UInt8(ascii: "=") else { return false }
+        return octets[..<22].allSatisfy {
+            HeaderText.isTokenOctet($0) && !"!#$%&'*-.^_`|~".utf8.contains($0) || $0 == UInt8(ascii: "/")
+        }
+    }
+}

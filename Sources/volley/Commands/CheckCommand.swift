@@ -1,0 +1,47 @@
+import ArgumentParser
+import LoadGenerator
+import Reactor
+
+/// `volley check`: whether a scenario file can be run, and what is in it.
+struct CheckCommand: SubCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "volley check",
+        abstract: "Check a scenario file, without a run.",
+        usage: "volley check FILE",
+        discussion: """
+            The file, its data files and each request are read as for a run. A line says what is in it.
+
+            Exit status: 0; 1 where a run would refuse it, with the place and what would be right.
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The scenario file.", valueName: "FILE"))
+    var file: String
+
+    func perform() throws(UsageError) -> Verdict {
+        let scenario = try ScenarioFile(path: file)
+        for draft in scenario.input.drafts { try Self.check(draft) }
+        do throws(Errno) {
+            try BlockingOutput.writeAll("\(file): \(scenario.summary)\n", to: BlockingOutput.standard)
+        } catch {
+            throw UsageError("standard output takes nothing: \(error): open it")
+        }
+        return .good
+    }
+
+    /// As a request of a run to some host.
+    private static func check(_ draft: RequestDraft) throws(UsageError) {
+        do throws(LoadTestError) {
+            let url = try TargetURL(draft.url.hasPrefix("/") ? "http://localhost\(draft.url)" : draft.url)
+            _ = try RequestDescription(
+                method: draft.method,
+                target: url.target,
+                hostField: url.hostField,
+                headers: draft.headers,
+                body: draft.body
+            )
+        } catch {
+            throw draft.place.problem(UsageError(error).description)
+        }
+    }
+}

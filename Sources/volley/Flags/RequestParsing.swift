@@ -1,0 +1,94 @@
+import HTTP1
+import LoadGenerator
+
+/// What a command line says of the request, and where it goes.
+extension LoadOptions {
+    static func target(
+        _ command: LoadCommand,
+        _ input: RequestInput,
+        _ slots: inout TemplateSlots
+    ) throws(UsageError) -> Target {
+        // Without a URL, the inputs' say whom the run is about; an https one, as only that makes ready for TLS.
+        let absolute = input.drafts.lazy.filter { !$0.url.hasPrefix("/") }
+        let first = absolute.first { $0.url.lowercased().hasPrefix("https:") } ?? absolute.first
+        guard let url = command.url ?? input.url ?? first?.url else { return .embedded }
+        let text = command.what.template ? try orUsage(template: try slots.protect(url)) : url
+        let target = try orUsage(try TargetURL(text, typed: url))
+        guard !slots.appears(in: target.hostField) else {
+            throw UsageError("--template fills in what is requested, not of whom: use it behind the host")
+        }
+        return .url(target)
+    }
+
+    static func request(
+        _ command: LoadCommand,
+        _ target: Target,
+        _ slots: inout TemplateSlots
+    ) throws(UsageError) -> RequestDescription {
+        let bodies =
+            [
+                ("--body", command.body != nil), ("--body-file", command.bodyFile != nil),
+                ("--form", !command.what.form.isEmpty),
+            ] + command.content.contents
+        let given = bodies.filter(\.1).map(\.0)
+        guard given.count <= 1 else {
+            throw UsageError("\(given[0]) and \(given[1]) exclude each other: a request has one content")
+        }
+        var headers = try ownFields(command)
+        var body: [UInt8]? =
+            if let text = command.body {
+                Array(text.utf8)
+            } else if let path = command.bodyFile { try Files.read(path, for: "--body-file") } else { nil }
+        if !command.what.form.isEmpty {
+            let form = try FormBody.body(command.what.form)
+            body = form.bytes
+            guard !headers.contains(where: { $0.lowercased().hasPrefix("content-type:") }) else {
+                throw UsageError("-H sets Content-Type, and --form has one of its own: leave it out")
+            }
+            headers.append("Content-Type: \(form.type)")
+        }
+        if let content = try command.content.content(headers) {
+            body = content.bytes
+            headers = headers.adding(content.fields)
+        }
+        if command.what.template {
+            for index in headers.indices { headers[index] = try orUsage(template: try slots.protect(headers[index])) }
+            if let plain = body { body = try orUsage(template: try slots.protect(plain)) }
+        }
+        let (path, hostField) =
+            switch target {
+            case .embedded: (RunPlan.embeddedTarget(command.method, hasBody: body != nil), "localhost")
+            case .url(let url): (url.target, url.hostField)
+            }
+        return try orUsage(
+            try RequestDescription(
+                method: command.method,
+                target: path,
+                hostField: hostField,
+                headers: headers,
+                body: body
+            )
+        )
+    }
+
+    /// The fields that flags give to each request; volley's own User-Agent where there is none. As in curl, a name
+    /// without a value (`-H 'User-Agent:'`) leaves that one out.
+    private static func ownFields(_ command: LoadCommand) throws(UsageError) -> [String] {
+        var fields = ["User-Agent: volley/\(PackageVersion.text)"].filter { _ in !command.header.haveField("User-Agent")
+        }
+        fields += command.header
+        fields.removeAll { $0.trimmed.lowercased() == "user-agent:" }
+        if let authorization = try command.content.authorization() {
+            guard !fields.haveField("Authorization") else {
+                throw UsageError("--user and -H 'Authorization: …' exclude each other: use one of them")
+            }
+            fields.append(authorization)
+        }
+        let cookies = command.content.cookies
+        guard !cookies.isEmpty, !command.keepsCookies else { return fields }
+        guard !fields.haveField("Cookie") else {
+            throw UsageError("--cookie and -H 'Cookie: …' exclude each other: use one of them")
+        }
+        return fields + ["Cookie: " + cookies.joined(separator: "; ")]
+    }
+}

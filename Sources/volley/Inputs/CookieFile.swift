@@ -1,0 +1,39 @@
+import LoadGenerator
+
+/// Cookies in Netscape's format, as curl and browsers write them: a cookie a line, seven fields apart by tabs.
+enum CookieFile {
+    /// A file of cookies is some KiB; whatever is larger is something else.
+    private static let limit = 1 << 20
+
+    /// - Parameter path: `-` for standard input.
+    static func read(_ path: String) throws(UsageError) -> [GivenCookie] {
+        var cookies: [GivenCookie] = []
+        for (text, place) in InputLines(try Files.read(path, for: "--cookie", limit: limit), path) {
+            // A mark of curl's: no script of a page may see the cookie.
+            let line = text.hasPrefix("#HttpOnly_") ? String(text.dropFirst(10)) : text
+            guard !line.hasPrefix("#"), !line.trimmed.isEmpty else { continue }
+            cookies.append(try cookie(line, place))
+        }
+        guard !cookies.isEmpty else {
+            throw UsageError("--cookie \(quoted(path)) has no cookie in it: write NAME=VALUE")
+        }
+        return cookies
+    }
+
+    /// Domain, whether names below it count, path, whether https alone, when it expires in seconds since 1970, name,
+    /// value.
+    private static func cookie(_ line: String, _ place: InputPlace) throws(UsageError) -> GivenCookie {
+        let parts = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 7, let expires = UInt64(parts[4]), parts[2].hasPrefix("/"), !parts[0].isEmpty else {
+            throw place.problem(
+                "\(quoted(line)) is not a cookie in Netscape's format: use seven fields with tabs between"
+            )
+        }
+        let domain = String(parts[0].drop { $0 == "." }).lowercased()
+        let isForNames = parts[1].uppercased() == "TRUE"
+        var words = "\(parts[5])=\(parts[6]); Path=\(parts[2])"
+        if isForNames { words += "; Domain=\(domain)" }
+        if parts[3].uppercased() == "TRUE" { words += "; Secure" }
+        return GivenCookie(words, host: domain, expires: expires == 0 ? nil : Double(expires))
+    }
+}

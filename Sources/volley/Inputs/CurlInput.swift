@@ -1,0 +1,139 @@
+import LoadGenerator
+import TextCoding
+
+/// curl's command lines, as browsers and documents have them.
+enum CurlInput {
+    static func parse(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
+        var input = RequestInput()
+        var shell = ShellWords(String(decoding: bytes, as: UTF8.self))
+        while let (words, line) = try next(&shell, file) {
+            let place = InputPlace(file: file, line: line)
+            guard words.first == "curl" else { throw place.problem("\(quoted(words.first ?? "")) is not curl") }
+            for draft in try CurlLine(Array(words.dropFirst()), place).drafts() { try input.add(draft) }
+        }
+        return input
+    }
+
+    private static func next(
+        _ shell: inout ShellWords,
+        _ file: String
+    ) throws(UsageError) -> (words: [String], line: Int)? {
+        do throws(ShellWords.Problem) {
+            return try shell.next()
+        } catch {
+            throw InputPlace(file: file, line: error.line).problem(error.text)
+        }
+    }
+}
+
+/// The options of one command line that say what is requested; those that say how curl behaves are passed over.
+private struct CurlLine {
+    private let place: InputPlace
+    private var urls: [String] = []
+    private var method: String?
+    private var headers: [String] = []
+    private var data: [String] = []
+    private var isQuery = false
+
+    /// Of no effect on what is sent by a load tester.
+    private static let flags: Set<String> = [
+        "-s", "--silent", "-S", "--show-error", "-k", "--insecure", "-L", "--location", "-v", "--verbose", "-i",
+        "--include", "-f", "--fail", "--fail-with-body", "-g", "--globoff", "-N", "--no-buffer", "--http1.1", "--http2",
+        "-#", "--progress-bar", "--path-as-is", "-4", "-6", "--ipv4", "--ipv6",
+    ]
+    private static let settings: Set<String> = [
+        "-o", "--output", "-m", "--max-time", "--connect-timeout", "-w", "--write-out", "--retry", "-c", "--cookie-jar",
+        "--max-redirs",
+    ]
+
+    init(_ words: [String], _ place: InputPlace) throws(UsageError) {
+        self.place = place
+        var rest = words[...]
+        while let word = rest.popFirst() {
+            var (name, value) = (word, String?.none)
+            if word.hasPrefix("--"), let sign = word.firstIndex(of: "="), word.dropFirst(2).first != "=" {
+                (name, value) = (String(word[..<sign]), String(word[word.index(after: sign)...]))
+            } else if word.hasPrefix("-"), !word.hasPrefix("--"), word.count > 2 {
+                // -XPOST, but also -sS.
+                let first = String(word.prefix(2))
+                if Self.flags.contains(first) {
+                    rest = ["-" + word.dropFirst(2)] + rest
+                } else {
+                    value = String(word.dropFirst(2))
+                }
+                name = first
+            }
+            guard name.hasPrefix("-"), name != "-" else {
+                urls.append(word)
+                continue
+            }
+            if Self.flags.contains(name) { continue }
+            if try take(name) { continue }
+            guard let text = value ?? rest.popFirst() else { throw place.problem("\(name) has no value") }
+            if !Self.settings.contains(name) { try take(name, text) }
+        }
+        guard !urls.isEmpty else { throw place.problem("curl has no URL") }
+    }
+
+    /// An option without a value.
+    private mutating func take(_ name: String) throws(UsageError) -> Bool {
+        switch name {
+        case "-G", "--get": isQuery = true
+        case "-I", "--head": method = "HEAD"
+        case "--compressed": headers = headers.adding(["Accept-Encoding: deflate, gzip"])
+        default: return false
+        }
+        return true
+    }
+
+    private mutating func take(_ name: String, _ text: String) throws(UsageError) {
+        switch name {
+        case "--url": urls.append(text)
+        case "-X", "--request": method = text
+        case "-H", "--header":
+            // curl's way to leave a field of its own out.
+            if text.hasSuffix(":") { return }
+            headers.append(text)
+        case "-A", "--user-agent": headers.append("User-Agent: \(text)")
+        case "-e", "--referer": headers.append("Referer: \(text)")
+        case "-b", "--cookie":
+            guard text.contains("=") else { throw place.problem("\(name) \(quoted(text)) is a file: give the cookies") }
+            headers.append("Cookie: \(text)")
+        case "-u", "--user": headers.append("Authorization: Basic \(Base64.encode(Array(text.utf8)))")
+        case "-d", "--data", "--data-ascii", "--data-binary", "--data-raw", "--json":
+            guard name == "--data-raw" || !text.hasPrefix("@") else {
+                data.append(String(decoding: try Files.read(String(text.dropFirst()), for: name), as: UTF8.self))
+                break
+            }
+            data.append(text)
+            guard name == "--json" else { break }
+            headers = headers.adding(["Content-Type: application/json", "Accept: application/json"])
+        case "--data-urlencode":
+            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            let value = TemplateValue.Escape.form.apply(to: Array(parts[parts.count - 1].utf8))
+            let name = parts.count == 2 && !parts[0].isEmpty ? parts[0] + "=" : ""
+            data.append(name + String(decoding: value, as: UTF8.self))
+        default:
+            throw place.problem("\(name) is not understood here: leave it out, or write the request in another form")
+        }
+    }
+
+    func drafts() throws(UsageError) -> [RequestDraft] {
+        let content = data.joined(separator: "&")
+        var drafts: [RequestDraft] = []
+        for url in urls {
+            var url = url.hasPrefix("/") || url.contains("://") ? url : "http://" + url
+            url = String(url.prefix { $0 != "#" })
+            var draft = RequestDraft(url: url, headers: headers, place: place)
+            if isQuery, !data.isEmpty {
+                draft.url += (url.contains("?") ? "&" : "?") + content
+            } else if !data.isEmpty {
+                draft.body = Array(content.utf8)
+                draft.headers = headers.adding(["Content-Type: application/x-www-form-urlencoded"])
+            }
+            draft.method = method ?? (draft.body == nil ? "GET" : "POST")
+            drafts.append(draft)
+        }
+        return drafts
+    }
+}

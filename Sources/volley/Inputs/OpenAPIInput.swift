@@ -1,0 +1,159 @@
+import LoadGenerator
+import TextCoding
+
+/// An OpenAPI description (3.x, JSON): a request for each operation, with the examples that it gives, and where there
+/// are none, the least that its schemas allow.
+enum OpenAPIInput {
+    private static let methods = ["get", "put", "post", "delete", "options", "head", "patch", "trace"]
+
+    static func parse(_ bytes: [UInt8], _ file: String) throws(UsageError) -> RequestInput {
+        let tree = try InputDocument.read(bytes, file)
+        guard let version = tree["openapi"]?.string, version.hasPrefix("3."), case .object(let paths)? = tree["paths"]
+        else { throw UsageError("\(quoted(file)) is no OpenAPI description of version 3: it has no openapi and paths") }
+        let schemas = OpenAPISchemas(tree)
+        var input = RequestInput()
+        for (path, item) in paths {
+            for method in methods {
+                guard let operation = item[method], case .object = operation else { continue }
+                let place = InputPlace(file: file, line: input.drafts.count + 1, unit: "operation")
+                let shared = item["parameters"]?.items ?? []
+                var draft = RequestDraft(method: method.uppercased(), url: "", place: place)
+                draft.name = operation["operationId"]?.string ?? "\(method.uppercased()) \(path)"
+                let base = operation["servers"] ?? item["servers"] ?? tree["servers"]
+                draft.url = try self.base(base, place) + path
+                try setParameters(&draft, shared + (operation["parameters"]?.items ?? []), schemas)
+                setContent(&draft, schemas.resolved(operation["requestBody"]), schemas)
+                try input.add(draft)
+            }
+        }
+        return input
+    }
+
+    /// The first server's URL, with its variables' defaults; empty for none, so that paths are the run's host's.
+    private static func base(_ servers: JSONTree?, _ place: InputPlace) throws(UsageError) -> String {
+        guard let server = servers?.items.first, var url = server["url"]?.string else { return "" }
+        for (name, variable) in server["variables"]?.members ?? [] {
+            url = url.replacingEach("{\(name)}", by: variable["default"]?.string ?? "")
+        }
+        while url.hasSuffix("/") { url.removeLast() }
+        guard url.isEmpty || url.hasPrefix("/") || url.contains("://") else {
+            throw place.problem("the server \(quoted(url)) is neither a URL nor a path")
+        }
+        return url
+    }
+
+    private static func setParameters(
+        _ draft: inout RequestDraft,
+        _ parameters: [JSONTree],
+        _ schemas: OpenAPISchemas
+    ) throws(UsageError) {
+        var query: [String] = []
+        var cookies: [String] = []
+        // The operation's own come last, and go before the path's.
+        var seen: Set<String> = []
+        for parameter in parameters.reversed() {
+            guard let parameter = schemas.resolved(parameter), let name = parameter["name"]?.string,
+                let place = parameter["in"]?.string, seen.insert("\(place) \(name)").inserted
+            else { continue }
+            guard place == "path" || parameter["required"]?.bool == true else { continue }
+            let value = schemas.example(of: parameter)
+            let text = value.string ?? value.line()
+            switch place {
+            case "path": draft.url = draft.url.replacingEach("{\(name)}", by: encoded(text))
+            case "query": query.insert("\(encoded(name))=\(encoded(text))", at: 0)
+            case "header": draft.headers.insert("\(name): \(text)", at: 0)
+            case "cookie": cookies.insert("\(name)=\(text)", at: 0)
+            default: throw draft.place.problem("the parameter \(quoted(name)) is in \(quoted(place))")
+            }
+        }
+        if !query.isEmpty { draft.url += "?" + query.joined(separator: "&") }
+        if !cookies.isEmpty { draft.headers.append("Cookie: " + cookies.joined(separator: "; ")) }
+    }
+
+    private static func encoded(_ text: String) -> String {
+        String(decoding: TemplateValue.Escape.form.apply(to: Array(text.utf8)), as: UTF8.self)
+    }
+
+    private static func setContent(_ draft: inout RequestDraft, _ body: JSONTree?, _ schemas: OpenAPISchemas) {
+        guard let content = body?["content"]?.members, !content.isEmpty else { return }
+        let (type, media) = content.first { $0.0.contains("json") } ?? content[0]
+        let example = schemas.example(of: media)
+        let isText = !type.contains("json")
+        draft.body = Array((isText ? example.string ?? example.line() : example.line()).utf8)
+        if type == "application/x-www-form-urlencoded", case .object(let members) = example {
+            let pairs = members.map { "\(encoded($0.0))=\(encoded($0.1.string ?? $0.1.line()))" }
+            draft.body = Array(pairs.joined(separator: "&").utf8)
+        }
+        draft.headers.append("Content-Type: \(type)")
+    }
+}
+
+/// The schemas of a description, and values that they allow.
+private struct OpenAPISchemas {
+    private let root: JSONTree
+    /// Schemas within schemas: one may hold itself.
+    private static let depthLimit = 8
+
+    init(_ root: JSONTree) { self.root = root }
+
+    /// What a `$ref` within the document leads to.
+    func resolved(_ node: JSONTree?) -> JSONTree? {
+        var node = node
+        for _ in 0..<Self.depthLimit {
+            guard let reference = node?["$ref"]?.string else { return node }
+            node = JSONPointer(String(reference.drop { $0 != "/" })).flatMap { $0.value(in: root) }
+        }
+        return nil
+    }
+
+    /// Of a parameter or a content: its example, or one of its schema.
+    func example(of node: JSONTree) -> JSONTree {
+        if let example = node["example"] { return example }
+        if let first = node["examples"]?.members?.first, let value = resolved(first.1)?["value"] { return value }
+        return example(ofSchema: node["schema"], depth: 0)
+    }
+
+    private func example(ofSchema node: JSONTree?, depth: Int) -> JSONTree {
+        guard depth < Self.depthLimit, let schema = resolved(node) else { return .null }
+        if let value = schema["example"] ?? schema["examples"]?.items.first ?? schema["default"] ?? schema["const"] {
+            return value
+        }
+        if let value = schema["enum"]?.items.first { return value }
+        for name in ["allOf", "oneOf", "anyOf"] {
+            guard let all = schema[name]?.items, !all.isEmpty else { continue }
+            guard name == "allOf" else { return example(ofSchema: all[0], depth: depth + 1) }
+            var members: [(String, JSONTree)] = []
+            for part in all {
+                guard case .object(let more) = example(ofSchema: part, depth: depth + 1) else { continue }
+                members += more
+            }
+            return .object(members)
+        }
+        // 3.1 has several types of a value.
+        switch schema["type"]?.string ?? schema["type"]?.items.first?.string ?? "object" {
+        case "integer": return schema["minimum"] ?? .integer(1)
+        case "number": return schema["minimum"] ?? .integer(1)
+        case "boolean": return .bool(true)
+        case "string": return .string(Self.text(schema))
+        case "array":
+            let count = schema["minItems"]?.integer ?? 0
+            return .array(count == 0 ? [] : [example(ofSchema: schema["items"], depth: depth + 1)])
+        case "null": return .null
+        default:
+            let required = Set((schema["required"]?.items ?? []).compactMap(\.string))
+            let members = (schema["properties"]?.members ?? []).filter { required.contains($0.0) }
+            return .object(members.map { ($0.0, example(ofSchema: $0.1, depth: depth + 1)) })
+        }
+    }
+
+    private static func text(_ schema: JSONTree) -> String {
+        switch schema["format"]?.string {
+        case "date": "2026-01-01"
+        case "date-time": "2026-01-01T00:00:00Z"
+        case "uuid": "00000000-0000-4000-8000-000000000000"
+        case "email": "user@example.com"
+        case "uri": "https://example.com/"
+        default: String(repeating: "a", count: Int(clamping: min(max(schema["minLength"]?.integer ?? 1, 1), 1_000)))
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import Glibc
+import LoadGenerator
+import Reactor
+
+/// Messages to and from the other end of two descriptors, a line each. The lock guards `state`.
+final class PartLink: Sendable {
+    private struct State {
+        var messages: [PartMessage] = []
+        var isClosed = false
+    }
+
+    private let input: CInt
+    private let output: CInt
+    private let state = Monitor(State())
+
+    /// - Parameters:
+    ///   - input: where the other's messages come from.
+    ///   - output: where ours go.
+    init(input: CInt, output: CInt) {
+        (self.input, self.output) = (input, output)
+        // One that has gone is no reason to die.
+        _ = signal(SIGPIPE, SIG_IGN)
+    }
+
+    /// False: nobody reads any more.
+    @discardableResult
+    func send(_ message: PartMessage) -> Bool { (try? BlockingOutput.writeAll(message.line, to: output)) != nil }
+
+    /// Nothing more comes from this side.
+    func close() {
+        _ = Glibc.close(input)
+        _ = Glibc.close(output)
+    }
+
+    /// What the other end says, message by message; to be asked for once.
+    var reader: PartReader { PartReader(input) }
+
+    /// Reads on a thread of its own, for ``take()``; the main thread is woken.
+    func begin(on pool: BlockingPool) throws(BlockingPool.Refusal) {
+        try pool.run { [self] in
+            var reader = reader
+            while let message = reader.next() {
+                state.withLock { $0.messages.append(message) }
+                SignalWait.wake()
+            }
+            state.withLock { $0.isClosed = true }
+            SignalWait.wake()
+        }
+    }
+
+    /// What has come since the last call, and whether that is all there will be.
+    func take() -> (messages: [PartMessage], isClosed: Bool) {
+        state.withLock { state in
+            defer { state.messages = [] }
+            return (state.messages, state.isClosed)
+        }
+    }
+}
+
+/// The messages that come by a descriptor. It blocks.
+struct PartReader: Sendable {
+    private let descriptor: CInt
+    private var bytes: [UInt8] = []
+    private var searched = 0
+
+    /// A line with the histograms of a hundred names is less than a tenth of it.
+    private static let lineLimit = 64 << 20
+
+    init(_ descriptor: CInt) { self.descriptor = descriptor }
+
+    /// nil: the end, or what is no message.
+    mutating func next() -> PartMessage? {
+        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            if let end = bytes[searched...].firstIndex(of: 10) {
+                defer {
+                    bytes.removeSubrange(...end)
+                    searched = 0
+                }
+                return PartMessage(Array(bytes[..<end]))
+            }
+            searched = bytes.count
+            guard searched < Self.lineLimit else { return nil }
+            let count = unsafe Glibc.read(descriptor, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return nil }
+            bytes += chunk[..<count]
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import Glibc
+import LoadGenerator
+import Reactor
+
+/// A command that makes a part of a run, in a process group of its own: a terminal's interrupt is for the lead, which
+/// tells its parts.
+final class PartProcess {
+    let command: String
+    let number: Int
+    let link: PartLink
+    private let id: pid_t
+    /// Threads of the part; known once it is ready.
+    var threads = 0
+    /// Among those of all parts.
+    var firstWorker = 0
+    /// It has told everything.
+    var hasEnded = false
+    /// It will tell no more, and has not told everything.
+    var hasVanished = false
+
+    init(_ command: String, number: Int) throws(UsageError) {
+        (self.command, self.number) = (command, number)
+        let (toPart, fromPart) = (Self.pipe(), Self.pipe())
+        guard let toPart, let fromPart else { throw UsageError("--on \(quoted(command)) has no pipe: error \(errno)") }
+        link = PartLink(input: fromPart.read, output: toPart.write)
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        unsafe posix_spawn_file_actions_adddup2(&actions, toPart.read, STDIN_FILENO)
+        unsafe posix_spawn_file_actions_adddup2(&actions, fromPart.write, STDOUT_FILENO)
+        // The main thread blocks the signals that it waits for, and its child would too.
+        var attributes = posix_spawnattr_t()
+        unsafe posix_spawnattr_init(&attributes)
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        var signals = sigset_t()
+        unsafe sigemptyset(&signals)
+        unsafe posix_spawnattr_setsigmask(&attributes, &signals)
+        unsafe sigaddset(&signals, SIGPIPE)
+        unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
+        unsafe posix_spawnattr_setpgroup(&attributes, 0)
+        let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP
+        unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
+        let texts = ["/bin/sh", "-c", command]
+        var words: [UnsafeMutablePointer<CChar>?] = unsafe texts.map { unsafe strdup($0) } + [nil]
+        defer { unsafe words.forEach { unsafe free($0) } }
+        var id = pid_t()
+        let failure = unsafe posix_spawn(&id, "/bin/sh", &actions, &attributes, &words, environ)
+        _ = Glibc.close(toPart.read)
+        _ = Glibc.close(fromPart.write)
+        guard failure == 0 else {
+            link.close()
+            throw UsageError("--on \(quoted(command)) cannot be started: error \(failure)")
+        }
+        self.id = id
+    }
+
+    /// Both ends of a pipe, which no other program that is started holds.
+    private static func pipe() -> (read: CInt, write: CInt)? {
+        var ends: [CInt] = [-1, -1]
+        guard unsafe Glibc.pipe(&ends) == 0 else { return nil }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        return (ends[0], ends[1])
+    }
+
+    /// For messages.
+    var name: String { "part \(number) (\(oneLine(command)))" }
+
+    /// Ends the process, which has told all that it will, and waits for it.
+    func end() {
+        kill(-id, SIGKILL)
+        var status: CInt = 0
+        while unsafe waitpid(id, &status, 0) < 0, errno == EINTR {}
+        link.close()
+    }
+}

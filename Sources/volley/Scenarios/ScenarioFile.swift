@@ -1,0 +1,331 @@
+import LoadGenerator
+import TextCoding
+
+/// What a scenario file says, read and checked: the requests of its steps, and the ways through them.
+struct ScenarioFile {
+    /// The steps' requests in the file's order, with their places marked.
+    private(set) var input = RequestInput()
+    private(set) var slots = TemplateSlots()
+    private(set) var keepsCookies = false
+    private(set) var scenarios: Scenarios
+
+    init(path: String) throws(UsageError) {
+        try self.init(try Files.read(path, for: "--scenario"), path)
+    }
+
+    init(_ bytes: [UInt8], _ path: String) throws(UsageError) {
+        let tree: JSONTree
+        do throws(JSONReader.Problem) {
+            tree = try JSONReader.read(bytes)
+        } catch {
+            throw UsageError("\(quoted(path)) is no JSON document: at byte \(error.offset) \(error)")
+        }
+        var reader = ScenarioReader(file: path)
+        scenarios = try reader.read(ScenarioNode(file: path, tree))
+        (input, slots, keepsCookies) = (reader.input, reader.slots, reader.keepsCookies)
+    }
+
+    /// What `volley check` says of it.
+    var summary: String {
+        let names = RequestNames(input.drafts).all
+        return "\(several(scenarios.all.count, "scenario")) (\(scenarios.all.map(\.name).joined(separator: ", "))), "
+            + several(input.drafts.count, "request") + (names.isEmpty ? "" : ": " + names.joined(separator: ", "))
+    }
+}
+
+/// Reads the parts of a scenario file, and numbers steps and variables as they come.
+private struct ScenarioReader {
+    private let file: String
+    private(set) var input = RequestInput()
+    private(set) var slots = TemplateSlots()
+    private(set) var keepsCookies = false
+    private var steps: [ScenarioStep] = []
+    private var tables: [Scenarios.Table] = []
+    /// What each variable begins with, by number.
+    private var values: [[UInt8]] = []
+    private var numbers: [String: Int] = [:]
+    private var fields: [String] = []
+
+    init(file: String) { self.file = file }
+
+    mutating func read(_ root: ScenarioNode) throws(UsageError) -> Scenarios {
+        try root.check("$schema", "url", "fields", "cookies", "variables", "data", "steps", "scenarios")
+        if let url = root["url"] { input.url = try url.text() }
+        if let flag = root["cookies"] { keepsCookies = try flag.bool() }
+        for (name, value) in try root["variables"]?.members() ?? [] {
+            values[try declare(name, at: value)] = Array(try value.text().utf8)
+        }
+        for (name, value) in try root["data"]?.members() ?? [] { try readTable(name, value) }
+        // What every visit has; what answers give is known from the step on that takes it.
+        let known = numbers
+        slots.variables = known
+        if let node = root["fields"] { fields = try readFields(node) }
+        var all: [Scenarios.Scenario] = []
+        if let node = root["steps"] {
+            guard root["scenarios"] == nil else { throw node.problem("and scenarios exclude each other") }
+            all = [Scenarios.Scenario(name: "visit", weight: 1, try readVisit(node))]
+        } else if let node = root["scenarios"] {
+            for (index, node) in try node.elements().enumerated() {
+                slots.variables = known
+                try node.check("name", "weight", "steps")
+                guard let steps = node["steps"] else { throw node.problem("has no steps") }
+                let name = try node["name"]?.text() ?? "scenario \(index + 1)"
+                let weight = UInt64(try node["weight"]?.count() ?? 1)
+                all.append(Scenarios.Scenario(name: name, weight: weight, try readVisit(steps)))
+            }
+        }
+        guard !all.isEmpty else { throw root.problem("has neither steps nor scenarios") }
+        return Scenarios(all, steps: steps, tables: tables, variables: values)
+    }
+
+    // MARK: Values
+
+    /// A variable of that name, which places may name from here on.
+    private mutating func declare(_ name: String, at node: ScenarioNode) throws(UsageError) -> Int {
+        let isWord = name.utf8.allSatisfy { Self.letters.contains($0) }
+        guard isWord, !name.isEmpty, (try? TemplateValue(name)) == nil else {
+            throw node.problem(
+                "is no name for a value: use letters, digits, _ and ., and none of \(TemplateValue.names)"
+            )
+        }
+        if let number = numbers[name] { return number }
+        values.append([])
+        numbers[name] = values.count - 1
+        return values.count - 1
+    }
+
+    private static let letters = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.".utf8)
+
+    private mutating func readTable(_ name: String, _ node: ScenarioNode) throws(UsageError) {
+        try node.check("file", "order")
+        guard let path = try node["file"]?.text(), !path.isEmpty else { throw node.problem("has no file") }
+        let order: RequestOrder =
+            switch try node["order"]?.text() {
+            case nil, "in-order"?: .inOrder
+            case "random"?: .random
+            case .some: throw node.problem("has an order that is neither in-order nor random")
+            }
+        // As in other documents, a path is relative to the file that names it.
+        let folder = file.lastIndex(of: "/").map { file[...$0] } ?? ""
+        let data = try DataFile(path.hasPrefix("/") ? path : folder + path)
+        let first = values.count
+        for column in data.columns {
+            guard try declare("\(name).\(column)", at: node) >= first else {
+                throw node.problem("has the column \(quoted(column)), whose name another value has")
+            }
+        }
+        tables.append(Scenarios.Table(first: first, rows: data.rows, order: order))
+    }
+
+    private mutating func protect(
+        _ text: String,
+        at node: ScenarioNode,
+        in escape: TemplateValue.Escape? = nil
+    ) throws(UsageError) -> String {
+        do throws(TemplateProblem) {
+            return try slots.protect(text, in: escape)
+        } catch {
+            let known = slots.variables.keys.sorted().prefix(20).joined(separator: ", ")
+            throw node.problem("cannot be filled in: \(error)\(known.isEmpty ? "" : ", or \(known)")")
+        }
+    }
+
+    private mutating func readFields(_ node: ScenarioNode) throws(UsageError) -> [String] {
+        var fields: [String] = []
+        for (name, value) in try node.members() {
+            fields.append("\(name): \(try protect(try value.text(), at: value))")
+        }
+        return fields
+    }
+
+    // MARK: Steps
+
+    private mutating func readVisit(_ node: ScenarioNode) throws(UsageError) -> [ScenarioPart] {
+        let parts = try readParts(node)
+        guard ScenarioPart.leastRequests(parts) > 0 else { throw node.problem("may go by without a request") }
+        return parts
+    }
+
+    private mutating func readParts(_ node: ScenarioNode) throws(UsageError) -> [ScenarioPart] {
+        var parts: [ScenarioPart] = []
+        for node in try node.elements() {
+            if let count = node["loop"] {
+                try node.check("loop", "steps")
+                guard let steps = node["steps"] else { throw node.problem("has no steps") }
+                parts.append(.loop(try count.count(), try readVisit(steps)))
+            } else if let ways = node["choose"] {
+                try node.check("choose")
+                parts.append(.choice(try readWays(ways)))
+            } else if node["url"] != nil {
+                parts += try readRequest(node)
+            } else if let pause = node["pause"] {
+                try node.check("pause")
+                parts.append(.pause(try Pause(try pause.text(), for: pause.place)))
+            } else {
+                throw node.problem("is no step: it needs a url, a pause, a loop or choose")
+            }
+        }
+        return parts
+    }
+
+    private mutating func readWays(_ node: ScenarioNode) throws(UsageError) -> [ScenarioPart.Way] {
+        var ways: [ScenarioPart.Way] = []
+        for node in try node.elements() {
+            try node.check("weight", "steps")
+            guard let steps = node["steps"] else { throw node.problem("has no steps") }
+            ways.append(
+                ScenarioPart.Way(weight: UInt64(try node["weight"]?.count() ?? 1), parts: try readParts(steps))
+            )
+        }
+        guard !ways.isEmpty else { throw node.problem("has nothing to choose from") }
+        return ways
+    }
+
+    private mutating func readRequest(_ node: ScenarioNode) throws(UsageError) -> [ScenarioPart] {
+        try node.check(
+            "name",
+            "method",
+            "url",
+            "fields",
+            "body",
+            "json",
+            "form",
+            "extract",
+            "check",
+            "pause",
+            "continue"
+        )
+        guard let url = node["url"] else { return [] }
+        let number = input.drafts.count
+        var draft = RequestDraft(
+            url: try url.text(),
+            place: InputPlace(file: file, line: number + 1, unit: "request")
+        )
+        guard !draft.url.isEmpty else { throw url.problem("is empty") }
+        draft.name = try node["name"]?.text()
+        draft.url = try protect(draft.url, at: url)
+        if let fields = node["fields"] { draft.headers = try readFields(fields) }
+        let content = try readContent(node)
+        draft.body = content?.bytes
+        draft.method = try node["method"]?.text() ?? (content == nil ? "GET" : "POST")
+        if let type = content?.type { draft.headers = draft.headers.adding(["Content-Type: \(type)"]) }
+        draft.headers = draft.headers.adding(fields)
+        try input.add(draft)
+        steps.append(try readStep(node))
+        var parts: [ScenarioPart] = [.step(number)]
+        if let pause = node["pause"] { parts.append(.pause(try Pause(try pause.text(), for: pause.place))) }
+        return parts
+    }
+
+    private mutating func readContent(_ node: ScenarioNode) throws(UsageError) -> (bytes: [UInt8], type: String?)? {
+        let given = ["body", "json", "form"].filter { node[$0] != nil }
+        guard given.count <= 1 else { throw node.problem("has \(given[0]) and \(given[1]): a request has one content") }
+        if let body = node["body"] { return (Array(try protect(try body.text(), at: body).utf8), nil) }
+        if let json = node["json"] {
+            return (Array(try filled(json.tree, at: json).line().utf8), "application/json")
+        }
+        guard let form = node["form"] else { return nil }
+        var bytes: [UInt8] = []
+        for (name, value) in try form.members() {
+            if !bytes.isEmpty { bytes.append(UInt8(ascii: "&")) }
+            bytes += TemplateValue.Escape.form.apply(to: Array(try protect(name, at: value, in: .form).utf8))
+            bytes.append(UInt8(ascii: "="))
+            bytes += TemplateValue.Escape.form.apply(
+                to: Array(try protect(try value.text(), at: value, in: .form).utf8)
+            )
+        }
+        return (bytes, "application/x-www-form-urlencoded")
+    }
+
+    /// A document with the places in its texts marked.
+    private mutating func filled(_ tree: JSONTree, at node: ScenarioNode) throws(UsageError) -> JSONTree {
+        switch tree {
+        case .null, .bool, .integer, .number: return tree
+        case .string(let text): return .string(try protect(text, at: node, in: .json))
+        case .array(let elements):
+            var all: [JSONTree] = []
+            for element in elements { all.append(try filled(element, at: node)) }
+            return .array(all)
+        case .object(let members):
+            var all: [(String, JSONTree)] = []
+            for (name, value) in members {
+                all.append((try protect(name, at: node, in: .json), try filled(value, at: node)))
+            }
+            return .object(all)
+        }
+    }
+
+    // MARK: Answers
+
+    private mutating func readStep(_ node: ScenarioNode) throws(UsageError) -> ScenarioStep {
+        var checks: ResponseChecks?
+        var expectations: [ScenarioStep.Expectation] = []
+        if let check = node["check"] {
+            try check.check("status", "fields", "body", "json")
+            var headers: [String] = []
+            for (name, value) in try check["fields"]?.members() ?? [] {
+                if case .null = value.tree {
+                    headers.append(name)
+                } else {
+                    headers.append("\(name): \(try value.text())")
+                }
+            }
+            let all = try ResponseChecks(
+                statuses: try check["status"]?.text(),
+                headers: headers,
+                body: try check["body"]?.text(),
+                names: ("\(check.place).status", "\(check.place).fields", "\(check.place).body")
+            )
+            checks = all.isEmpty ? nil : all
+            for (pointer, value) in try check["json"]?.members() ?? [] {
+                expectations.append(ScenarioStep.Expectation(try Self.pointer(pointer, at: value), value.tree))
+            }
+        }
+        var extractions: [Extraction] = []
+        for (name, value) in try node["extract"]?.members() ?? [] {
+            extractions.append(try readExtraction(name, value))
+        }
+        // What follows may name them.
+        for extraction in extractions { slots.variables[extraction.name] = numbers[extraction.name] }
+        return ScenarioStep(
+            checks: checks,
+            expectations: expectations,
+            extractions: extractions,
+            goesOn: try node["continue"]?.bool() ?? false
+        )
+    }
+
+    private mutating func readExtraction(_ name: String, _ node: ScenarioNode) throws(UsageError) -> Extraction {
+        try node.check("json", "field", "cookie", "pattern", "default")
+        let given = ["json", "field", "cookie", "pattern"].filter { node[$0] != nil }
+        guard given.count == 1, let source = node[given[0]] else {
+            throw node.problem("needs one of json, field, cookie and pattern")
+        }
+        let text = try source.text()
+        let found: Extraction.Source
+        switch given[0] {
+        case "json": found = .json(try Self.pointer(text, at: source))
+        case "field": found = .field(text)
+        case "cookie": found = .cookie(text)
+        default:
+            do throws(BytePattern.Problem) {
+                found = .pattern(try BytePattern(text))
+            } catch {
+                throw source.problem("is no pattern: \(error)")
+            }
+        }
+        return Extraction(
+            name,
+            variable: try declare(name, at: node),
+            found,
+            fallback: try node["default"].map { value throws(UsageError) in Array(try value.text().utf8) }
+        )
+    }
+
+    private static func pointer(_ text: String, at node: ScenarioNode) throws(UsageError) -> JSONPointer {
+        guard let pointer = JSONPointer(text) else {
+            throw node.problem("is no JSON pointer: use such as /items/0/id (RFC 6901)")
+        }
+        return pointer
+    }
+}

@@ -1,0 +1,69 @@
+import LoadGenerator
+import TextCoding
+
+/// A part of a scenario file, and where it stands there: `"shop.json": steps[2].check`.
+struct ScenarioNode {
+    let tree: JSONTree
+    private let file: String
+    private let path: String
+
+    init(file: String, _ tree: JSONTree) { (self.file, self.tree, path) = (file, tree, "") }
+
+    private init(_ parent: ScenarioNode, _ tree: JSONTree, _ step: String) {
+        (file, self.tree) = (parent.file, tree)
+        path = parent.path.isEmpty && step.hasPrefix(".") ? String(step.dropFirst()) : parent.path + step
+    }
+
+    /// For complaints.
+    var place: String { path.isEmpty ? quoted(file) : "\(quoted(file)): \(path)" }
+
+    func problem(_ text: String) -> UsageError { UsageError("\(place) \(text)") }
+
+    /// nil: it is not there, or null.
+    subscript(_ name: String) -> ScenarioNode? {
+        guard let value = tree[name] else { return nil }
+        if case .null = value { return nil }
+        return ScenarioNode(self, value, "." + name)
+    }
+
+    func elements() throws(UsageError) -> [ScenarioNode] {
+        guard let elements = tree.elements else { throw problem("is no array") }
+        return elements.enumerated().map { ScenarioNode(self, $1, "[\($0)]") }
+    }
+
+    /// In the file's order, those that are null too.
+    func members() throws(UsageError) -> [(name: String, value: ScenarioNode)] {
+        guard case .object(let members) = tree else { throw problem("is no object") }
+        return members.map { ($0, ScenarioNode(self, $1, "." + $0)) }
+    }
+
+    /// An object of no other members.
+    func check(_ names: String...) throws(UsageError) {
+        for member in try members() where !names.contains(member.name) {
+            throw problem("has \(quoted(member.name)), which is unknown: there are \(names.joined(separator: ", "))")
+        }
+    }
+
+    /// A text, or a number as it is written.
+    func text() throws(UsageError) -> String {
+        switch tree {
+        case .string(let text): return text
+        case .integer(let number): return String(number)
+        case .number(let digits): return digits
+        case .null, .bool, .array, .object: throw problem("is no text")
+        }
+    }
+
+    func bool() throws(UsageError) -> Bool {
+        guard let value = tree.bool else { throw problem("is neither true nor false") }
+        return value
+    }
+
+    /// A whole number from 1 to a million.
+    func count() throws(UsageError) -> Int {
+        guard let number = tree.integer, (1...1_000_000).contains(number) else {
+            throw problem("is no whole number from 1 to 1000000")
+        }
+        return Int(number)
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The documentation catalogues: what each must have, as far as its text shows it. `./dev docs` builds them and looks at
+/// the site.
+@Suite("Catalogues", .ownThread)
+struct CatalogueTests {
+    /// The library products, which the package's manifest names.
+    static let products: [String] = [
+        "HTTP1", "HTTPSemantics", "Reactor", "TLS", "WebSocket", "HTTPEngine", "URLLoading", "Uncurl", "UncurlExtras",
+        "UncurlXML", "UncurlTestKit", "TestServer", "LoadGenerator", "LoadReports",
+    ]
+
+    /// Without a page: what the toolchain leaves out of its symbol graphs, and what belongs to package traits, which the
+    /// site is built without.
+    private static let pageless: Set<String> = ["TLSVersion", "LoggingMonitor", "MetricsMonitor", "TracingInterceptor"]
+
+    private static let declarations = PublicDeclarations(of: SourceTree.sources)
+
+    private static func pages(of product: String) -> [SourceTree.File] {
+        SourceTree.files(in: "Sources/\(product)") { $0.contains(".docc/") && $0.hasSuffix(".md") }
+    }
+
+    @Test("each library product of the manifest has a catalogue, with a landing page and a program")
+    func landingPages() throws {
+        let manifest = try String(contentsOf: SourceTree.root.appending(path: "Package.swift"), encoding: .utf8)
+        // But for the one that `./dev dropin` makes of them.
+        let named = manifest.matches(of: /\.library\(name: "(\w+)"/).map { String($0.output.1) }
+            .filter { $0 != "UncurlDropIn" }
+        #expect(Set(named) == Set(Self.products))
+        for product in Self.products {
+            let pages = Self.pages(of: product)
+            #expect(pages.contains { $0.name == "\(product).md" }, "\(product)")
+            #expect(pages.contains { $0.text.contains("```swift\n") }, "\(product)")
+        }
+    }
+
+    @Test(
+        "each public type and function at the top of a module stands in a topic of its landing page",
+        arguments: products
+    )
+    func topics(product: String) throws {
+        let page = try #require(Self.pages(of: product).first { $0.name == "\(product).md" })
+        let topics = try #require(page.text.range(of: "\n## Topics\n"))
+        let listed = Set(page.text[topics.upperBound...].matches(of: /- ``([^`]+)``/).map { String($0.output.1) })
+        let names = Self.declarations.all.filter { $0.scope.isEmpty && $0.file.hasPrefix("Sources/\(product)/") }
+        for declaration in names where !Self.pageless.contains(declaration.name) {
+            #expect(listed.contains(declaration.name), "\(declaration) is in no topic of \(page)")
+        }
+    }
+
+    /// As docc makes it of a heading.
+    private static func anchor(of heading: Substring) -> String {
+        heading.drop { $0 == "#" || $0 == " " }.filter { $0.isLetter || $0.isNumber || $0 == " " || $0 == "-" }
+            .replacing(" ", with: "-")
+    }
+
+    /// A link to an article of the same catalogue, and the place in it.
+    private static func links(in text: Substring) -> [(article: String, heading: String?)] {
+        text.matches(of: /<doc:([^>#]+)(?:#([^>]+))?>/).map { (String($0.output.1), $0.output.2.map(String.init)) }
+    }
+
+    @Test("each link of an article leads to an article of its catalogue, and to a heading there", arguments: products)
+    func links(product: String) {
+        let pages = Self.pages(of: product)
+        for page in pages {
+            for (article, heading) in Self.links(in: page.text[...]) {
+                guard let target = pages.first(where: { $0.name == "\(article).md" }) else {
+                    Issue.record("\(page) names \(article)")
+                    continue
+                }
+                guard let heading else { continue }
+                let anchors = target.text.split(separator: "\n").filter { $0.hasPrefix("#") }.map(Self.anchor)
+                #expect(anchors.contains(heading), "\(page) names \(article)#\(heading)")
+            }
+        }
+    }
+
+    @Test("each question of a newcomer's leads to a place that answers it with code")
+    func questions() throws {
+        let pages = Self.pages(of: "Uncurl")
+        let page = try #require(pages.first { $0.name == "Questions.md" })
+        let questions = page.text.split(separator: "\n").filter { $0.contains(/^[0-9]+\. How do I\b/) }
+        #expect(questions.count == 10)
+        for question in questions {
+            let link = try #require(Self.links(in: question).first, "\(question)")
+            let heading = try #require(link.heading, "\(question)")
+            let target = try #require(pages.first { $0.name == "\(link.article).md" }, "\(question)")
+            // What stands between that heading and the next.
+            let sections = target.text.replacing("\n## ", with: "\u{0}## ").split(separator: "\u{0}")
+            let section = try #require(
+                sections.first { Self.anchor(of: $0.prefix { !$0.isNewline }) == heading },
+                "\(question)"
+            )
+            #expect(section.contains("```swift\n"), "\(question)")
+        }
+    }
+
+    @Test("no page of a catalogue links to a file, which the site does not have")
+    func files() {
+        for page in Self.products.flatMap(Self.pages(of:)) where page.name != "ComingFromFoundationNetworking.md" {
+            for match in page.text.matches(of: /\]\(([^)]+)\)/) where !match.output.1.contains("://") {
+                Issue.record("\(page) links to \(match.output.1)")
+            }
+        }
+    }
+}

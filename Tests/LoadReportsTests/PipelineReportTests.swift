@@ -1,0 +1,95 @@
+import Foundation
+import FoundationXML
+import LoadTestSupport
+import Testing
+
+@testable import LoadGenerator
+@testable import LoadReports
+
+/// What pipelines read of a run.
+@Suite("Reports for pipelines")
+struct PipelineReportTests {
+    private func result(failing: Bool = true) throws -> RunResult {
+        try sampleResult(failing: failing) { options in
+            guard let metric = ThresholdMetric("p50"), let errors = ThresholdMetric("errors") else { return }
+            options.thresholds = [
+                Threshold("p50>1us", metric, .above, limit: 1_000, isRelative: false),
+                Threshold("errors>99%", errors, .above, limit: 0.99, isRelative: false),
+            ]
+        }
+    }
+
+    @Test("JUnit's XML can be read, counts what failed, and has every condition")
+    func junit() throws {
+        let text = JUnitReport.text(try result())
+        final class Reader: NSObject, XMLParserDelegate {
+            var tests: [String: String] = [:]
+            var suite: [String: String] = [:]
+            private var current = ""
+
+            func parser(
+                _ parser: XMLParser,
+                didStartElement name: String,
+                namespaceURI: String?,
+                qualifiedName: String?,
+                attributes: [String: String]
+            ) {
+                switch name {
+                case "testsuite": suite = attributes
+                case "testcase":
+                    current = attributes["name"] ?? ""
+                    tests[current] = "passed"
+                case "failure", "error": tests[current] = "\(name): \(attributes["message"] ?? "")"
+                default: break
+                }
+            }
+        }
+        let reader = Reader()
+        let parser = XMLParser(data: Data(text.utf8))
+        parser.delegate = reader
+        #expect(parser.parse())
+        #expect(reader.tests["errors>99%"] == "passed")
+        #expect(reader.tests["p50>1us"]?.hasPrefix("failure: p50 is ") == true)
+        #expect(reader.suite["tests"] == "\(reader.tests.count)")
+        #expect(reader.suite["failures"] == "\(reader.tests.values.count { $0.hasPrefix("failure") })")
+    }
+
+    @Test("Markdown has a row for each figure and condition, and no cell is broken by its text")
+    func markdown() throws {
+        let text = MarkdownReport.text(try result())
+        #expect(text.hasPrefix("### volley failed: GET http://127.0.0.1:8080/\n\n| figure | value |\n| --- | --- |\n"))
+        #expect(text.contains("| `p50>1us` | **failed** | p50 is "))
+        #expect(text.contains("| `errors>99%` | passed | errors is "))
+        for line in text.split(separator: "\n") where line.hasPrefix("|") { #expect(line.hasSuffix(" |"), "\(line)") }
+    }
+
+    @Test("annotations of GitHub are a line each, escaped")
+    func github() throws {
+        let lines = GitHubReport.text(try result()).split(separator: "\n")
+        #expect(lines.contains { $0.hasPrefix("::error title=volley::p50>1us: p50 is ") })
+        #expect(
+            lines.contains { $0.hasPrefix("::notice title=volley::errors>99%25: errors is ") && $0.hasSuffix(" %25") }
+        )
+        #expect(lines.allSatisfy { $0.hasPrefix("::") })
+    }
+
+    @Test("requests that failed are a failed test beside a condition that holds, unless a kept one allows them")
+    func answers() throws {
+        let isFailed = { (result: RunResult) in
+            GitHubReport.text(result).contains("::error title=volley::requests are answered: ")
+        }
+        // Of the two conditions errors>99% is kept, and allows what failed.
+        #expect(!isFailed(try result()))
+        var strict = try sampleResult()
+        strict.watched = [:]
+        #expect(isFailed(strict))
+    }
+
+    @Test("a run that was interrupted proves nothing")
+    func interrupted() throws {
+        var result = try result(failing: false)
+        result.interrupted = true
+        #expect(GitHubReport.text(result).contains("::warning title=volley::the run is whole: it was interrupted"))
+        #expect(MarkdownReport.text(result).hasPrefix("### volley proves nothing"))
+    }
+}

@@ -1,0 +1,37 @@
+import FacadeTestSupport
+import Foundation
+import Glibc
+import TestServer
+import TestSupport
+import Testing
+import Uncurl
+
+@Suite("Placed files", .timeLimit(.minutes(1)))
+struct PlacedFileTests {
+    @Test("a downloaded file at its place has the permissions that the umask leaves, as any new file")
+    func permissions() async throws {
+        let server = try TestServer.start()
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("uncurl-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let usual = folder.appendingPathComponent("usual")
+        #expect(FileManager.default.createFile(atPath: usual.path, contents: Data()))
+        let descriptor = open(folder.appendingPathComponent("plain").path, O_CREAT | O_WRONLY, 0o666)
+        close(descriptor)
+        func mode(_ name: String) -> mode_t {
+            var facts = stat()
+            return stat(folder.appendingPathComponent(name).path, &facts) == 0 ? facts.st_mode & 0o777 : 0
+        }
+        let response = await server.manager().download("bytes/10", to: .file(folder.appendingPathComponent("file")))
+        #expect(response.error == nil)
+        #expect(mode("file") == mode("plain") && mode("file") != 0)
+    }
+
+    @Test("a response's description counts the bytes of its file", .rows("A21"))
+    func description() async throws {
+        let server = try TestServer.start()
+        let response = await server.manager().download("bytes/12345")
+        defer { if let file = response.fileURL { try? FileManager.default.removeItem(at: file) } }
+        #expect(response.description.contains("12345 bytes"), "\(response)")
+    }
+}

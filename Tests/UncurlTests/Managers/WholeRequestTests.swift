@@ -1,0 +1,119 @@
+import FacadeTestSupport
+import Foundation
+import TestServer
+import TestSupport
+import Testing
+import Uncurl
+
+@Suite("Requests that are complete", .timeLimit(.minutes(1)))
+struct WholeRequestTests {
+    private static let refused = "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"
+    private static let taken = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
+    private static func manager() -> URLSessionManager {
+        let manager = URLSessionManager(configuration: .isolated)
+        manager.notificationCenter = nil
+        manager.interceptors = [
+            .adapting { request, attempt in
+                var request = request
+                request.setValue("\(attempt.retryCount)", forHTTPHeaderField: "X-Attempt")
+                return request
+            },
+            RetryPolicy(limit: 1, methods: [.post]),
+        ]
+        manager.clock = ImmediateClock()
+        return manager
+    }
+
+    private static func post(_ server: RawServer) throws -> URLRequest {
+        var request = URLRequest(url: try #require(URL(string: server.url("/x"))))
+        request.httpMethod = "POST"
+        request.httpBody = Data("content".utf8)
+        request.setValue("text/plain", forHTTPHeaderField: "Content-Type")
+        return request
+    }
+
+    private static func requests(_ server: RawServer) -> [String] {
+        String(decoding: server.received(0), as: UTF8.self).components(separatedBy: "POST ").dropFirst().map { $0 }
+    }
+
+    @Test("a URLRequest goes the way of all requests: adapted, tried again, with monitors, awaited", .rows("B8", "A11"))
+    func awaited() async throws {
+        let server = try RawServer.answering([Self.refused, Self.taken])
+        let manager = Self.manager()
+        let steps = Log<String>()
+        manager.monitors = [ClosureEventMonitor { steps.add(String("\($0.kind)".prefix { $0 != "(" })) }]
+        var request = HTTPRequest(try Self.post(server))
+        request.headers["X-More"] = "1"
+        let response = await manager.response(to: request, serializer: .data)
+        #expect(response.value == Data("ok".utf8) && response.retryCount == 1)
+        let sent = Self.requests(server)
+        #expect(sent.count == 2 && sent.allSatisfy { $0.hasSuffix("content") && $0.contains("X-More: 1\r\n") })
+        #expect(sent.allSatisfy { $0.contains("Content-Type: text/plain\r\n") })
+        #expect(sent.last?.contains("X-Attempt: 1\r\n") == true)
+        await until { steps.entries.contains("finished") }
+        #expect(steps.entries.count { $0 == "createdTask" } == 2 && steps.entries.last == "finished")
+    }
+
+    @Test("a method, a path and a body that are set on a complete request replace its own")
+    func changed() async throws {
+        let server = try RawServer.answering([Self.taken])
+        var request = HTTPRequest(try Self.post(server))
+        request.path = server.url("/other")
+        request.body = .json(["a": 1])
+        #expect(await Self.manager().response(to: request, serializer: .data).value == Data("ok".utf8))
+        let sent = String(decoding: server.received(0), as: UTF8.self)
+        #expect(sent.hasPrefix("POST /other ") && sent.hasSuffix("{\"a\":1}"), "\(sent)")
+        #expect(sent.contains("Content-Type: application/json\r\n"))
+    }
+
+    @Test("monitors hear of a task of a URLRequest as of any request", .rows("B19"))
+    func monitored() async throws {
+        let server = try RawServer.answering([Self.taken])
+        let manager = Self.manager()
+        let steps = Log<String>()
+        manager.monitors = [ClosureEventMonitor { steps.add(String("\($0.kind)".prefix { $0 != "(" })) }]
+        manager.dataTask(with: try Self.post(server), serializer: .data) { _ in }.resume()
+        await steps.wait(for: 5)
+        #expect(steps.entries == ["began", "createdTask", "completedTask", "serialized", "finished"])
+    }
+
+    @Test("an operation is adapted and tried again, and its content is that of the last answer", .rows("O12", "B8"))
+    func operation() async throws {
+        let busy = "HTTP/1.1 503 Busy\r\nContent-Length: 4\r\n\r\nbusy"
+        let server = try RawServer.answering([busy, Self.taken])
+        let manager = Self.manager()
+        let steps = Log<String>()
+        manager.monitors = [ClosureEventMonitor { steps.add(String("\($0.kind)".prefix { $0 != "(" })) }]
+        let operation = HTTPRequestOperation(request: try Self.post(server), manager: manager, serializer: .data)
+        let response = await withCheckedContinuation { continuation in
+            operation.onCompletion { continuation.resume(returning: $0) }
+            OperationQueue().addOperation(operation)
+        }
+        #expect(response.value as? Data == Data("ok".utf8) && response.retryCount == 1)
+        let sent = Self.requests(server)
+        #expect(sent.count == 2 && sent.last?.contains("X-Attempt: 1\r\n") == true)
+        await steps.wait(for: 12)
+        #expect(steps.entries.contains("retries") && steps.entries.last == "finished")
+    }
+
+    @Test("an operation that waits for its next attempt ends at once when it is cancelled", .rows("O4"))
+    func cancelledBetween() async throws {
+        let server = try RawServer.answering([Self.refused])
+        let manager = Self.manager()
+        manager.clock = ContinuousClock()
+        manager.interceptors = [.retrying { _ in .retryAfter(.seconds(100_000)) }]
+        let waits = Log<Bool>()
+        manager.monitors = [ClosureEventMonitor { if case .retries = $0.kind { waits.add(true) } }]
+        let operation = HTTPRequestOperation(request: try Self.post(server), manager: manager, serializer: .data)
+        let response = await withCheckedContinuation { continuation in
+            operation.onCompletion { continuation.resume(returning: $0) }
+            OperationQueue().addOperation(operation)
+            Task {
+                await waits.wait(for: 1)
+                operation.cancel()
+            }
+        }
+        #expect(response.error?.isCancelled == true && operation.isFinished)
+    }
+}

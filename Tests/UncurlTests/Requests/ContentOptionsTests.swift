@@ -1,0 +1,47 @@
+import FacadeTestSupport
+import Foundation
+import TestServer
+import TestSupport
+import Testing
+import Uncurl
+
+@Suite("Content and parameters beside it", .timeLimit(.minutes(1)))
+struct ContentOptionsTests {
+    private static let taken = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nCache-Control: max-age=600\r\n\r\nok"
+
+    @Test("a GET sends content where the caller says so, and is refused without that word", .rows("W22"))
+    func get() async throws {
+        let server = try RawServer.answering([Self.taken, Self.taken])
+        let configuration = URLSessionConfiguration.isolated
+        configuration.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0)
+        let manager = HTTPSessionManager(baseURL: URL(string: server.url("/")), configuration: configuration)
+        var request = HTTPRequest(.get, "search", body: .json(["q": "x"]))
+        let refused = await manager.response(to: request, serializer: .data)
+        #expect(refused.error?.urlError?.code == .dataLengthExceedsMaximum)
+        request.options.sendsContentWithGET = true
+        #expect(await manager.response(to: request, serializer: .data).value == Data("ok".utf8))
+        let sent = String(decoding: server.received(0), as: UTF8.self)
+        #expect(sent.hasPrefix("GET /search ") && sent.hasSuffix("\r\n\r\n{\"q\":\"x\"}"), "\(sent)")
+        // The answer to that content is no answer to a plain GET.
+        #expect(await manager.response(to: "search", serializer: .data).error == nil)
+        #expect(String(decoding: server.received(0), as: UTF8.self).components(separatedBy: "GET /search").count == 3)
+    }
+
+    @Test(
+        "parameters beside a body are written by the manager's serializer, in the query and in a form's fields",
+        .rows("B17", "Q13")
+    )
+    func beside() async throws {
+        let server = try RawServer.answering([Self.taken, Self.taken])
+        let manager = server.manager()
+        var encoding = QueryEncoding()
+        (encoding.arrays, encoding.booleans) = (.bare, .literal)
+        manager.requestSerializer = JSONRequestSerializer(http: HTTPRequestSerializer(query: .encoded(encoding)))
+        try await manager.post("a", parameters: ["k": [1, 2], "b": true], body: .data(Data("x".utf8)))
+        let form = try MultipartForm(boundary: "B")
+        try await manager.post("b", parameters: ["k": [1], "b": true], body: .multipart(form))
+        let sent = String(decoding: server.received(0), as: UTF8.self)
+        #expect(sent.contains("POST /a?b=true&k=1&k=2 HTTP/1.1\r\n"), "\(sent)")
+        #expect(sent.contains("name=\"k\"\r\n\r\n1\r\n") && sent.contains("name=\"b\"\r\n\r\ntrue\r\n"), "\(sent)")
+    }
+}

@@ -1,0 +1,86 @@
+import FacadeTestSupport
+import Foundation
+import TestServer
+import TestSupport
+import Testing
+import Uncurl
+
+/// Interceptors are obeyed where a download goes on.
+@Suite("Downloads that go on, adapted", .timeLimit(.minutes(1)))
+struct AdaptedDownloadTests {
+    private static let content = (0..<3_000).map { UInt8(truncatingIfNeeded: $0 / 3) }
+
+    /// A part of the content and no more of it, and then the rest.
+    private static func server(_ ending: RawStep) throws -> RawServer {
+        let fields = "ETag: \"a\"\r\nAccept-Ranges: bytes\r\n"
+        let whole = "HTTP/1.1 200 OK\r\nContent-Length: 3000\r\n\(fields)\r\n"
+        let rest =
+            "HTTP/1.1 206 Partial Content\r\nContent-Length: 2000\r\nContent-Range: bytes 1000-2999/3000\r\n"
+        return try RawServer.start([
+            RawScript([.receive(.headEnd), .send(Array(whole.utf8) + content[..<1000]), ending]),
+            RawScript([.receive(.headEnd), .send(Array("\(rest)\(fields)\r\n".utf8) + content[1000...]), .finish]),
+        ])
+    }
+
+    private static let tagging: any RequestInterceptor = .adapting { request, attempt in
+        var request = request
+        request.setValue("\(attempt.retryCount)", forHTTPHeaderField: "X-Attempt")
+        return request
+    }
+
+    @Test("the rest that a retry asks for is asked for as the interceptors say", .rows("A11", "A23"))
+    func retried() async throws {
+        let server = try Self.server(.finish)
+        let manager = server.manager()
+        manager.interceptors = [Self.tagging, RetryPolicy(limit: 1)]
+        manager.clock = ImmediateClock()
+        let response = await manager.download(HTTPRequest("file"))
+        let file = try response.result.get()
+        defer { try? FileManager.default.removeItem(at: file) }
+        #expect(try Data(contentsOf: file) == Data(Self.content))
+        let sent = String(decoding: server.received(1), as: UTF8.self)
+        #expect(sent.contains("Range: bytes=1000-\r\n") && sent.contains("X-Attempt: 1\r\n"), "\(sent)")
+    }
+
+    @Test("a download with resume data is adapted, and its options count", .rows("A23", "W17"))
+    func resumed() async throws {
+        let server = try Self.server(.stall)
+        let manager = server.manager()
+        var request = HTTPRequest("file")
+        let seen = Sightings<TransferProgress>()
+        request.options.downloadProgress = { seen.add($0) }
+        let transfer = manager.downloadTransfer(request)
+        transfer.resume()
+        #expect(await seen.wait { $0.last?.completed == 1000 })
+        transfer.cancel()
+        let data = try #require(await transfer.response.resumeData)
+        manager.interceptors = [Self.tagging]
+        let options = RequestOptions(timeout: 77, cachePolicy: .reloadIgnoringLocalCacheData)
+        let response = await manager.download(resuming: data, options: options)
+        let file = try response.result.get()
+        defer { try? FileManager.default.removeItem(at: file) }
+        #expect(try Data(contentsOf: file) == Data(Self.content))
+        #expect(response.request?.timeoutInterval == 77)
+        #expect(response.request?.cachePolicy == .reloadIgnoringLocalCacheData)
+        let sent = String(decoding: server.received(1), as: UTF8.self)
+        #expect(sent.contains("Range: bytes=1000-\r\n") && sent.contains("X-Attempt: 0\r\n"), "\(sent)")
+    }
+
+    @Test("a POST that broke off is sent again whole: a range is of what a GET gives", .rows("A11"))
+    func post() async throws {
+        let whole = "HTTP/1.1 200 OK\r\nContent-Length: 3000\r\nETag: \"a\"\r\n\r\n"
+        let server = try RawServer.start([
+            RawScript([.receive(.headEnd), .send(Array(whole.utf8) + Self.content[..<1000]), .finish]),
+            RawScript([.receive(.headEnd), .send(Array(whole.utf8) + Self.content), .finish]),
+        ])
+        let manager = server.manager()
+        manager.interceptors = [RetryPolicy(limit: 1, methods: [.post])]
+        manager.clock = ImmediateClock()
+        let response = await manager.download(HTTPRequest(.post, "file", body: .data(Data("question".utf8))))
+        let file = try response.result.get()
+        defer { try? FileManager.default.removeItem(at: file) }
+        #expect(try Data(contentsOf: file) == Data(Self.content))
+        let sent = String(decoding: server.received(1), as: UTF8.self)
+        #expect(sent.hasPrefix("POST ") && !sent.contains("Range:") && sent.hasSuffix("question"), "\(sent)")
+    }
+}

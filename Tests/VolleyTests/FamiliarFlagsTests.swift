@@ -1,0 +1,202 @@
+import HTTPEngine
+import HTTPSemantics
+import Reactor
+import TestServer
+import TestSupport
+import Testing
+
+@testable import LoadGenerator
+@testable import volley
+
+/// Flags that curl, hey, oha and wrk have too.
+@Suite("Familiar flags", .ownThread)
+struct FamiliarFlagsTests {
+    private static let url = "http://127.0.0.1:8080/"
+
+    private func withFile(_ text: String, _ body: (_ path: String) throws -> Void) rethrows {
+        let file = TemporaryFile(Array(text.utf8))
+        try withExtendedLifetime(file) { try body(file.path) }
+    }
+
+    @Test(
+        "content by --data and --json brings its Content-Type, which -H replaces",
+        arguments: [
+            (["--data", "a=1", "--data", "b=2"], "a=1&b=2", ["application/x-www-form-urlencoded"]),
+            (["--data", "x", "-H", "content-type: text/plain"], "x", ["text/plain"]),
+            (["--json", "{\"a\":", "--json", "1}"], "{\"a\":1}", ["application/json"]),
+        ]
+    )
+    func contents(line: [String], body: String, types: [String]) throws {
+        let request = try invocation(line + [Self.url]).load.request
+        #expect(request.method == "POST")
+        #expect(request.body == Array(body.utf8))
+        #expect(request.fields.filter { $0.name.lowercased() == "content-type" }.map(\.value) == types)
+        #expect(request.fields.contains { $0.name == "Accept" } == line.contains("--json"))
+    }
+
+    @Test("a file of --data loses its line ends, one of --json none")
+    func files() throws {
+        try withFile("a=1\r\nb\n") { path in
+            let data = try options("--data", "@\(path)", Self.url)
+            let json = try options("--json", "@\(path)", Self.url)
+            #expect(data.request.body == Array("a=1b".utf8))
+            #expect(json.request.body == Array("a=1\r\nb\n".utf8))
+        }
+    }
+
+    @Test("-u makes Basic credentials of all behind the first colon, and -z is -d")
+    func short() throws {
+        let load = try options("-u", "me:pa:ss", "-z", "3s", Self.url)
+        #expect(load.request.fields.contains { $0.name == "Authorization" && $0.value == "Basic bWU6cGE6c3M=" })
+        #expect(load.duration == 3_000_000_000)
+    }
+
+    @Test("volley names itself, unless -H says another name or none")
+    func userAgent() throws {
+        let agents = { (fields: [RequestDescription.Field]) in
+            fields.filter { $0.name.lowercased() == "user-agent" }.map(\.value)
+        }
+        #expect(try agents(options(Self.url).request.fields).first?.hasPrefix("volley/") == true)
+        #expect(try agents(options("-H", "user-agent: me", Self.url).request.fields) == ["me"])
+        #expect(try agents(options("-H", "User-Agent:", Self.url).request.fields) == [])
+    }
+
+    @Test("cookies are one field, or with --cookies what each user begins with")
+    func cookies() throws {
+        let plain = try options("-b", "a=1; b=2", "-b", "c=3", Self.url)
+        #expect(plain.request.fields.filter { $0.name == "Cookie" }.map(\.value) == ["a=1; b=2; c=3"])
+        #expect(!plain.users.keepsCookies)
+        let kept = try options("-b", "a=1; b=2", "--cookies", Self.url)
+        #expect(!kept.request.fields.contains { $0.name == "Cookie" })
+        var jar = UserCookies(kept.users.cookies, host: "127.0.0.1", now: 0)
+        let scope = CookieScope(host: "127.0.0.1", isAddress: true, port: 8080, target: "/x", isSecure: false)
+        #expect(jar.field(for: scope, now: 1) == "a=1; b=2")
+    }
+
+    @Test("of a file of cookies those for the host, its path and its scheme are sent")
+    func cookieFile() throws {
+        let text = """
+            # Netscape HTTP Cookie File
+            a.test\tFALSE\t/\tFALSE\t0\thost\t1
+            #HttpOnly_.a.test\tTRUE\t/\tFALSE\t9999999999\tdomain\t2
+            a.test\tFALSE\t/\tTRUE\t0\tsecure\t3
+            a.test\tFALSE\t/deep\tFALSE\t0\tdeep\t4
+            a.test\tFALSE\t/\tFALSE\t7\tover\t5
+            b.test\tFALSE\t/\tFALSE\t0\tother\t6
+
+            """
+        var found: LoadOptions?
+        try withFile(text) { found = try options("-b", $0, "http://a.test/") }
+        let load = try #require(found)
+        #expect(load.users.keepsCookies)
+        let jar = UserCookies(load.users.cookies, host: "a.test", now: 1_000)
+        func sent(to host: String, _ target: String = "/", isSecure: Bool = false) -> String? {
+            var jar = jar
+            let scope = CookieScope(host: host, isAddress: false, port: 80, target: target, isSecure: isSecure)
+            return jar.field(for: scope, now: 1_001)
+        }
+        #expect(sent(to: "a.test") == "host=1; domain=2")
+        #expect(sent(to: "x.a.test") == "domain=2")
+        #expect(sent(to: "a.test", "/deep/er") == "deep=4; host=1; domain=2")
+        #expect(sent(to: "a.test", isSecure: true) == "host=1; domain=2; secure=3")
+        #expect(sent(to: "b.test") == "other=6")
+    }
+
+    @Test("cookies that each user begins with are on the wire beside those that the server sets")
+    func wire() throws {
+        let server = try TestServer.start(loops: 1)
+        defer { server.stop() }
+        try withFile("127.0.0.1\tFALSE\t/\tFALSE\t0\tmine\tone\n") { path in
+            let run = try volley([
+                "-n", "4", "-c", "1", "-q", "-b", path, "--redirects", "1", "--expect-body", "one",
+                server.url("/cookies/set?theirs=two"),
+            ])
+            #expect(run.status == 0, "\(run.out)\(run.err)")
+        }
+    }
+
+    @Test(
+        "what excludes each other, or cannot be read, is refused in one line",
+        arguments: [
+            (["--data", "a", "--json", "b"], "--data and --json exclude each other: a request has one content"),
+            (["--body", "a", "--json", "b"], "--body and --json exclude each other: a request has one content"),
+            (["-u", "me"], "--user has no password: write USER:PASSWORD, or USER: for an empty one"),
+            (["-u", ":x"], "--user has no password: write USER:PASSWORD, or USER: for an empty one"),
+            (["-u", "a:\u{7}"], "--user has a control character: RFC 7617 allows none"),
+            (
+                ["-u", "a:b", "-H", "Authorization: x"],
+                "--user and -H 'Authorization: …' exclude each other: use one of them"
+            ),
+            (["-b", "a=1", "-H", "cookie: b=2"], "--cookie and -H 'Cookie: …' exclude each other: use one of them"),
+            (["-4", "-6"], "--ipv4 and --ipv6 exclude each other: leave both out for either family"),
+            (["-6"], "--ipv6 excludes the target's own address: leave it out"),
+        ]
+    )
+    func refused(line: [String], message: String) {
+        var got: String?
+        do { _ = try invocation(line + [Self.url]) } catch { got = "\(error)" }
+        #expect(got == message)
+    }
+
+    @Test(
+        "what says how to request is refused where nothing is requested",
+        arguments: ["-u", "-b", "--data", "--json"]
+    )
+    func handshakes(flag: String) {
+        let words = complaint("--handshake-only", flag, "a=:b", "https://127.0.0.1/")
+        #expect(words?.contains("says how to request, and --handshake-only requests nothing") == true)
+    }
+
+    @Test("a file of cookies that is none says which line is wrong")
+    func badCookieFile() throws {
+        withFile("a.test FALSE / FALSE 0 a 1\n") { path in
+            #expect(complaint("-b", path, Self.url)?.contains("is not a cookie in Netscape's format") == true)
+        }
+        withFile("# nothing\n") { path in
+            #expect(complaint("-b", path, Self.url)?.hasSuffix("has no cookie in it: write NAME=VALUE") == true)
+        }
+    }
+
+    @Test("names are looked up in the family that is asked for")
+    func family() throws {
+        let server = try TestServer.start(loops: 1)
+        defer { server.stop() }
+        let url = server.url("/", host: "localhost")
+        let both = try volley(["-4", "-n", "2", "-c", "1", "-q", url])
+        #expect(both.status == 0, "\(both.out)\(both.err)")
+        let six = try volley(["-6", "-n", "1", "-c", "1", "-q", "-d", "2s", url])
+        #expect(six.status == 4 || six.status == 1, "\(six.out)\(six.err)")
+    }
+
+    @Test("the environment's proxies count for other machines, and --proxy goes before them")
+    func proxies() throws {
+        let settings = ProxyEnvironment.settings(from: [
+            "http_proxy": "http://p.test:3128", "https_proxy": "socks5://s.test:1080", "no_proxy": "b.test",
+        ])
+        func option(_ text: String?, _ url: String, isLocal: Bool = false) throws -> ProxyOption {
+            try ProxyOption(text, .url(TargetURL(url)), isLocal: isLocal, settings)
+        }
+        let plain = try option(nil, "http://a.test/")
+        #expect(plain.proxy?.host == .name("p.test"))
+        #expect(plain.note?.hasPrefix("by the proxy http://p.test:3128, which the environment names") == true)
+        #expect(try option(nil, "https://a.test/").proxy?.kind == .socks5)
+        #expect(try option(nil, "http://x.b.test/").proxy == nil)
+        #expect(try option(nil, "http://a.test/", isLocal: true).proxy == nil)
+        let none = try option("", "http://a.test/")
+        #expect(none.proxy == nil && none.note == nil)
+        let other = try option("http://q.test:1", "http://a.test/")
+        #expect(other.proxy?.host == .name("q.test") && other.note == nil)
+        let broken = ProxyEnvironment.settings(from: ["http_proxy": "ftp://x"])
+        let error = #expect(throws: UsageError.self) {
+            try ProxyOption(nil, .url(TargetURL("http://a.test/")), isLocal: false, broken)
+        }
+        #expect(error?.description.hasPrefix("http_proxy of the environment is no proxy's URL: ") == true)
+    }
+
+    @Test("-o - is the report for people on standard output")
+    func standardOutput() throws {
+        let plain = try invocation("-o", "-", Self.url).reports
+        #expect(plain.map(\.format) == [.text] && plain.map(\.path) == [nil])
+        #expect(try invocation("--format", "json", "-o", "-", Self.url).reports.map(\.format) == [.json])
+    }
+}

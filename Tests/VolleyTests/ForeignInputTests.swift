@@ -1,0 +1,159 @@
+import LoadTestSupport
+import TestServer
+import TestSupport
+import Testing
+
+@testable import LoadGenerator
+@testable import volley
+
+/// Requests as other programs write them down.
+@Suite("Inputs of other programs", .ownThread)
+struct ForeignInputTests {
+    private func drafts(_ format: InputFormat, _ text: String) throws -> [RequestDraft] {
+        let file = TemporaryFile(Array(text.utf8))
+        return try InputFormat.read(["\(format.rawValue)=\(file.path)"]).drafts
+    }
+
+    private func complaint(_ format: InputFormat, _ text: String) -> String {
+        do {
+            _ = try drafts(format, text)
+            return ""
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    private func told(_ draft: RequestDraft) -> [String] {
+        [draft.method, draft.url] + draft.headers + [draft.body.map { String(decoding: $0, as: UTF8.self) } ?? "-"]
+    }
+
+    @Test(
+        "curl's command lines are requests",
+        arguments: [
+            ("curl http://h/a", ["GET", "http://h/a", "-"]), ("curl -sSL h:81/a#x", ["GET", "http://h:81/a", "-"]),
+            (
+                #"curl -XPUT 'http://h/a b' -H 'A: b c' --data-raw '@x'"#,
+                ["PUT", "http://h/a b", "A: b c", "Content-Type: application/x-www-form-urlencoded", "@x"]
+            ),
+            (
+                "curl http://h/ \\\n  -d a=1 \\\n  -d 'b=2' --compressed # end",
+                [
+                    "POST", "http://h/", "Accept-Encoding: deflate, gzip",
+                    "Content-Type: application/x-www-form-urlencoded", "a=1&b=2",
+                ]
+            ),
+            (
+                #"curl --url=http://h/ --json '{"a":"\u00e9"}' -u u:p"#,
+                [
+                    "POST", "http://h/", "Content-Type: application/json", "Accept: application/json",
+                    "Authorization: Basic dTpw", #"{"a":"\u00e9"}"#,
+                ]
+            ),
+            (
+                #"curl 'http://h/' --data-raw $'a\'b\u0021\n' -H 'Content-Type: x'"#,
+                ["POST", "http://h/", "Content-Type: x", "a'b!\n"]
+            ),
+            (
+                #"curl -G http://h/?q=1 --data-urlencode "a=b c&d" -b x=1 -A me -e there"#,
+                ["GET", "http://h/?q=1&a=b%20c%26d", "Cookie: x=1", "User-Agent: me", "Referer: there", "-"]
+            ),
+            (#"curl -I -o /dev/null -m5 "http://h/\"q\"""#, ["HEAD", #"http://h/"q""#, "-"]),
+        ]
+    )
+    func curl(line: String, expected: [String]) throws {
+        #expect(try drafts(.curl, "# a comment\n\n\(line)\n").map(told) == [expected])
+    }
+
+    @Test("each line of a file of curl's is a request, and a bad one is named by its line")
+    func lines() throws {
+        #expect(try drafts(.curl, "curl http://h/1 http://h/2\ncurl http://h/3;curl http://h/4").map(\.url).count == 4)
+        for (text, words) in [
+            ("curl http://h/\nwget x", "line 2: \"wget\" is not curl"),
+            ("curl 'http://h/", "line 1: a quote is not closed"),
+            ("curl http://h/$x", "$ is for a shell"), ("curl -H 'A: b'", "curl has no URL"),
+            ("curl -F a=b http://h/", "-F is not understood here"), ("curl http://h/ -X", "-X has no value"),
+            ("\n\ncurl http://h/ -b jar.txt", "line 3: -b \"jar.txt\" is a file"),
+            ("curl http://h/ | jq", "| is for a shell"),
+        ] {
+            #expect(complaint(.curl, text).contains(words), "\(complaint(.curl, text))")
+        }
+    }
+
+    @Test("a Postman collection's requests are named by folder, with its variables filled in")
+    func postman() throws {
+        let text = """
+            {"info": {"name": "c"}, "variable": [{"key": "base", "value": "http://h:1"}, {"key": "n", "value": 7}],
+             "item": [
+              {"name": "a", "item": [
+                {"name": "get", "request": "{{base}}/x/{{n}}?q={a}"},
+                {"name": "post", "request": {"method": "PUT", "url": {"raw": "{{ base }}/y"}, "header": [
+                   {"key": "A", "value": "{{n}}"}, {"key": "B", "value": "1", "disabled": true}],
+                   "body": {"mode": "raw", "raw": "{\\"n\\": {{n}}}", "options": {"raw": {"language": "json"}}}}}]},
+              {"request": {"method": "POST", "url": "h/z", "body": {"mode": "urlencoded", "urlencoded": [
+                 {"key": "k 1", "value": "v&"}, {"key": "x", "value": "y", "disabled": true}]}}}]}
+            """
+        let drafts = try drafts(.postman, text)
+        #expect(drafts.map(\.name) == ["a/get", "a/post", nil])
+        #expect(
+            drafts.map(told) == [
+                ["GET", "http://h:1/x/7?q={a}", "-"],
+                ["PUT", "http://h:1/y", "A: 7", "Content-Type: application/json", #"{"n": 7}"#],
+                ["POST", "http://h/z", "Content-Type: application/x-www-form-urlencoded", "k%201=v%26"],
+            ]
+        )
+        for (text, words) in [
+            ("{}", "no Postman collection"), ("[", "no JSON document"),
+            (#"{"info": {}, "item": [{"request": "{{x}}/a"}]}"#, "{{x}} is no variable"),
+            (#"{"info": {}, "item": [{"name": "n"}]}"#, "has no request"),
+            (#"{"info": {}, "item": [{"request": {"url": "/a", "body": {"mode": "file"}}}]}"#, "of the kind \"file\""),
+        ] {
+            #expect(complaint(.postman, text).contains(words), "\(complaint(.postman, text))")
+        }
+    }
+
+    private static let description = """
+        {"openapi": "3.1.0", "servers": [{"url": "/v{n}/", "variables": {"n": {"default": "2"}}}],
+         "paths": {
+          "/pets/{id}": {
+            "parameters": [{"name": "id", "in": "path", "required": true, "schema": {"type": "integer", "minimum": 3}}],
+            "get": {"operationId": "getPet", "parameters": [
+              {"name": "q", "in": "query", "required": true, "example": "a b"}, {"name": "no", "in": "query"},
+              {"name": "X-A", "in": "header", "required": true, "schema": {"enum": ["e", "f"]}},
+              {"$ref": "#/components/parameters/c"}]},
+            "put": {"requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Pet"}}}}}},
+          "/form": {"post": {"requestBody": {"content": {"application/x-www-form-urlencoded": {"example": {"a b": 1}}}}}}},
+         "components": {"parameters": {"c": {"name": "c", "in": "cookie", "required": true, "schema": {"type": "boolean"}}},
+          "schemas": {"Pet": {"allOf": [
+            {"type": "object", "required": ["name", "owner"], "properties": {
+              "name": {"type": ["string", "null"], "minLength": 3}, "age": {"type": "integer"},
+              "owner": {"$ref": "#/components/schemas/Pet2"}}},
+            {"type": "object", "required": ["tags"], "properties": {"tags": {"type": "array", "items": {"type": "string"}}}}]},
+           "Pet2": {"required": ["pet"], "properties": {"pet": {"$ref": "#/components/schemas/Pet2"}}}}}}
+        """
+
+    @Test("each operation of an OpenAPI description is a request with the least it must have")
+    func openAPI() throws {
+        let drafts = try drafts(.openAPI, Self.description)
+        #expect(drafts.map(\.name) == ["getPet", "PUT /pets/{id}", "POST /form"])
+        #expect(told(drafts[0]) == ["GET", "/v2/pets/3?q=a%20b", "X-A: e", "Cookie: c=true", "-"])
+        #expect(told(drafts[1]).prefix(3) == ["PUT", "/v2/pets/3", "Content-Type: application/json"])
+        let content = String(decoding: drafts[1].body ?? [], as: UTF8.self)
+        #expect(
+            content.hasPrefix(#"{"name":"aaa","owner":{"pet":{"pet":"#) && content.hasSuffix(#","tags":[]}"#),
+            "\(content)"
+        )
+        #expect(told(drafts[2]) == ["POST", "/v2/form", "Content-Type: application/x-www-form-urlencoded", "a%20b=1"])
+        #expect(complaint(.openAPI, #"{"swagger": "2.0"}"#).contains("no OpenAPI description of version 3"))
+        #expect(complaint(.openAPI, #"{"openapi": "3.0.0", "paths": {}}"#).contains("has no request in it"))
+    }
+
+    @Test("they are sent like those of any file, with figures by name")
+    func sent() throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let curl = TemporaryFile(Array("curl \(server.url("/anything")) -d a=1\ncurl \(server.url("/bytes/1"))\n".utf8))
+        let ended = try volley(["--input", "curl=\(curl.path)", "-n", "10", "-c", "1", "--format", "json"])
+        #expect(ended.status == 0 && server.requestCount == 10, "\(ended.err)")
+        #expect((ended.report["names"] as? [[String: Any]])?.count == 2)
+    }
+}

@@ -1,0 +1,155 @@
+import Foundation
+import LoadTestSupport
+import TestServer
+import TestSupport
+import Testing
+import TextCoding
+
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import LocustWorker
+@testable import volley
+
+/// Runs whose parts are processes of their own.
+@Suite("A lead and its parts", .ownThread, .serialized)
+struct LeadTests {
+    private let part = "'\(EndedProgram.built("volley"))' part"
+
+    private func lead(_ count: Int, _ line: [String]) -> [String] {
+        ["lead"] + (0..<count).flatMap { _ in ["--on", part] } + ["-T", "60s"] + line
+    }
+
+    @Test("counts come over as they are, counter for counter")
+    func exact() throws {
+        var metrics = try sampleResult().metrics
+        var schedule = ScheduleMetrics()
+        (schedule.due, schedule.unsent, schedule.refused, schedule.delayed) = (9, 1, 2, 3)
+        for value in 1...1_000 { schedule.corrected.record(UInt64(value) * 977) }
+        schedule.lag.record(UInt64.max)
+        metrics.schedule = schedule
+        metrics.names = [NamedMetrics(), NamedMetrics()]
+        (metrics.names[1].completed, metrics.names[1].succeeded, metrics.names[1].failed) = (7, 5, 3)
+        metrics.names[1].latency.record(12_345)
+        (metrics.redirects, metrics.drained, metrics.connectionsStray) = (4, 5, 6)
+        let line = MetricsCodec.encode(metrics).line()
+        let decoded = try #require(MetricsCodec.decode(try JSONReader.read(Array(line.utf8))))
+        #expect(MetricsCodec.encode(decoded).line() == line)
+        #expect(decoded.success.summary() == metrics.success.summary())
+        #expect(decoded.failures.records == metrics.failures.records)
+        #expect(decoded.isBalanced == metrics.isBalanced && decoded.statuses == metrics.statuses)
+        #expect(decoded.schedule?.corrected.summary() == schedule.corrected.summary())
+        for text in ["1", #"{"success":{"hdr":"x"}}"#, #"{"statuses":{"9999":1}}"#, #"{"failures":[{}]}"#] {
+            #expect(MetricsCodec.decode(try JSONReader.read(Array(text.utf8))) == nil, "\(text)")
+        }
+        for text in ["", "{}", "[]", #"{"ready":1}"#, #"{"ready":"1","threads":0}"#, #"{"run":[1],"shard":"0/1"}"#] {
+            #expect(PartMessage(Array(text.utf8)) == nil, "\(text)")
+        }
+    }
+
+    @Test("four parts are one run: all counts are the server's", arguments: [[], ["-R", "400", "--drain", "60s"]])
+    func whole(line: [String]) throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let (csv, report) = (TemporaryFile(), TemporaryFile())
+        let input = TemporaryFile(Array("/bytes/1 name=a\n/status/404 name=b\n".utf8))
+        let ended = try EndedProgram(
+            built: "volley",
+            lead(
+                4,
+                ["-n", "400", "-c", "8", "-t", "1", "--input", "urls=\(input.path)", "--interval", "100ms"] + line
+                    + ["--format", "csv=\(csv.path)", "--format", "json=\(report.path)", server.url("/")]
+            )
+        )
+        #expect([5, 3].contains(ended.status), "\(ended.err)")
+        let document = try SavedReport(path: report.path).document
+        #expect(document["requests"]?["completed"]?.integer == 400)
+        #expect(server.requestCount == 400)
+        #expect(document["statuses"]?["200"]?.integer == 200 && document["statuses"]?["404"]?.integer == 200)
+        #expect(document["threads"]?.items.count == 4)
+        #expect(document["connections"]?["opened"]?.integer == server.connectionsAccepted)
+        #expect(document["bytes"]?["in"]?.integer == server.bytesSent)
+        #expect(document["names"]?.items.map { $0["completed"]?.integer } == [200, 200])
+        let rows = csv.text.split(separator: "\n").dropFirst().filter { $0.hasSuffix(",") }
+        let counted = rows.compactMap { Int($0.split(separator: ",", omittingEmptySubsequences: false)[2]) }
+        #expect(counted.reduce(0, +) == 400, "\(csv.text)")
+        let notes = (document["notes"]?.items ?? []).compactMap(\.string)
+        #expect(notes.count { $0.hasPrefix("the clock of part ") } == 4, "\(notes)")
+        if !line.isEmpty { #expect(document["schedule"]?["due"]?.integer == 400) }
+        #expect(try SchemaCheck(ReportSchema.text).complaints(about: report.text) == [])
+    }
+
+    @Test("conditions are about the whole, and end it")
+    func conditions() throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let ended = try EndedProgram(
+            built: "volley",
+            lead(2, ["-d", "600s", "-c", "4", "--fail-if", "p50>1us", "--abort-on-fail", server.url("/bytes/1")])
+        )
+        #expect(ended.status == 2, "\(ended.err)")
+        #expect(ended.out.contains("FAILED: p50>1us") && ended.out.contains("the run was ended after"), "\(ended.out)")
+    }
+
+    @Test("a part that is killed is named, ends the run and fails it")
+    func killed() throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let (id, words, report) = (TemporaryFile(), TemporaryFile(), TemporaryFile())
+        let run = try ChildProcess(
+            EndedProgram.built("volley"),
+            lead(
+                1,
+                ["--on", "echo $$ > \(id.path); exec \(part)", "-d", "600s", "-c", "4", "-o", report.path]
+                    + ["--format", "json", server.url("/bytes/1")]
+            ),
+            error: words.path
+        )
+        ChildProcess.wait { server.requestCount > 1_000 && !id.text.isEmpty }
+        let number = try #require(pid_t(id.text.trimmingCharacters(in: .whitespacesAndNewlines)))
+        kill(number, SIGKILL)
+        #expect(try run.waitForEnd() == 4, "\(words.text)")
+        let document = try SavedReport(path: report.path).document
+        #expect(document["exit_status"]?.integer == 4)
+        let notes = (document["notes"]?.items ?? []).compactMap(\.string)
+        #expect(notes.contains { $0.hasPrefix("part 1 (echo") && $0.contains("in the middle of the run") }, "\(notes)")
+        #expect(document["requests"]?["completed"]?.integer ?? 0 > 0)
+    }
+
+    @Test("an interrupt is for the lead, which ends its parts and reports")
+    func interrupted() throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let report = TemporaryFile()
+        let ended = try EndedProgram(
+            built: "volley",
+            lead(2, ["-d", "600s", "-c", "2", "-o", report.path, "--format", "json", server.url("/bytes/1")]),
+            interruptOnce: { server.requestCount > 100 }
+        )
+        #expect(ended.status == 130, "\(ended.err)")
+        let document = try SavedReport(path: report.path).document
+        let (sent, completed) = (document["requests"]?["sent"]?.integer, document["requests"]?["completed"]?.integer)
+        #expect(completed ?? 0 > 0 && sent ?? 0 >= completed ?? 0)
+        #expect(document["requests"]?["balanced"]?.bool == true)
+    }
+
+    @Test("what cannot be led is said before anything starts")
+    func refused() throws {
+        let url = "http://127.0.0.1:1/"
+        for (line, words) in [
+            ([url], "has no parts"), (["--on", "true", url], "part 0 (true) ended before the run"),
+            (["--on", "echo hello", url], "ended before the run"), (["--on", part], "needs a URL"),
+            (["--on", part, "--shard", "0/2", url], "--shard is not for a lead"),
+            (["--on", part, "--format", "requests", url], "tell counts"),
+            (["--on", part, "--on", part, "-c", "1", url], "less than the 2 parts"),
+            (["--on", part, "--source-address", "203.0.113.7", url], "part 0 ("),
+        ] {
+            let ended = try EndedProgram(built: "volley", ["lead"] + line)
+            #expect(ended.status == 1 && ended.err.contains(words), "\(ended.err)")
+        }
+        let alone = try EndedProgram(built: "volley", ["part"])
+        #expect(alone.status == 1 && alone.err.contains("`volley lead`"))
+        #expect(
+            LeadCommand.arguments(of: ["volley", "lead", "--on", "a", "-c", "2", "--on=b", "u"]) == ["-c", "2", "u"]
+        )
+    }
+}

@@ -1,0 +1,52 @@
+import LoadTestSupport
+import Testing
+
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import volley
+
+@Suite("Facts of the live view")
+struct LiveFactsTests {
+    private func facts(_ metrics: Metrics, _ line: String..., seconds: UInt64, columns: Int = 80) throws -> [String] {
+        guard case .run(let command) = try Program.parse(line: line + ["http://127.0.0.1:1/"]) else { return [] }
+        let options = try LoadOptions(command)
+        let plan = RunPlan(options, try Preflight(options, .usual))
+        let elapsed = seconds * 1_000_000_000
+        return LiveFacts.lines(
+            metrics,
+            counted: elapsed - plan.warmup,
+            elapsed: elapsed,
+            of: plan,
+            columns: columns
+        )
+    }
+
+    @Test("they say how far the run is, statuses, what is under way, and percentiles")
+    func closed() throws {
+        let lines = try facts(try sampleResult().metrics, "-d", "40s", seconds: 10)
+        #expect(lines.count == 3)
+        #expect(lines[0] == String(repeating: "█", count: 18) + String(repeating: "░", count: 56) + "  25 %")
+        #expect(lines[1] == "200 × 1,800 · 503 × 100 · failed × 20 · not connected × 2 · 80 in flight")
+        #expect(lines[2].hasPrefix("p50 45") && lines[2].contains(" · p99.9 ") && lines[2].contains(" · max "))
+    }
+
+    @Test("by a schedule they hold the achieved rate against the wanted one, behind the warm-up")
+    func open() throws {
+        var metrics = try sampleResult(failing: false).metrics
+        var schedule = ScheduleMetrics()
+        schedule.due = 2_000
+        schedule.lag.record(1_000_000)
+        metrics.schedule = schedule
+        let lines = try facts(metrics, "-R", "200", "-d", "20s", "--warmup", "5s", seconds: 15)
+        #expect(lines.contains("target 200/s, answered 90.0 % · volley itself late: p99 1 ms"), "\(lines)")
+        #expect(lines[0].hasSuffix("  60 %"))
+    }
+
+    @Test("a run by count shows the count, and every line fits", arguments: [10, 24, 40, 200])
+    func narrow(columns: Int) throws {
+        let lines = try facts(try sampleResult().metrics, "-n", "4k", seconds: 1, columns: columns)
+        #expect(lines.allSatisfy { $0.count <= columns })
+        // 1,800 + 100 answered and 20 failed, of 4,000.
+        #expect(lines[0].hasSuffix("  48 %"), "\(lines)")
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import LoadTestSupport
+import TestServer
+import TestSupport
+import Testing
+import TextCoding
+
+@testable import LoadGenerator
+@testable import LoadReports
+@testable import LocustWorker
+@testable import volley
+
+/// Answers that are streams of events.
+@Suite("Streamed answers", .ownThread, .serialized)
+struct StreamedAnswerTests {
+    @Test("each event of a stream counts, and the gaps between them", arguments: [[], ["-R", "20", "--drain", "60s"]])
+    func events(line: [String]) throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let (report, log) = (TemporaryFile(), TemporaryFile())
+        let ended = try volley(
+            [
+                "--stream", "sse", "-n", "10", "-c", "2", "--format", "json=\(report.path)", "--format", "text",
+                "--format", "hlog=\(log.path)", "--fail-if", "gap_p50<50ms", "--fail-if", "events<50",
+                "--fail-if", "event_p50>60s",
+            ] + line + [server.url("/sse?count=5&delay=0.1")]
+        )
+        #expect([0, 3].contains(ended.status), "\(ended.err)\(ended.out)")
+        let saved = try SavedReport(path: report.path)
+        let stream = saved.document["stream"]
+        #expect(stream?["events"]?.integer == 50 && stream?["silent"]?.integer == 0)
+        let gaps = try #require(try saved.histogram("stream", "gap"))
+        let first = try #require(try saved.histogram("stream", "first_event"))
+        #expect(gaps.count == 40 && first.count == 10)
+        // The server's own timers say when; a busy machine makes gaps longer, and what it held up together shorter.
+        #expect(try #require(gaps.summary(percentiles: [50])?[50]) >= 80_000_000)
+        let corrected = try saved.histogram("stream", "first_event_corrected")
+        #expect(corrected?.count == (line.isEmpty ? nil : 10))
+        #expect(ended.out.contains("Events      50, ") && ended.out.contains("  gap "), "\(ended.out)")
+        let logged = try HistogramLog.read(log.text, path: "x").lines
+        #expect(logged.filter { $0.tag == "gap" }.reduce(0) { $0 + $1.histogram.count } == 40)
+        #expect(logged.filter { $0.tag == "event" }.reduce(0) { $0 + $1.histogram.count } == 10)
+        #expect(try SchemaCheck(ReportSchema.text).complaints(about: report.text) == [])
+        let page = try HTMLReport.page(saved.document)
+        #expect(page.contains("<tr><th>gap</th><td>40</td>"))
+        let whole = try ReportMerge.merge([saved, saved])
+        #expect(whole.document["stream"]?["events"]?.integer == 100)
+        #expect(try whole.histogram("stream", "gap")?.count == 80)
+    }
+
+    @Test("a stream that falls silent is a stall, and in flight at the end; one without events is told")
+    func stalled() throws {
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+        for (content, events, stalls, silent) in [("data: 1\n\n", 2, 2, 0), (": wait\n\n", 0, 0, 2)] {
+            let server = try RawServer.start(otherwise: [.receive(.headEnd), .send(head + content)])
+            defer { server.stop() }
+            let ended = try EndedProgram(
+                built: "volley",
+                ["--stream", "sse", "--stall", "100ms", "-d", "5s", "-c", "2", "--format", "json", server.url("/")]
+            )
+            // Without any event nothing was seen of the server.
+            #expect(ended.status == (events > 0 ? 0 : 4), "\(ended.err)")
+            #expect(ended.number("stream", "events") == events && ended.number("stream", "stalls") == stalls)
+            #expect(ended.number("stream", "silent") == silent && ended.number("requests", "in_flight_at_stop") == 2)
+        }
+    }
+
+    @Test("lines of JSON are events too, and what is no kind of stream is refused")
+    func lines() throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let ended = try volley([
+            "--stream", "ndjson", "-n", "4", "-c", "1", "--format", "json", server.url("/stream/7"),
+        ])
+        #expect(ended.status == 0 && ended.number("stream", "events") == 28, "\(ended.err)")
+        for (line, words) in [
+            (["--stream", "x"], "use sse, ndjson or bytes"), (["--stall", "1s"], "use it with --stream"),
+            (["--stream", "sse", "--pipeline", "2"], "one answer at a time"),
+        ] {
+            #expect(try EndedProgram(built: "volley", line + [server.url("/")]).err.contains(words))
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import LoadTestSupport
+import TestServer
+import TestSupport
+import Testing
+
+@testable import LoadGenerator
+@testable import volley
+
+/// Conditions that are looked at while a run goes on.
+@Suite("Conditions while a run goes on", .ownThread)
+struct ThresholdWatchTests {
+    private static let second: UInt64 = 1_000_000_000
+
+    /// Interval number `index`, a second long, with a hundred answers of that many milliseconds.
+    private func interval(_ index: UInt64, _ milliseconds: UInt64) -> Interval {
+        var metrics = Metrics()
+        metrics.success.record(milliseconds * 1_000_000, count: 100)
+        metrics.statuses[200] = 100
+        return Interval(start: index * Self.second, end: (index + 1) * Self.second, metrics: metrics)
+    }
+
+    private func watch(_ texts: String...) throws -> ThresholdWatch {
+        ThresholdWatch(try texts.map { try Threshold($0) }, of: .requests, names: [])
+    }
+
+    @Test("a condition about stretches has the worst of them, and none before there is a whole one")
+    func windows() throws {
+        let threshold = try Threshold("p50>50ms over 3s")
+        #expect(threshold.window == 3 * Self.second)
+        var watch = try watch("p50>50ms over 3s")
+        #expect(watch.hasWindows)
+        for (index, time) in [90, 10].enumerated() { watch.add(interval(UInt64(index), UInt64(time))) }
+        #expect(watch.values.isEmpty)
+        for (index, time) in [10, 10, 60, 60, 10].enumerated() { watch.add(interval(UInt64(index + 2), UInt64(time))) }
+        let worst = try #require(watch.values[threshold])
+        #expect(abs(worst - 60e6) < 1e5)
+        #expect(watch.breach?.time == 6 * Self.second)
+        #expect(watch.breach?.threshold == threshold)
+    }
+
+    @Test("a long window keeps some ten parts, whatever the intervals' length")
+    func parts() throws {
+        var watch = try watch("p50>50ms over 100s")
+        for index in 0..<400 as Range<UInt64> { watch.add(interval(index, index < 390 ? 10 : 99)) }
+        let value = try #require(watch.values.values.first)
+        #expect(abs(value - 10e6) < 1e5 && watch.breach == nil)
+    }
+
+    @Test("another run's stretches begin anew")
+    func renewed() throws {
+        var watch = try watch("p50>50ms over 2s")
+        watch.add(interval(0, 90))
+        watch.renew()
+        watch.add(interval(0, 90))
+        #expect(watch.values.isEmpty)
+    }
+
+    @Test(
+        "a condition about the whole run is broken once a second was measured, unless it asks for what may still come"
+    )
+    func whole() throws {
+        var total = Metrics()
+        total.success.record(90_000_000, count: 100)
+        total.statuses[200] = 100
+        var watch = try watch("p50>50ms", "completed<1000", "rps<1")
+        watch.look(at: total, measured: Self.second / 2)
+        #expect(watch.breach == nil)
+        watch.look(at: total, measured: 2 * Self.second)
+        #expect(watch.breach?.threshold.text == "p50>50ms")
+        #expect(watch.values.keys.map(\.text) == ["p50>50ms"])
+    }
+
+    @Test("what was found while the run went on decides at its end")
+    func outcome() throws {
+        let (window, whole) = (try Threshold("p99>50ms over 30s"), try Threshold("p99>1h"))
+        let figures = try sampleResult().figures
+        let found = ThresholdOutcome([window, whole], figures, watched: [window: 61e6, whole: 4e12])
+        #expect(found.failures == ["p99>50ms over 30s: p99 is 61 ms in the worst 30 s", "p99>1h: p99 is 66.7 min"])
+        let missing = ThresholdOutcome([window], figures)
+        #expect(missing.failures == ["p99>50ms over 30s: p99 was not measured over 30 s"])
+    }
+
+    @Test(
+        "a stretch that is none is a mistake",
+        arguments: ["p99>5ms over", "p99>5ms over 10ms", "p99>5ms over x", "p99>5ms over 30s please"]
+    )
+    func mistakes(text: String) {
+        #expect { try Threshold(text) } throws: { "\($0)".contains("says no stretch of the run behind over") }
+        #expect(throws: UsageError.self) { try Threshold("p99>+5% over 30s", comparing: true) }
+    }
+
+    @Test("--abort-on-fail ends a run of a minute soon after the condition holds, with status 2 and the reason")
+    func abort() throws {
+        let server = try TestServer.start(loops: 1)
+        defer { server.stop() }
+        let run = try volley([
+            "-d", "60s", "-c", "1", "-q", "--fail-if", "http_errors>0", "--abort-on-fail", server.url("/status/500"),
+        ])
+        #expect(run.status == 2)
+        #expect(run.out.contains("FAILED: http_errors>0: http_errors is"))
+        #expect(run.out.contains("when http_errors>0 held (--abort-on-fail)"))
+        #expect(!run.out.contains("interrupted"))
+        let measured = try #require(run.out.firstMatch(of: /Measured +(\d+(?:\.\d+)?) s/).flatMap { Double($0.1) })
+        #expect(measured < 30)
+        #expect(complaint("--abort-on-fail")?.hasPrefix("--abort-on-fail is about conditions") == true)
+    }
+}
