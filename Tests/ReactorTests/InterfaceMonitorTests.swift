@@ -8,7 +8,7 @@ import Testing
     "Interface monitor",
     .ownThread,
     .enabled(if: NetworkNamespace.isAllowed, "\(NetworkNamespace.refusal ?? "")"),
-    .timeLimit(.minutes(2))
+    .timeLimit(.minutes(5))
 )
 struct InterfaceMonitorTests {
     /// A monitor of a namespace on a loop of its own.

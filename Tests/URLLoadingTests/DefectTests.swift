@@ -6,7 +6,7 @@ import Testing
 import URLLoading
 
 /// What FoundationNetworking 6.3.1 was measured to do, row by row, and what this module does instead.
-@Suite("Gone with the import", .ownThread, .timeLimit(.minutes(2)))
+@Suite("Gone with the import", .ownThread, .timeLimit(.minutes(5)))
 struct DefectTests {
     private let server: TestServer
     private let session = URLSession(configuration: .isolated)

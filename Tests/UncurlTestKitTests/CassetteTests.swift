@@ -4,7 +4,7 @@ import Testing
 import Uncurl
 import UncurlTestKit
 
-@Suite("Cassettes", .timeLimit(.minutes(2)))
+@Suite("Cassettes", .timeLimit(.minutes(5)))
 final class CassetteTests {
     private let file = FileManager.default.temporaryDirectory.appendingPathComponent("cassette-\(UUID()).har")
 

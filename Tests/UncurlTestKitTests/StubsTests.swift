@@ -8,7 +8,7 @@ import Uncurl
 import UncurlTestKit
 
 /// Want 12: users' code tested without sockets.
-@Suite("Stubs", .timeLimit(.minutes(2)))
+@Suite("Stubs", .timeLimit(.minutes(5)))
 struct StubsTests {
     private let stubs = Stubs()
 

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import UncurlTestKit
 
-@Suite("Test clock", .timeLimit(.minutes(2)))
+@Suite("Test clock", .timeLimit(.minutes(5)))
 struct TestClockTests {
     private let clock = TestClock()
 

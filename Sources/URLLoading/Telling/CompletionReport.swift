@@ -136,11 +136,13 @@ struct CompletionReport: Sendable {
             )
             return release()
         }
+        let heardEnds = hearsEnds(delegate)
         delegate?.urlSession(session, task: task, didCompleteWithError: failure)
         guard session.keeper != nil, urlError?.code != .cancelled else { return release() }
         release(wasHeard: hearing == .heard)
+        guard hearing == .unheard, let delegate else { return }
         // A hook that was set meanwhile has looked for unheard ends before this one was among them.
-        if hearing == .unheard, let delegate, listens(delegate) { session.tellUnheard() }
+        if listens(delegate) || !heardEnds && hearsEnds(delegate) { session.tellUnheard() }
     }
 
     /// What became of an end: a background session keeps what was not heard, and tells it again.
@@ -181,10 +183,15 @@ struct CompletionReport: Sendable {
     }
 
     private func listens(_ delegate: any URLSessionTaskDelegate) -> Bool {
-        if let selective = delegate as? any SelectiveDelegate {
-            return file == nil ? selective.hearsEnds : selective.takesDownloads
-        }
-        return file == nil || delegate is any URLSessionDownloadDelegate
+        if file == nil { return hearsEnds(delegate) }
+        if let selective = delegate as? any SelectiveDelegate { return selective.takesDownloads }
+        return delegate is any URLSessionDownloadDelegate
+    }
+
+    /// False where the session is no background session: nothing asks there.
+    private func hearsEnds(_ delegate: (any URLSessionTaskDelegate)?) -> Bool {
+        guard session.keeper != nil, let delegate else { return false }
+        return (delegate as? any SelectiveDelegate)?.hearsEnds ?? true
     }
 
     /// The task says that it is over. True if the caller that waits for it does so on the session's own loop.

@@ -9,7 +9,7 @@ import WebSocket
 @testable import HTTPEngine
 
 /// Every system call of a conversation fails once: somebody is told, once, and nothing is left.
-@Suite("Every system call of a WebSocket fails once", .ownThread, .serialized, .timeLimit(.minutes(2)))
+@Suite("Every system call of a WebSocket fails once", .ownThread, .serialized, .timeLimit(.minutes(5)))
 struct WebSocketTortureTests {
     /// More than a socket takes at once, and nothing that compression could make small.
     private static let noise: [UInt8] = (0..<300_000).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 13) }

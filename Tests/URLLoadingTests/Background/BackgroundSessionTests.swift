@@ -6,7 +6,7 @@ import Testing
 
 @testable import URLLoading
 
-@Suite("Background sessions", .ownThread, .timeLimit(.minutes(2)))
+@Suite("Background sessions", .ownThread, .timeLimit(.minutes(5)))
 struct BackgroundSessionTests {
     private let base = TemporaryFolder()
     private static let content = Array(String(repeating: "0123456789", count: 2000).utf8)
@@ -576,6 +576,46 @@ struct BackgroundSessionTests {
         await recorder.events(1)
         #expect(recorder.files == [Self.content] && server.connections.count == 1)
         await isEmpty()
+        session.invalidateAndCancel()
+    }
+
+    @Test("a hook that is set while an end is told to nobody hears of that end")
+    func setMeanwhile() async throws {
+        /// As a manager's delegate, with a hook for ends that another thread sets at the worst moment.
+        final class LateHook: NSObject, SelectiveDelegate {
+            let hearsEndsNow = Mutex(false)
+            let heard = Counter()
+            let interests: TaskInterests = []
+            let takesDownloads = false
+            var hearsEnds: Bool { hearsEndsNow.withLock(\.self) }
+
+            func urlSession(_ session: URLSession, task: URLSessionTask, didReceive total: Int64, of: Int64) {}
+
+            func urlSession(
+                _ session: URLSession,
+                task: URLSessionTask,
+                acceptsDownloadOf response: URLResponse,
+                completionHandler: @escaping @Sendable (Bool) -> Void
+            ) { completionHandler(true) }
+
+            func take(_ file: URL, of task: URLSessionDownloadTask, _ session: URLSession) -> Bool { false }
+
+            func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+                if hearsEnds { return heard.add() }
+                hearsEndsNow.withLock { $0 = true }
+                session.tellUnheard()
+            }
+        }
+        try leave { record, folder in
+            record.request = URLRequest(url: try url("http://localhost/"))
+            record.state = .finished
+            let path = folder.freshPart(of: 1)
+            _ = FileManager.default.createFile(atPath: path, contents: Data("whole".utf8))
+            record.outcome = BackgroundRecord.Outcome(path: path)
+        }
+        let hook = LateHook()
+        let session = try await session(hook)
+        await until { hook.heard.value == 1 }
         session.invalidateAndCancel()
     }
 

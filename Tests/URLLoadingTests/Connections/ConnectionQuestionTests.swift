@@ -8,7 +8,7 @@ import Testing
 /// What handshakes ask of a session's user: of which delegate, and how often.
 ///
 /// One test after the other: the sessions without a delegate share their tickets, and one test forgets them.
-@Suite("Questions of a handshake", .serialized, .timeLimit(.minutes(2)))
+@Suite("Questions of a handshake", .serialized, .timeLimit(.minutes(5)))
 struct ConnectionQuestionTests {
     private let localhost: TestCertificates.Identity
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import URLLoading
 
-@Suite("Client certificates", .timeLimit(.minutes(2)))
+@Suite("Client certificates", .timeLimit(.minutes(5)))
 struct IdentityQuestionTests {
     private let localhost: TestCertificates.Identity
     private let client: TestCertificates.Identity

@@ -5,7 +5,7 @@ import Testing
 
 @testable import URLLoading
 
-@Suite("Proxies that ask", .timeLimit(.minutes(2)))
+@Suite("Proxies that ask", .timeLimit(.minutes(5)))
 struct ProxyChallengeTests {
     private let server: TestServer
 

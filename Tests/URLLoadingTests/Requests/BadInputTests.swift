@@ -7,7 +7,7 @@ import Testing
 @testable import URLLoading
 
 /// Whatever a caller passes: a `URLError` with both failing URLs and a cause in words, on the right queue, once. No trap.
-@Suite("Bad input", .timeLimit(.minutes(2)))
+@Suite("Bad input", .timeLimit(.minutes(5)))
 struct BadInputTests {
     private let server: TestServer
 

@@ -3,7 +3,7 @@ import TestServer
 import Testing
 import URLLoading
 
-@Suite("Downloads without a descriptor to spare", .timeLimit(.minutes(2)))
+@Suite("Downloads without a descriptor to spare", .timeLimit(.minutes(5)))
 struct DescriptorTests {
     @Test("a download is written where idle connections held the last descriptors: they are given up first")
     func download() async throws {

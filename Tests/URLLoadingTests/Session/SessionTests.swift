@@ -8,7 +8,7 @@ import Testing
 @testable import URLLoading
 
 /// What Apple's sessions have, and FoundationNetworking's have not or never call.
-@Suite("Sessions", .timeLimit(.minutes(2)))
+@Suite("Sessions", .timeLimit(.minutes(5)))
 struct SessionTests {
     private let server: TestServer
 

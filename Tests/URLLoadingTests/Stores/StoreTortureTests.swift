@@ -6,7 +6,7 @@ import Testing
 @testable import URLLoading
 
 /// Whatever becomes of a file: what is read is what was written, or nothing.
-@Suite("Damaged files of the stores", .ownThread, .timeLimit(.minutes(2)))
+@Suite("Damaged files of the stores", .ownThread, .timeLimit(.minutes(5)))
 struct StoreTortureTests {
     /// A kind of file: one that is whole, how it is read, and the octets behind its checksum with a way to put a true one
     /// in front of others.

@@ -5,7 +5,7 @@ import Testing
 
 @testable import URLLoading
 
-@Suite("Data tasks that become streams", .ownThread, .timeLimit(.minutes(2)))
+@Suite("Data tasks that become streams", .ownThread, .timeLimit(.minutes(5)))
 struct BecomeStreamTests {
     private func becoming(
         _ server: RawServer,

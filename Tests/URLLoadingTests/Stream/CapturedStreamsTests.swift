@@ -6,7 +6,7 @@ import Testing
 
 @testable import URLLoading
 
-@Suite("Captured streams", .ownThread, .timeLimit(.minutes(2)))
+@Suite("Captured streams", .ownThread, .timeLimit(.minutes(5)))
 struct CapturedStreamsTests {
     private func captured(_ server: RawServer) async throws -> (StreamRecorder, StreamRecorder.Streams) {
         let recorder = StreamRecorder()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import URLLoading
 
-@Suite("Stream tasks", .ownThread, .timeLimit(.minutes(2)))
+@Suite("Stream tasks", .ownThread, .timeLimit(.minutes(5)))
 struct StreamTaskTests {
     private func session(_ recorder: StreamRecorder?) -> URLSession {
         URLSession(configuration: .isolated, delegate: recorder, delegateQueue: nil)

@@ -7,7 +7,7 @@ import Testing
 @testable import URLLoading
 
 /// What follows on a `cancel()` that was accepted: the end as cancelled, once, and nothing else.
-@Suite("Cancelled tasks", .timeLimit(.minutes(2)))
+@Suite("Cancelled tasks", .timeLimit(.minutes(5)))
 struct CancelTests {
     private let server: TestServer
     private let queue = OperationQueue()

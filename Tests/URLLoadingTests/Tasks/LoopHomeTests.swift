@@ -7,7 +7,7 @@ import Testing
 @testable import URLLoading
 
 /// What any thread says to a task, at the moments at which it is hardest to say it.
-@Suite("Task control", .timeLimit(.minutes(2)))
+@Suite("Task control", .timeLimit(.minutes(5)))
 struct LoopHomeTests {
     private let server: TestServer
 

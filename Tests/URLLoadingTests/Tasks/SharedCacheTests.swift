@@ -5,7 +5,7 @@ import Testing
 @testable import URLLoading
 
 /// One cache for the sessions of several users, as programs on Linux have it.
-@Suite("A cache that users share", .timeLimit(.minutes(2)))
+@Suite("A cache that users share", .timeLimit(.minutes(5)))
 struct SharedCacheTests {
     /// A server whose connections belong to one session each, in the order of their first requests: Alice's says "alice",
     /// Bob's says "bob".

@@ -5,7 +5,7 @@ import Testing
 @testable import URLLoading
 
 /// The cache as a session uses it, against a server that says exactly what it is told to.
-@Suite("Sessions and their cache", .timeLimit(.minutes(2)))
+@Suite("Sessions and their cache", .timeLimit(.minutes(5)))
 struct TaskLoaderCachingTests {
     private final class World {
         let server: RawServer

@@ -5,7 +5,7 @@ import Testing
 
 @testable import URLLoading
 
-@Suite("Downloads that go on", .timeLimit(.minutes(2)))
+@Suite("Downloads that go on", .timeLimit(.minutes(5)))
 struct TaskLoaderResumptionTests {
     private static let content = Array(String(repeating: "0123456789abcdef", count: 4000).utf8)
     private static let half = 32_000

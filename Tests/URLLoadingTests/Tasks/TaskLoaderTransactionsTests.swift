@@ -8,7 +8,7 @@ import Testing
 @testable import URLLoading
 
 /// From one request of a task to the next.
-@Suite("Transactions", .timeLimit(.minutes(2)))
+@Suite("Transactions", .timeLimit(.minutes(5)))
 struct TaskLoaderTransactionsTests {
     private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import URLLoading
 
-@Suite("Tasks beside each other", .ownThread, .timeLimit(.minutes(2)))
+@Suite("Tasks beside each other", .ownThread, .timeLimit(.minutes(5)))
 struct TaskSpecTests {
     private static let ok = RawStep.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 

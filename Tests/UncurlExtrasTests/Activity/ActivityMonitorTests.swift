@@ -6,7 +6,7 @@ import UncurlTestKit
 
 @testable import UncurlExtras
 
-@Suite("Activity monitor", .timeLimit(.minutes(2)))
+@Suite("Activity monitor", .timeLimit(.minutes(5)))
 struct ActivityMonitorTests {
     /// Its state is what the test says.
     private final class FakeTask: URLSessionTask, @unchecked Sendable {

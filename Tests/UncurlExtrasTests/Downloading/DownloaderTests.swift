@@ -45,7 +45,7 @@ final class HandLoads: Sendable {
     func fail(_ index: Int) { begun.all[index].continuation.resume(throwing: URLError(.timedOut)) }
 }
 
-@Suite("Downloader", .timeLimit(.minutes(2)))
+@Suite("Downloader", .timeLimit(.minutes(5)))
 struct DownloaderTests {
     private let loads = HandLoads()
     private let results = Sightings<String>()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import UncurlExtras
 
-@Suite("Latest wins", .timeLimit(.minutes(2)))
+@Suite("Latest wins", .timeLimit(.minutes(5)))
 struct LatestSlotsTests {
     private let loads = HandLoads()
     private let shown = Sightings<String>()

@@ -5,7 +5,7 @@ import UncurlExtras
 import UncurlTestKit
 
 /// Merged downloads with a session's tasks and serializers.
-@Suite("Pages", .timeLimit(.minutes(2)))
+@Suite("Pages", .timeLimit(.minutes(5)))
 struct PageTests {
     private let stubs = Stubs()
 

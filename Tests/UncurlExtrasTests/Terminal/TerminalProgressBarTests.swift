@@ -8,7 +8,7 @@ import UncurlTestKit
 
 @testable import UncurlExtras
 
-@Suite("Terminal progress bar", .timeLimit(.minutes(2)))
+@Suite("Terminal progress bar", .timeLimit(.minutes(5)))
 struct TerminalProgressBarTests {
     private let clock = TestClock()
     private let written = Sightings<String>()

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Uncurl
 
-@Suite("Placed files", .timeLimit(.minutes(1)))
+@Suite("Placed files", .timeLimit(.minutes(5)))
 struct PlacedFileTests {
     @Test("a downloaded file at its place has the permissions that the umask leaves, as any new file")
     func permissions() async throws {

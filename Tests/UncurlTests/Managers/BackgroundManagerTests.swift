@@ -7,7 +7,7 @@ import Testing
 import Uncurl
 
 /// With processes of their own, which are killed.
-@Suite("Background managers", .timeLimit(.minutes(4)))
+@Suite("Background managers", .ownThread, .timeLimit(.minutes(5)))
 struct BackgroundManagerTests {
     /// A folder of a test's own, gone with it.
     private final class Folder {
@@ -37,7 +37,7 @@ struct BackgroundManagerTests {
     ) -> HTTPSessionManager {
         setenv("XDG_STATE_HOME", folder, 1)
         // A child that hangs ends, and its test with it.
-        alarm(180)
+        alarm(280)
         let configuration = URLSessionConfiguration.background(withIdentifier: "test")
         configuration.connectionProxyDictionary = [:]
         configuration.urlCache = nil

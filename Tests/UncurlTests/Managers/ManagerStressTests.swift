@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Uncurl
 
-@Suite("Session manager under load", .timeLimit(.minutes(3)))
+@Suite("Session manager under load", .timeLimit(.minutes(5)))
 struct ManagerStressTests {
     @Test(
         "bar: threads that cancel, suspend and resume at random: every handler once, every notification in order, nothing left"

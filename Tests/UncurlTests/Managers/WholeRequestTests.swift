@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Uncurl
 
-@Suite("Requests that are complete", .timeLimit(.minutes(1)))
+@Suite("Requests that are complete", .timeLimit(.minutes(5)))
 struct WholeRequestTests {
     private static let refused = "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"
     private static let taken = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"

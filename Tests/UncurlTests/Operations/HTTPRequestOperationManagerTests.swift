@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Uncurl
 
-@Suite("Managers of operations", .timeLimit(.minutes(1)))
+@Suite("Managers of operations", .timeLimit(.minutes(5)))
 struct HTTPRequestOperationManagerTests {
     private let server: TestServer
 

@@ -12,7 +12,7 @@ import Testing
 @Suite(
     "Reachability",
     .enabled(if: NetworkNamespace.isAllowed, "\(NetworkNamespace.refusal ?? "")"),
-    .timeLimit(.minutes(2))
+    .timeLimit(.minutes(5))
 )
 struct ReachabilityManagerTests {
     private let namespace: NetworkNamespace

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Uncurl
 
-@Suite("Content and parameters beside it", .timeLimit(.minutes(1)))
+@Suite("Content and parameters beside it", .timeLimit(.minutes(5)))
 struct ContentOptionsTests {
     private static let taken = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nCache-Control: max-age=600\r\n\r\nok"
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Uncurl
 
-@Suite("Paths that people write", .timeLimit(.minutes(1)))
+@Suite("Paths that people write", .timeLimit(.minutes(5)))
 struct PathInterpolationTests {
     @Test(
         "a text is one component of a path, whatever is in it",

@@ -7,7 +7,7 @@ import Testing
 @testable import Uncurl
 
 /// Policies in the place where they are used: a session's server-trust challenge, over TLS.
-@Suite("Trust over TLS", .timeLimit(.minutes(2)))
+@Suite("Trust over TLS", .timeLimit(.minutes(5)))
 struct LiveTrustTests {
     private let made: TestCertificates.Identity
     private let server: TestServer

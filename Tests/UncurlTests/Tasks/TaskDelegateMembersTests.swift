@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Uncurl
 
-@Suite("Members of task delegates", .timeLimit(.minutes(1)))
+@Suite("Members of task delegates", .timeLimit(.minutes(5)))
 struct TaskDelegateMembersTests {
     private let server: TestServer
 

@@ -6,7 +6,7 @@ import Testing
 import Uncurl
 
 /// Interceptors are obeyed where a download goes on.
-@Suite("Downloads that go on, adapted", .timeLimit(.minutes(1)))
+@Suite("Downloads that go on, adapted", .timeLimit(.minutes(5)))
 struct AdaptedDownloadTests {
     private static let content = (0..<3_000).map { UInt8(truncatingIfNeeded: $0 / 3) }
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Uncurl
 
-@Suite("The order of the end", .timeLimit(.minutes(1)))
+@Suite("The order of the end", .timeLimit(.minutes(5)))
 struct OrderOfTheEndTests {
     private let server: TestServer
     private let center = NotificationCenter()

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Uncurl
 
-@Suite("Streams and downloads with hooks and closures", .timeLimit(.minutes(1)))
+@Suite("Streams and downloads with hooks and closures", .timeLimit(.minutes(5)))
 struct StreamHooksTests {
     private let server: TestServer
 

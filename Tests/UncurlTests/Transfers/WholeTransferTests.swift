@@ -7,7 +7,7 @@ import Testing
 @testable import Uncurl
 
 /// What belongs to a request as a whole, over all its attempts.
-@Suite("Requests as a whole", .timeLimit(.minutes(1)))
+@Suite("Requests as a whole", .timeLimit(.minutes(5)))
 struct WholeTransferTests {
     private static let refused =
         "HTTP/1.1 503 Busy\r\nContent-Length: 2000\r\n\r\n" + String(repeating: "x", count: 2000)
