@@ -57,6 +57,7 @@ struct ListenerTests {
         let clients = try (0..<200).map { _ in try dial(listener.address).release() }
         bench.run()
         for client in clients { close(client) }
+        listener.close()
         #expect(accepted == 200)
     }
 
@@ -75,6 +76,8 @@ struct ListenerTests {
         let clients = try (0..<3).map { _ in try dial(address).release() }
         bench.run()
         for client in clients { close(client) }
+        // It holds its closure, and that the variable.
+        listener = nil
         #expect(accepted == 1)
     }
 
@@ -82,6 +85,7 @@ struct ListenerTests {
     func taken() throws {
         let loop = try EventLoop()
         let listener = try Listener(on: loop, at: .loopback()) { _ in }
+        defer { listener.close() }
         #expect(throws: Errno.addressInUse) { _ = try Listener(on: loop, at: listener.address) { _ in } }
         #expect(loop.registrations == 1)
     }
@@ -92,6 +96,8 @@ struct ListenerTests {
         let first = try Listener(on: loop, at: .loopback(), sharing: true) { _ in }
         let second = try Listener(on: loop, at: first.address, sharing: true) { _ in }
         #expect(first.address == second.address)
+        first.close()
+        second.close()
     }
 
     @Test("out of descriptors, newcomers are turned away instead of spinning the loop")

@@ -55,6 +55,10 @@ final class Talk: Sendable {
         (self.engine, self.ear, self.agreement, self.bound) = (engine, ear, agreement, bound)
     }
 
+    /// A connection that a test left open keeps its delegate, which may hold the test's objects: it ends before the
+    /// engine's loop does.
+    deinit { engine.handle.post { [bound] _ in bound.value.abort() } }
+
     /// Shakes hands, and starts to listen.
     static func open(
         _ engine: EngineHarness,

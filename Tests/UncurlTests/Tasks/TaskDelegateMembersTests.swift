@@ -19,6 +19,8 @@ struct TaskDelegateMembersTests {
     func data() async throws {
         let manager = server.manager()
         manager.collectsMetrics = true
+        // The hooks hold the delegates, and a delegate its manager's hooks.
+        defer { manager.hooks = TaskHooks() }
         let parts = Log<Int>()
         let delegates = Log<DataTaskDelegate>()
         manager.hooks.didReceiveResponse = { [weak manager] _, task, _ in
