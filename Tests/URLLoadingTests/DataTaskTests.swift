@@ -341,9 +341,10 @@ struct RemoteContentsTests {
     @Test("Data and String are read from http URLs; an answer that says no is an error")
     func contents() throws {
         let server = try TestServer.start()
-        #expect(try Data(contentsOf: URL(string: server.url("/bytes/5000"))!).count == 5000)
-        let text = try String(contentsOf: URL(string: server.url("/encoding/utf8"))!, encoding: .utf8)
-        #expect(!text.isEmpty)
+        let (bytes, page) = (URL(string: server.url("/bytes/5000"))!, URL(string: server.url("/encoding/utf8"))!)
+        defer { for url in [bytes, page] { URLCache.shared.removeCachedResponse(for: URLRequest(url: url)) } }
+        #expect(try Data(contentsOf: bytes).count == 5000)
+        #expect(try !String(contentsOf: page, encoding: .utf8).isEmpty)
         #expect(throws: CocoaError.self) { try Data(contentsOf: URL(string: server.url("/status/404"))!) }
     }
 }

@@ -9,6 +9,7 @@ internal import COpenSSL
 
     /// Exactly one certificate in DER; octets after it are an error.
     public init(der: [UInt8]) throws(CertificateError) {
+        guard OpenSSLStart.made else { throw .malformed("OpenSSL does not start") }
         ERR_clear_error()
         let parsed = unsafe der.withUnsafeBufferPointer { buffer -> OpaquePointer? in
             var cursor = buffer.baseAddress

@@ -9,6 +9,7 @@ public enum MessageDigest: Hashable, Sendable {
 
     /// Nil if the system's OpenSSL refuses the function, as it does MD5 under FIPS.
     public func hash(_ bytes: Span<UInt8>) -> [UInt8]? {
+        guard OpenSSLStart.made else { return nil }
         let function =
             switch self {
             case .md5: unsafe EVP_md5()

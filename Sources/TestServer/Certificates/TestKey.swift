@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import TLS
 import TextCoding
 
 /// A private key made for a test. Immutable: any thread may sign with it.
@@ -23,6 +24,7 @@ import TextCoding
 
     /// A new key.
     public init(_ kind: Kind = .p256) throws(TestCertificateError) {
+        if !OpenSSLStart.made { throw TestCertificateError(what: "start of itself") }
         let made =
             switch kind {
             case .p256: unsafe uncurl_new_ec_key("P-256")
