@@ -17,6 +17,9 @@ extension URLRequest {
         set { values.sendsContentWithGET = newValue }
     }
 
+    /// The name of a field that was refused, as it could not be sent, and has got no other value since; nil: none was.
+    package var refusedField: String? { values.refusedField }
+
     /// How fast content is sent and answers are read.
     package var rates: TransferRates? {
         get { values.rates }

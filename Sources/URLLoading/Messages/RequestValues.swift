@@ -21,6 +21,9 @@ struct RequestValues {
     private(set) var httpMethod = "GET"
     /// In the order they were set, each name once. Nil until the first is set. The loader starts its own from these.
     private(set) var fields: HTTPFields?
+    /// The name of a field that was refused and has got no other value since. Nothing here reads it: the room above
+    /// tells its callers.
+    private(set) var refusedField: String?
     var body = Body.none
     var rates: TransferRates?
     /// Nil: the session's.
@@ -87,10 +90,20 @@ struct RequestValues {
             var changed = fields ?? HTTPFields()
             fields = nil
             defer { fields = changed }
-            try? changed.replace(HeaderNames.capitalized(name), value)
+            do {
+                try changed.replace(HeaderNames.capitalized(name), value)
+                forgetRefusal(of: name)
+            } catch {
+                refusedField = name
+            }
         } else {
             fields?.remove(name: name)
+            forgetRefusal(of: name)
         }
+    }
+
+    private mutating func forgetRefusal(of name: String) {
+        if let refusedField, HeaderNames.areEqual(refusedField, name) { self.refusedField = nil }
     }
 
     /// Puts it behind the value there is, with a comma (RFC 9110 §5.3). Refuses what ``setValue(_:of:)`` refuses.
@@ -128,6 +141,7 @@ struct RequestValues {
             return result
         }
         set {
+            var refused: String?
             fields = newValue.map { pairs in
                 var fields = HTTPFields()
                 var names = Set<String>()
@@ -137,12 +151,15 @@ struct RequestValues {
                         repeated.append((name, value))
                         continue
                     }
-                    try? fields.append(name, value)
+                    do { try fields.append(name, value) } catch { refused = name }
                 }
                 // Few, and each is looked for among all.
-                for (name, value) in repeated { try? fields.replace(name, value) }
+                for (name, value) in repeated {
+                    do { try fields.replace(name, value) } catch { refused = name }
+                }
                 return fields
             }
+            refusedField = refused
         }
     }
 }

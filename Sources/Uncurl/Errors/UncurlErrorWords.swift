@@ -39,6 +39,7 @@ extension UncurlError: LocalizedError, CustomStringConvertible {
         case .challenge: "The program refused the server's challenge."
         case .output: "The content could not be written to the output stream."
         case .file: "The download is complete and could not be moved to its place."
+        case .transport(let error) where error.file != nil: "The file could not be read."
         case .transport: "The request or its answer was lost on the network."
         case .cancelled: "The program cancelled the request."
         case .sessionInvalidated: "The manager's session is closed."

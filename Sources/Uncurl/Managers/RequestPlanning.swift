@@ -117,6 +117,7 @@ extension URLSessionManager {
         if !request.headers.isEmpty { made.replaceFields(by: request.headers.map { ($0.name, $0.value) }) }
         if let compression = request.options.compression { made = try made.compressed(compression) }
         if case .data = request.body, let data = made.httpBody { plan.kind = .upload(.data(data)) }
+        try made.checkFields()
         plan.request = made
         return plan
     }
@@ -130,6 +131,13 @@ extension URLSessionManager {
         if made.url?.absoluteString != request.path || made.url?.scheme == nil { made.url = try url(for: request.path) }
         if made.httpMethod != request.method.rawValue { made.httpMethod = request.method.rawValue }
         return made
+    }
+}
+
+extension URLRequest {
+    /// Refuses what a `URLRequest` drops without a word: a field that cannot be sent.
+    func checkFields() throws(UncurlError) {
+        if let refusedField { throw .header(name: refusedField) }
     }
 }
 

@@ -34,6 +34,7 @@ struct AttemptSteps: Sendable {
             // If the request was cancelled meanwhile, that is the likely reason of the throw.
             throw control.isCancelled ? .cancelled : .adaptation(InterceptionFailure(beneath: error) ?? error)
         }
+        try request.checkFields()
         control.watchers.tell(.adapted(request))
         return request
     }

@@ -15,7 +15,17 @@ enum ErrorText {
     /// What happened in particular, which URLLoading has beneath; else the error's own description, or words for its
     /// code.
     static func of(_ error: URLError) -> String {
-        error.particulars ?? error.userInfo[NSLocalizedDescriptionKey] as? String ?? words(for: error.code)
+        if let file = error.file { return "the file \(file.path) cannot be loaded: \(fileWords(error))" }
+        return error.particulars ?? error.userInfo[NSLocalizedDescriptionKey] as? String ?? words(for: error.code)
+    }
+
+    private static func fileWords(_ error: URLError) -> String {
+        switch error.code {
+        case .fileDoesNotExist: "there is no such file"
+        case .noPermissionsToReadFile: "it may not be read"
+        case .fileIsDirectory: "it is a folder"
+        default: error.particulars ?? words(for: error.code)
+        }
     }
 
     private static func words(for code: URLError.Code) -> String {
@@ -43,5 +53,13 @@ enum ErrorText {
         case .noPermissionsToReadFile: "the file may not be read"
         default: "the load failed with the URL error code \(code.rawValue)"
         }
+    }
+}
+
+extension URLError {
+    /// The file whose load failed; nil for what is no `file:` URL.
+    var file: URL? {
+        guard let url = userInfo[NSURLErrorFailingURLErrorKey] as? URL, url.isFileURL else { return nil }
+        return url
     }
 }

@@ -1,0 +1,20 @@
+import FacadeTestSupport
+import Foundation
+import TestSupport
+import Testing
+import Uncurl
+
+@Suite("File URLs through a manager", .timeLimit(.minutes(5)))
+struct FileURLTests {
+    @Test("a file URL that cannot be loaded says so in plain words, with the file's path")
+    func words() async throws {
+        let manager = URLSessionManager(configuration: .isolated)
+        let missing = try #require(await manager.response(to: "file:///uncurl/no/file", serializer: .data).error)
+        #expect(missing.description == "the file /uncurl/no/file cannot be loaded: there is no such file")
+        #expect(missing.failureReason == "The file could not be read.")
+        #expect(missing.urlError?.code == .fileDoesNotExist)
+        let folder = try #require(await manager.response(to: "file:///tmp/", serializer: .data).error)
+        #expect(folder.description == "the file /tmp cannot be loaded: it is a folder")
+        #expect(folder.urlError?.code == .fileIsDirectory)
+    }
+}
