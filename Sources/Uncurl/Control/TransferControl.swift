@@ -52,6 +52,8 @@ public final class TransferControl: Sendable {
     private let reins = Mutex(Reins())
 
     private let list: TransferList
+    let uploadReaders = ProgressReaders()
+    let downloadReaders = ProgressReaders()
 
     init(_ monitors: [any EventMonitor], in list: TransferList, tag: String? = nil) {
         self.tag = tag
@@ -73,6 +75,24 @@ public final class TransferControl: Sendable {
 
     /// How much of the response's content has come, in bytes: of all attempts the most.
     public var downloadProgress: TransferProgress { furthest(tasks.map { TransferProgress(receivedBy: $0) }) }
+
+    /// A sequence of ``uploadProgress``, as it goes on.
+    func uploadProgressSequence() -> ProgressSequence { joined(uploadReaders.sequence()) }
+
+    /// A sequence of ``downloadProgress``, as it goes on.
+    func downloadProgressSequence() -> ProgressSequence { joined(downloadReaders.sequence()) }
+
+    /// The task under way is told of the reader; a later one finds it when it begins.
+    private func joined(_ sequence: ProgressSequence) -> ProgressSequence {
+        if let task { tellReaders(of: task) }
+        return sequence
+    }
+
+    private func tellReaders(of task: URLSessionTask) {
+        guard let delegate = task.delegate as? TaskDelegate else { return }
+        if !uploadReaders.isEmpty { delegate.tell(uploadTo: uploadReaders) }
+        if !downloadReaders.isEmpty { delegate.tell(downloadTo: downloadReaders) }
+    }
 
     private func furthest(_ all: [TransferProgress]) -> TransferProgress {
         let most = all.map(\.completed).max() ?? 0
@@ -206,6 +226,7 @@ public final class TransferControl: Sendable {
             reins.runs = false
             return (reins.state == .cancelled, reins.steer())
         }
+        tellReaders(of: task)
         if isCancelled { task.cancel() } else { follow(word) }
     }
 
@@ -243,6 +264,8 @@ public final class TransferControl: Sendable {
         timer?.cancel()
         list.remove(self)
         withExtendedLifetime(run) {}
+        uploadReaders.finish(uploadProgress)
+        downloadReaders.finish(downloadProgress)
         watchers.tell(.finished(statusCode: statusCode, error, retryCount: retryCount))
     }
 }

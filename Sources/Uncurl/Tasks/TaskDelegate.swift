@@ -23,6 +23,9 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, @unchecked 
         var usesCredentialStorage = true
         /// Monitors that hear of details, if there are any.
         var watchers: Watchers?
+        /// Who reads the progress of the whole transfer.
+        var uploadReaders: ProgressReaders?
+        var downloadReaders: ProgressReaders?
         /// What has come so far; nil where it is not kept.
         var kept: Data?
     }
@@ -65,6 +68,8 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, @unchecked 
         var interests = behavior.interests.union(state.hooks?.values.interests ?? .none)
         if state.credential != nil || !state.usesCredentialStorage { interests.insert(.challenge) }
         if state.kept != nil { interests.insert(.content) }
+        if state.uploadReaders != nil { interests.insert(.sent) }
+        if state.downloadReaders != nil { interests = interests.union(.received).union(.written) }
         if state.watchers != nil { interests.formUnion(Self.watched) }
         return interests
     }
@@ -191,15 +196,21 @@ public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, @unchecked 
 
     // MARK: Progress
 
+    func tell(uploadTo readers: ProgressReaders) { change { $0.uploadReaders = readers } }
+
+    func tell(downloadTo readers: ProgressReaders) { change { $0.downloadReaders = readers } }
+
     /// Progress never goes back, also where the content is sent again.
     func tellSent(_ sent: Int64, of expected: Int64) {
         tellDetail(.sent(TransferProgress(sent, of: expected)))
+        state.withLock({ $0.uploadReaders })?.tell(TransferProgress(sent, of: expected))
         guard let tell = behavior.uploadProgress, advance(\.sent, to: sent) else { return }
         tell(TransferProgress(sent, of: expected))
     }
 
     func tellReceived(_ received: Int64, of expected: Int64) {
         tellDetail(.received(TransferProgress(received, of: expected)))
+        state.withLock({ $0.downloadReaders })?.tell(TransferProgress(received, of: expected))
         guard let tell = behavior.downloadProgress, advance(\.received, to: received) else { return }
         tell(TransferProgress(received, of: expected))
     }

@@ -25,6 +25,18 @@ public struct Transfer<Value: Sendable>: Sendable {
         get async throws(UncurlError) { try await response.result.get() }
     }
 
+    /// How much of the request's content has been sent, as it goes on:
+    ///
+    /// ```swift
+    /// for await progress in transfer.uploadProgress() { print(progress.completed) }
+    /// ```
+    ///
+    /// Each call makes a sequence of its own, which begins with the next value and ends with the transfer.
+    public func uploadProgress() -> ProgressSequence { control.uploadProgressSequence() }
+
+    /// How much of the response's content has come; else as ``uploadProgress()``.
+    public func downloadProgress() -> ProgressSequence { control.downloadProgressSequence() }
+
     /// See ``TransferControl/cancel()``.
     public func cancel() { control.cancel() }
     /// See ``TransferControl/suspend()``.

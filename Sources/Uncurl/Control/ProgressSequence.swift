@@ -1,0 +1,83 @@
+internal import Synchronization
+
+/// The progress of a transfer, over all its attempts. A reader that is slow misses values in between: the newest one
+/// waits for it. Each value is further than the one before; the sequence ends with the transfer, after its last value.
+/// It may be read on any thread, by one reader.
+public struct ProgressSequence: AsyncSequence, Sendable {
+    public typealias Element = TransferProgress
+    public typealias Failure = Never
+
+    private let values: AsyncStream<TransferProgress>
+
+    init(_ values: AsyncStream<TransferProgress>) { self.values = values }
+
+    /// Reads the values.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        fileprivate var values: AsyncStream<TransferProgress>.Iterator
+
+        public mutating func next() async -> TransferProgress? { await next(isolation: #isolation) }
+
+        public mutating func next(
+            isolation actor: isolated (any Actor)?
+        ) async -> TransferProgress? {
+            await values.next(isolation: actor)
+        }
+    }
+
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(values: values.makeAsyncIterator()) }
+}
+
+/// The readers of a transfer's progress in one direction.
+final class ProgressReaders: Sendable {
+    private struct Readers {
+        var continuations: [Int: AsyncStream<TransferProgress>.Continuation] = [:]
+        var count = 0
+        var most: Int64 = 0
+        var isOver = false
+    }
+
+    private let readers = Mutex(Readers())
+
+    var isEmpty: Bool { readers.withLock { $0.continuations.isEmpty } }
+
+    func sequence() -> ProgressSequence {
+        let (values, continuation) = AsyncStream.makeStream(
+            of: TransferProgress.self,
+            bufferingPolicy: .bufferingNewest(1)
+        )
+        let key = readers.withLock { readers -> Int? in
+            guard !readers.isOver else { return nil }
+            readers.count += 1
+            readers.continuations[readers.count] = continuation
+            return readers.count
+        }
+        guard let key else {
+            continuation.finish()
+            return ProgressSequence(values)
+        }
+        continuation.onTermination = { [weak self] _ in
+            let gone = self?.readers.withLock { $0.continuations.removeValue(forKey: key) }
+            withExtendedLifetime(gone) {}
+        }
+        return ProgressSequence(values)
+    }
+
+    /// Values are passed on under the lock, so that readers get them in order. It calls no code of the program's.
+    func tell(_ progress: TransferProgress) {
+        readers.withLock { readers in
+            guard progress.completed > readers.most else { return }
+            readers.most = progress.completed
+            for continuation in readers.continuations.values { continuation.yield(progress) }
+        }
+    }
+
+    func finish(_ last: TransferProgress) {
+        tell(last)
+        let ended = readers.withLock { readers in
+            readers.isOver = true
+            return readers.continuations
+        }
+        // Outside of the lock, which the end of a sequence takes.
+        for continuation in ended.values { continuation.finish() }
+    }
+}
