@@ -89,9 +89,11 @@ public final class TransferControl: Sendable {
     }
 
     private func tellReaders(of task: URLSessionTask) {
-        guard let delegate = task.delegate as? TaskDelegate else { return }
-        if !uploadReaders.isEmpty { delegate.tell(uploadTo: uploadReaders) }
-        if !downloadReaders.isEmpty { delegate.tell(downloadTo: downloadReaders) }
+        guard !uploadReaders.isEmpty || !downloadReaders.isEmpty,
+            let teller = task.delegate as? any ProgressTeller
+        else { return }
+        if !uploadReaders.isEmpty { teller.tell(uploadTo: uploadReaders) }
+        if !downloadReaders.isEmpty { teller.tell(downloadTo: downloadReaders) }
     }
 
     private func furthest(_ all: [TransferProgress]) -> TransferProgress {

@@ -10,7 +10,8 @@ extension URLSessionManager {
     ///     `URLSessionWebSocketTask.chosenProtocol`.
     ///   - headers: fields of the opening handshake.
     /// - Throws: ``UncurlError/header(name:)`` of `Sec-WebSocket-Protocol` for a subprotocol that is no token or is
-    ///   offered twice (RFC 6455 §4.1), and of any other field that cannot be sent; ``UncurlError/invalidURL(_:reason:)``.
+    ///   offered twice (RFC 6455 §4.1), and of any other field that cannot be sent;
+    ///   ``UncurlError/invalidURL(_:reason:)``.
     public func webSocketTask(
         _ path: String,
         protocols: [String] = [],

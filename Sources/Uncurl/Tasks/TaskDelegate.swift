@@ -7,7 +7,7 @@ public import URLLoading
 /// session.
 ///
 /// Every member may be used from any thread.
-public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, @unchecked Sendable {
+public class TaskDelegate: NSObject, SelectiveDelegate, TaskWatcher, ProgressTeller, @unchecked Sendable {
     private struct State {
         var task: URLSessionTask?
         var hooks: HooksBox?

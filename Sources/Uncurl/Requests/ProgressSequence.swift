@@ -4,7 +4,9 @@ internal import Synchronization
 /// waits for it. Each value is further than the one before; the sequence ends with the transfer, after its last value.
 /// It may be read on any thread, by one reader.
 public struct ProgressSequence: AsyncSequence, Sendable {
+    /// How far the content has come.
     public typealias Element = TransferProgress
+    /// It does not fail: the transfer's response does.
     public typealias Failure = Never
 
     private let values: AsyncStream<TransferProgress>
@@ -25,6 +27,12 @@ public struct ProgressSequence: AsyncSequence, Sendable {
     }
 
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(values: values.makeAsyncIterator()) }
+}
+
+/// What hears of the progress of one attempt, and passes it on.
+protocol ProgressTeller: AnyObject {
+    func tell(uploadTo readers: ProgressReaders)
+    func tell(downloadTo readers: ProgressReaders)
 }
 
 /// The readers of a transfer's progress in one direction.
