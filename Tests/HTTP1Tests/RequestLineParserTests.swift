@@ -67,6 +67,9 @@ import Testing
             ("GET / HTTP/1.1 ", .invalidRequestLine, 14),
             ("GET / http/1.1", .invalidRequestLine, 6),
             ("GET / HTTP/2.0", .unsupportedVersion, 11),
+            ("GET / HTTP/0.9", .unsupportedVersion, 11),
+            ("GET / HTTP/01.01", .invalidRequestLine, 12),
+            ("GET / HTTP/2.01", .invalidRequestLine, 14),
             ("GET / HTTP/1.1\n", .bareLineFeed, 14),
             ("GET / HTTP/1.1\rX", .bareCarriageReturn, 15),
         ]

@@ -43,6 +43,23 @@ import Testing
     }
 
     @Test(
+        "an empty line behind a request begins none: the connection may end there, storage may go, a request may come",
+        arguments: [["\r", "\nGET / HTTP/1.1\r\nHost: a\r\n\r\n"], ["\r\n", "GET / HTTP/1.1\r\nHost: a\r\n\r\n"]]
+    )
+    func emptyLineAtTheEnd(parts: [String]) throws {
+        var parser = RequestParser()
+        var head = RequestHead()
+        #expect(try parser.parse(octets(parts[0]).span, into: &head).event == .needsInput)
+        #expect(parser.isBetweenMessages)
+        parser.releaseStorage()
+        var ended = parser
+        try ended.finish()
+        #expect(try parser.parse(octets(parts[1]).span, into: &head).event == .head)
+        #expect(head.target == "/")
+        #expect(head.method == "GET")
+    }
+
+    @Test(
         "names differing in case only are one field to framing",
         arguments: ["CONTENT-LENGTH", "content-length", "cOnTeNt-lEnGtH"]
     )

@@ -41,6 +41,8 @@ final class MachineHarness {
 
     func timeOut() -> ServerMachine.Need { take(machine.timeOut(scratch)) }
 
+    func releaseStorage() { machine.releaseStorage() }
+
     private func take(_ need: ServerMachine.Need) -> ServerMachine.Need {
         sent += scratch.output
         scratch.output.removeAll()

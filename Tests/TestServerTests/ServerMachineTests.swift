@@ -49,6 +49,21 @@ import Testing
         Refusal(status: 400, request: "GET / HTTP/1.1\r\n\r\n"),
         Refusal(status: 400, request: "GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n"),
         Refusal(status: 400, request: "GET / HTTP/1.1\r\nHost: a b\r\n\r\n"),
+        // RFC 9110 §4.2.1: an http URI has a host.
+        Refusal(status: 400, request: "GET / HTTP/1.1\r\nHost:\r\n\r\n"),
+        Refusal(status: 400, request: "GET /get HTTP/1.1\r\nHost: \r\n\r\n"),
+        Refusal(status: 400, request: "GET /get HTTP/1.0\r\nHost:\r\n\r\n"),
+        Refusal(status: 400, request: "OPTIONS * HTTP/1.1\r\nHost:\r\n\r\n"),
+        // RFC 9112 §2.3: one digit each, so that this is no version that could be unsupported.
+        Refusal(status: 400, request: "GET / HTTP/01.01\r\nHost: a\r\n\r\n"),
+        Refusal(status: 400, request: "GET / HTTP/1.01\r\nHost: a\r\n\r\n"),
+        Refusal(status: 400, request: "GET / HTTP/11.1\r\nHost: a\r\n\r\n"),
+        // RFC 9110 §9.3.8: a TRACE has no content.
+        Refusal(status: 400, request: "TRACE / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nhi"),
+        Refusal(
+            status: 400,
+            request: "TRACE /get HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n"
+        ),
         Refusal(status: 400, request: "GET  / HTTP/1.1\r\nHost: a\r\n\r\n"),
         Refusal(status: 400, request: "GET / HTTP/1.1\nHost: a\n\n"),
         Refusal(status: 400, request: "GET / HTTP/1.1\r\nHost : a\r\n\r\n"),
@@ -84,6 +99,7 @@ import Testing
         ),
         Refusal(status: 501, request: "POST /post HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n"),
         Refusal(status: 501, request: "\(String(repeating: "M", count: 2000)) / HTTP/1.1\r\nHost: a\r\n\r\n"),
+        Refusal(status: 505, request: "GET / HTTP/0.9\r\nHost: a\r\n\r\n"),
         Refusal(status: 505, request: "GET / HTTP/2.0\r\nHost: a\r\n\r\n"),
     ]
 
@@ -194,6 +210,39 @@ import Testing
         server.play("GET http://b.example:81/get?x=1 HTTP/1.1\r\nHost: a\r\n\r\n")
         #expect(server.text.contains("\"url\": \"http://b.example:81/get?x=1\""))
         #expect(server.text.contains("\"origin\": \"10.0.0.9\""))
+    }
+
+    @Test("the authority of an absolute-form target is enough where Host is empty")
+    func absoluteFormWithoutHost() {
+        let server = MachineHarness()
+        #expect(server.play("GET http://b.example/get HTTP/1.1\r\nHost:\r\n\r\n") == .input)
+        #expect(server.text.contains("\"url\": \"http://b.example/get\""))
+    }
+
+    @Test("a TRACE without content is a method that no route takes, and the connection goes on")
+    func traceWithoutContent() {
+        let server = MachineHarness()
+        #expect(server.play("TRACE /get HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n") == .input)
+        #expect(server.text.hasPrefix("HTTP/1.1 405 "))
+        #expect(server.isIdle)
+    }
+
+    @Test(
+        "an empty line between requests is skipped; where no request follows, the connection is idle and just ends",
+        arguments: [1, Int.max]
+    )
+    func emptyLineBetweenRequests(size: Int) {
+        let server = MachineHarness()
+        let post = "POST /post HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nhi\r\n"
+        #expect(server.play(post, pieces: size) == .input)
+        #expect(server.isIdle)
+        server.releaseStorage()
+        #expect(server.play("GET / HTTP/1.1\r\nHost: a\r\n\r\n\r\n", pieces: size) == .input)
+        #expect(server.text.hasSuffix(home))
+        #expect(server.isIdle)
+        let length = server.sent.count
+        #expect(server.timeOut() == .end(.close))
+        #expect(server.sent.count == length)
     }
 
     @Test("an empty line before a request is skipped, and OPTIONS * is answered")

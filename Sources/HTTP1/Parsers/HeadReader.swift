@@ -178,6 +178,17 @@ struct HeadReader<StartLine: StartLineParser>: Sendable {
     }
 }
 
+extension HeadReader<RequestLineParser> {
+    /// Nothing was taken, or only what may lie between two requests.
+    var isBeforeRequest: Bool {
+        switch place {
+        case .fresh: true
+        case .startLine: startLine.isBeforeLine
+        case .fields: false
+        }
+    }
+}
+
 extension HTTP1Error {
     func moved(by offset: UInt64) -> HTTP1Error {
         HTTP1Error(kind, offset: offset &+ self.offset, side: side)

@@ -18,6 +18,11 @@ struct RequestLineParser: StartLineParser {
     private(set) var position = 0
     /// Where the part begins that is being read.
     private var start = 0
+    /// The major version is another than 1: refused once the version was read to its end, for `01.01` is none.
+    private var isOtherMajor = false
+
+    /// Nothing was taken but an empty line, or its CR.
+    var isBeforeLine: Bool { state == .start || state == .emptyLineFeed }
 
     /// Goes on over `bytes`; true once the line and its end were read, with what it says in `line`.
     @inline(__always)
@@ -121,13 +126,16 @@ struct RequestLineParser: StartLineParser {
         case 3: isAllowed = octet == 0x50
         case 4: isAllowed = octet == ASCII.slash
         case 5:
-            guard octet == ASCII.one || !ASCII.isDigit(octet) else { throw fault(.unsupportedVersion) }
-            isAllowed = octet == ASCII.one
+            isAllowed = ASCII.isDigit(octet)
+            isOtherMajor = octet != ASCII.one
         case 6: isAllowed = octet == ASCII.dot
         case 7:
             isAllowed = ASCII.isDigit(octet)
             if isAllowed { line.version = HTTPVersion(digit: octet) }
         case 8:
+            if isOtherMajor, octet == ASCII.carriageReturn || octet == ASCII.lineFeed {
+                throw HTTP1Error(.unsupportedVersion, offset: UInt64(start &+ 5))
+            }
             if octet == ASCII.lineFeed {
                 guard leniency.contains(.bareLF) else { throw fault(.bareLineFeed) }
                 return true

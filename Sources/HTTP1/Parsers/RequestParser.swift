@@ -73,11 +73,11 @@ public struct RequestParser: Sendable {
         }
     }
 
-    /// The connection ended. Returns if that was between two requests.
+    /// The connection ended. An empty line begins no request. Returns if that was between two requests.
     public mutating func finish() throws(HTTP1Error) {
         switch state {
         case .done: break
-        case .head where offset == 0: break
+        case .head where reader.isBeforeRequest: break
         case .head: throw fail(HTTP1Error(.truncatedHead, offset: offset))
         case .body:
             do throws(HTTP1Error) {
@@ -89,11 +89,12 @@ public struct RequestParser: Sendable {
         }
     }
 
-    /// True when no octet of the next request was taken, or the last request is complete.
+    /// True when no octet of the next request was taken, or the last request is complete. The empty line that may lie
+    /// between two requests (RFC 9112 §2.2) is of neither.
     public var isBetweenMessages: Bool {
         switch state {
         case .done: true
-        case .head: offset == 0
+        case .head: reader.isBeforeRequest
         case .body, .failed: false
         }
     }
@@ -114,7 +115,8 @@ public struct RequestParser: Sendable {
 
     /// Gives memory back. For a connection that parks between messages; in the middle of one nothing happens.
     public mutating func releaseStorage() {
-        guard isBetweenMessages else { return }
+        // What was taken of an empty line lies in the storage.
+        guard isBetweenMessages, !reader.isInside else { return }
         hasTrailers = false
         reader.releaseStorage()
     }
