@@ -20,10 +20,12 @@ struct RequestValues {
     var explicitTimeout: TimeInterval?
     private(set) var httpMethod = "GET"
     /// In the order they were set, each name once. Nil until the first is set. The loader starts its own from these.
+    /// They are as they are sent: without folds.
     private(set) var fields: HTTPFields?
     /// The name of a field that was refused and has got no other value since. Nothing here reads it: the room above
     /// tells its callers.
     private(set) var refusedField: String?
+    private var folded = FoldedValues()
     var body = Body.none
     var rates: TransferRates?
     /// Nil: the session's.
@@ -75,7 +77,8 @@ struct RequestValues {
         set { body = newValue.map { .stream($0) } ?? .none }
     }
 
-    func value(of name: String) -> String? { fields?[name] }
+    /// As it was set.
+    func value(of name: String) -> String? { fields?[name].map { folded.asSet(name, sent: $0) } }
 
     /// By those of another request, which are fit to be sent.
     mutating func replaceFields(_ fields: HTTPFields?) { self.fields = fields }
@@ -84,14 +87,15 @@ struct RequestValues {
     mutating func changeFields(_ change: (HTTPFields) -> HTTPFields) { fields = fields.map(change) }
 
     /// nil removes it. A name that is no token and a value with control characters cannot be sent, or would be sent as
-    /// something else (RFC 9110 §5.5); such a call changes nothing.
+    /// something else (RFC 9110 §5.5); such a call changes nothing. A folded value is kept so, and sent as one line.
     mutating func setValue(_ value: String?, of name: String) {
         if let value {
             var changed = fields ?? HTTPFields()
             fields = nil
             defer { fields = changed }
             do {
-                try changed.replace(HeaderNames.capitalized(name), value)
+                try changed.replace(HeaderNames.capitalized(name), FoldedValues.unfolded(value))
+                folded.keep(value, of: name)
                 forgetRefusal(of: name)
             } catch {
                 refusedField = name
@@ -108,7 +112,7 @@ struct RequestValues {
 
     /// Puts it behind the value there is, with a comma (RFC 9110 §5.3). Refuses what ``setValue(_:of:)`` refuses.
     mutating func addValue(_ value: String, of name: String) {
-        setValue(fields?[name].map { $0 + "," + value } ?? value, of: name)
+        setValue(self.value(of: name).map { $0 + "," + value } ?? value, of: name)
     }
 
     /// Gives these names these values instead of what they have, behind all other fields. Values of one name are joined
@@ -126,7 +130,11 @@ struct RequestValues {
         fields?.forEach { name, value in
             if values[HeaderNames.capitalized(name)] == nil { try? changed.append(name, value) }
         }
-        for name in order { try? changed.append(name, (values[name] ?? []).joined(separator: ",")) }
+        for name in order {
+            let value = (values[name] ?? []).joined(separator: ",")
+            try? changed.append(name, FoldedValues.unfolded(value))
+            folded.keep(value, of: name)
+        }
         fields = changed
     }
 
@@ -137,11 +145,12 @@ struct RequestValues {
             guard let fields else { return nil }
             var result: [String: String] = [:]
             result.reserveCapacity(fields.count)
-            fields.forEach { name, value in result[name] = value }
+            fields.forEach { name, value in result[name] = folded.asSet(name, sent: value) }
             return result
         }
         set {
             var refused: String?
+            var folded = FoldedValues()
             fields = newValue.map { pairs in
                 var fields = HTTPFields()
                 var names = Set<String>()
@@ -151,15 +160,25 @@ struct RequestValues {
                         repeated.append((name, value))
                         continue
                     }
-                    do { try fields.append(name, value) } catch { refused = name }
+                    do {
+                        try fields.append(name, FoldedValues.unfolded(value))
+                        folded.keep(value, of: name)
+                    } catch {
+                        refused = name
+                    }
                 }
                 // Few, and each is looked for among all.
                 for (name, value) in repeated {
-                    do { try fields.replace(name, value) } catch { refused = name }
+                    do {
+                        try fields.replace(name, FoldedValues.unfolded(value))
+                        folded.keep(value, of: name)
+                    } catch {
+                        refused = name
+                    }
                 }
                 return fields
             }
-            refusedField = refused
+            (refusedField, self.folded) = (refused, folded)
         }
     }
 }

@@ -100,7 +100,8 @@ public struct URLRequest: ReferenceConvertible, Equatable, Hashable, Sendable {
         values.value(of: field)
     }
 
-    /// Sets, replaces or (with nil) removes a field. The name is kept capitalised.
+    /// Sets, replaces or (with nil) removes a field. The name is kept capitalised. A value that is folded into several
+    /// lines (CR LF with a blank behind it) is kept as it is, and sent with one space for each fold.
     public mutating func setValue(_ value: String?, forHTTPHeaderField field: String) {
         values.setValue(value, of: field)
     }

@@ -1,0 +1,60 @@
+import Foundation
+import HTTP1
+import TestServer
+import Testing
+
+@testable import URLLoading
+
+@Suite("Folded values of a request's fields", .timeLimit(.minutes(5)))
+struct FoldedValuesTests {
+    @Test(
+        "a fold stays in the object and is one space where the field is sent",
+        arguments: [
+            ("a\r\n b", "a b"), ("a \t\r\n \t b", "a b"), ("a\r\n \r\n\tb", "a b"), ("a\r\n b\r\n c", "a b c"),
+            ("\r\n a", "a"), ("a\r\n ", "a"), ("é\r\n ü", "é ü"),
+        ]
+    )
+    func fold(value: String, sent: String) {
+        var request = URLRequest(url: URL(string: "http://a.example")!)
+        request.setValue(value, forHTTPHeaderField: "x-long")
+        #expect(request.value(forHTTPHeaderField: "X-LONG") == value)
+        #expect(request.allHTTPHeaderFields == ["X-Long": value])
+        #expect(request.values.fields?["X-Long"] == sent)
+
+        var other = URLRequest(url: URL(string: "http://a.example")!)
+        other.allHTTPHeaderFields = ["X-Long": value]
+        #expect(other.allHTTPHeaderFields == ["X-Long": value])
+        #expect(other.values.fields?["X-Long"] == sent)
+    }
+
+    @Test("a value that is added stands behind the fold; another value and none take it away")
+    func changes() {
+        let request = NSMutableURLRequest(url: URL(string: "http://a.example")!)
+        request.setValue("a\r\n b", forHTTPHeaderField: "X-Long")
+        request.addValue("c", forHTTPHeaderField: "x-long")
+        #expect(request.value(forHTTPHeaderField: "X-Long") == "a\r\n b,c")
+        request.setValue("a b,c", forHTTPHeaderField: "X-Long")
+        #expect(request.value(forHTTPHeaderField: "X-Long") == "a b,c")
+        request.setValue("a\r\n b", forHTTPHeaderField: "X-Long")
+        request.setValue(nil, forHTTPHeaderField: "X-Long")
+        #expect(request.value(forHTTPHeaderField: "X-Long") == nil)
+    }
+
+    @Test("a refused value leaves the folded one as it was")
+    func refused() {
+        var request = URLRequest(url: URL(string: "http://a.example")!)
+        request.setValue("a\r\n b", forHTTPHeaderField: "X-Long")
+        request.setValue("a\r\nEvil: 1", forHTTPHeaderField: "X-Long")
+        request.setValue("a\u{0}", forHTTPHeaderField: "X-Long")
+        #expect(request.value(forHTTPHeaderField: "X-Long") == "a\r\n b")
+    }
+
+    @Test("a server gets one line")
+    func sent() async throws {
+        let server = try TestServer.start()
+        var request = URLRequest(url: URL(string: server.url("/headers"))!)
+        request.setValue("one\r\n   two", forHTTPHeaderField: "X-Long")
+        let (data, _) = try await URLSession(configuration: .isolated).data(for: request)
+        #expect(String(decoding: data, as: UTF8.self).contains("\"one two\""))
+    }
+}
