@@ -1,4 +1,5 @@
 public import HTTP1
+package import TLS
 
 /// Answers one server's, or one proxy's, questions with one user's name and password, request after request.
 public struct Authorizer: Sendable {
@@ -54,6 +55,18 @@ public struct Authorizer: Sendable {
             defer { scheme = .digest(digest) }
             return try digest.authorization(method: method, target: target, content: content)
         }
+    }
+
+    /// How content that is not in memory is to be hashed for the next value; nil: it is not.
+    package var contentDigest: MessageDigest? {
+        if case .digest(let digest) = scheme { digest.contentDigest } else { nil }
+    }
+
+    /// The hash of the next request's content, by ``contentDigest``: one value uses it up.
+    package mutating func take(contentHash: [UInt8]?) {
+        guard case .digest(var digest) = scheme else { return }
+        digest.take(contentHash: contentHash)
+        scheme = .digest(digest)
     }
 
     /// Takes up a challenge that only says that the nonce was too old (RFC 7616 §3.3, `stale`): the same name and

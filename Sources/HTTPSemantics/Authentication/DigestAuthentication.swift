@@ -1,4 +1,4 @@
-internal import TLS
+package import TLS
 import TextCoding
 
 /// Answers one Digest challenge, request after request (RFC 7616 §3.4; RFC 2069 §2.1.2 where the challenge is of that
@@ -14,6 +14,8 @@ public struct DigestAuthentication: Sendable {
     private var clientNonce = DigestAuthentication.randomNonce()
     /// §3.4.2: a session's secret is made once, with the nonces of its first request.
     private var secret: String?
+    /// Of the next request's content, where that is not in memory.
+    private var contentHash: [UInt8]?
 
     /// Answers that challenge with those credentials; the first answer counts 1.
     public init(_ challenge: DigestChallenge, _ credentials: Credentials) {
@@ -33,6 +35,7 @@ public struct DigestAuthentication: Sendable {
         target: String,
         content: [UInt8]?
     ) throws(AuthenticationError) -> String {
+        defer { contentHash = nil }
         try credentials.checkControls()
         count &+= 1
         let secret = if let secret { secret } else { try makeSecret() }
@@ -69,6 +72,14 @@ public struct DigestAuthentication: Sendable {
         clientNonce = DigestAuthentication.randomNonce()
     }
 
+    /// How content that is not in memory is to be hashed for the next answer; nil: it is not.
+    package var contentDigest: MessageDigest? {
+        challenge.protection == .content ? challenge.algorithm.function : nil
+    }
+
+    /// The hash of the next request's content, by ``contentDigest``: one answer uses it up.
+    package mutating func take(contentHash: [UInt8]?) { self.contentHash = contentHash }
+
     /// For the specifications' examples, whose nonces are known.
     mutating func use(clientNonce: String) { self.clientNonce = clientNonce }
 
@@ -90,8 +101,9 @@ public struct DigestAuthentication: Sendable {
     private func describe(_ method: String, _ target: String, _ content: [UInt8]?) throws(AuthenticationError) -> String
     {
         guard challenge.protection == .content else { return "\(method):\(target)" }
-        guard let content else { throw .contentNeeded }
-        return "\(method):\(target):\(try hash(content))"
+        if let content { return "\(method):\(target):\(try hash(content))" }
+        guard let contentHash else { throw .contentNeeded }
+        return "\(method):\(target):\(Hex.text(contentHash))"
     }
 
     private func user() throws(AuthenticationError) -> String {

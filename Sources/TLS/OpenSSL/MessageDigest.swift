@@ -10,12 +10,6 @@ public enum MessageDigest: Hashable, Sendable {
     /// Nil if the system's OpenSSL refuses the function, as it does MD5 under FIPS.
     public func hash(_ bytes: Span<UInt8>) -> [UInt8]? {
         guard OpenSSLStart.made else { return nil }
-        let function =
-            switch self {
-            case .md5: unsafe EVP_md5()
-            case .sha256: unsafe EVP_sha256()
-            case .sha512Cut256: unsafe EVP_sha512_256()
-            }
         var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
         var count: UInt32 = 0
         let isDone = unsafe bytes.withUnsafeBytes {
@@ -23,5 +17,13 @@ public enum MessageDigest: Hashable, Sendable {
         }
         guard isDone == 1 else { return nil }
         return Array(digest.prefix(Int(count)))
+    }
+
+    var function: OpaquePointer? {
+        switch self {
+        case .md5: unsafe EVP_md5()
+        case .sha256: unsafe EVP_sha256()
+        case .sha512Cut256: unsafe EVP_sha512_256()
+        }
     }
 }

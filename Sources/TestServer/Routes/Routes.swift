@@ -83,7 +83,7 @@ enum Routes {
         "cookies": get(CookieRoutes.cookies),
         "basic-auth": get(AuthRoutes.basic),
         "hidden-basic-auth": get(AuthRoutes.hiddenBasic),
-        "digest-auth": get(DigestRoutes.digest),
+        "digest-auth": taking(["GET", "HEAD", "POST", "PUT"], DigestRoutes.digest),
         "bearer": get(AuthRoutes.bearer),
         "cache": get(ConditionalRoutes.cache),
         "etag": get(ConditionalRoutes.etag),

@@ -173,6 +173,17 @@ final class TaskLoader: HeldLoad, TaskLoad {
 
     /// - Parameter conditions: fields that make the request conditional, for the cache.
     private func exchange(_ url: URL, _ conditions: [(name: String, value: String)] = []) {
+        guard let digest = FileDigest(of: attempt.content, for: attempt.machine) else { return send(url, conditions) }
+        let task = task
+        offLoop {
+            digest.compute { task.state == .running || task.state == .suspended }
+        } _: { [self] hash in
+            attempt.machine.take(contentHash: hash ?? nil)
+            send(url, conditions)
+        }
+    }
+
+    private func send(_ url: URL, _ conditions: [(name: String, value: String)]) {
         do throws(URLError) {
             let request = try attempt.transact(url, conditions, spec, session, engine)
             // As the engine counts it: 0.5, the default, is its usual one.

@@ -69,6 +69,21 @@ struct AuthorizerTests {
         }
     }
 
+    @Test("auth-int takes a hash in the place of content that is not in memory, for one answer")
+    func contentHash() throws {
+        var authorizer = try Self.authorizer(#"Digest realm="r", nonce="n", qop="auth-int", algorithm=SHA-256"#)
+        let function = try #require(authorizer.contentDigest)
+        #expect(function == .sha256)
+        authorizer.take(contentHash: function.hash([1].span))
+        let value = try authorizer.value(method: "PUT", target: "/", content: nil)
+        #expect(part("qop", value) == "auth-int")
+        #expect(throws: AuthenticationError.contentNeeded) {
+            try authorizer.value(method: "PUT", target: "/", content: nil)
+        }
+        #expect(try Self.authorizer(#"Digest realm="r", nonce="n", qop="auth""#).contentDigest == nil)
+        #expect(try Self.authorizer("Basic realm=r").contentDigest == nil)
+    }
+
     @Test("no password answers what needs an operating system", arguments: ["NTLM", "Negotiate", "Digest realm=x"])
     func unanswerable(line: String) throws {
         #expect(Authorizer(try Self.question(line), Self.mufasa, url: try url("http://h/")) == nil)

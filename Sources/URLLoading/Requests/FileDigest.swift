@@ -1,0 +1,36 @@
+internal import HTTPEngine
+internal import HTTPSemantics
+internal import Reactor
+internal import TLS
+
+/// The hash of a file that is sent, for a server that wants the content protected (RFC 7616 §3.4.3, `auth-int`).
+struct FileDigest: Sendable {
+    private let file: FileBody
+    private let function: MessageDigest
+
+    /// Nil where the next request needs none.
+    init?(of content: UploadContent, for machine: borrowing AnswerMachine) {
+        guard case .file(let file) = content, let function = machine.contentDigest else { return nil }
+        self.file = file
+        self.function = function
+    }
+
+    /// Reads the file piece by piece, which blocks for the disk. Nil where it cannot be read to its end, or is no
+    /// longer wanted.
+    func compute(while isWanted: () -> Bool) -> [UInt8]? {
+        guard let open = try? file.open(), var digest = RunningDigest(function) else { return nil }
+        var position = file.offset
+        let end = file.offset + file.length
+        while position < end {
+            let wanted = Int(min(FileDigest.pieceSize, end - position))
+            guard isWanted(), let piece = try? open.read(at: position, atMost: wanted), !piece.isEmpty,
+                digest.add(piece.span)
+            else { return nil }
+            position += UInt64(piece.count)
+        }
+        return digest.finish()
+    }
+
+    /// In bytes: what of a file is in memory at a time.
+    private static let pieceSize: UInt64 = 1 << 20
+}
