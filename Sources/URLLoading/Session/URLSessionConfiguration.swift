@@ -80,8 +80,20 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     /// Linux has no scheduler for such tasks: of no effect here.
     open var isDiscretionary = false
 
-    /// Groups of applications are a matter of Apple's: nil here.
-    open internal(set) var sharedContainerIdentifier: String?
+    /// Linux starts no program for a session's events: of no effect here.
+    open var sessionSendsLaunchEvents = true
+
+    /// Groups of applications are a matter of Apple's: of no effect here.
+    open var sharedContainerIdentifier: String?
+
+    /// How a connection may use several networks at a time. Multipath TCP is not spoken: of no effect here.
+    open var multipathServiceType: MultipathServiceType = .none
+
+    /// Which of Apple's two loaders is used; there is one here: of no effect.
+    open var usesClassicLoadingMode = true
+
+    /// Whether requests may go out with a TLS handshake's first octets. They never do: of no effect here.
+    open var enablesEarlyData = false
 
     /// Proxies by URLSession's keys (``kCFNetworkProxiesHTTPEnable`` and its like are their names), of which the
     /// "Enable" ones count: HTTPEnable, HTTPProxy, HTTPPort, HTTPSEnable, HTTPSProxy, HTTPSPort, SOCKSEnable,
@@ -179,7 +191,11 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
         copy.allowsConstrainedNetworkAccess = allowsConstrainedNetworkAccess
         copy.waitsForConnectivity = waitsForConnectivity
         copy.isDiscretionary = isDiscretionary
+        copy.sessionSendsLaunchEvents = sessionSendsLaunchEvents
         copy.sharedContainerIdentifier = sharedContainerIdentifier
+        copy.multipathServiceType = multipathServiceType
+        copy.usesClassicLoadingMode = usesClassicLoadingMode
+        copy.enablesEarlyData = enablesEarlyData
         copy.connectionProxyDictionary = connectionProxyDictionary
         copy.tlsMinimumSupportedProtocolVersion = tlsMinimumSupportedProtocolVersion
         copy.tlsMaximumSupportedProtocolVersion = tlsMaximumSupportedProtocolVersion
@@ -198,6 +214,20 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
         copy.protocolContext = protocolContext
         (self as any HasDeprecated).copyDeprecated(to: copy)
         return copy
+    }
+}
+
+extension URLSessionConfiguration {
+    /// What ``multipathServiceType`` may be.
+    @frozen public enum MultipathServiceType: Int, Hashable, Sendable {
+        /// One network at a time.
+        case none = 0
+        /// Another network takes over when one fails.
+        case handover = 1
+        /// The network with the shortest delay is used.
+        case interactive = 2
+        /// All networks are used at once.
+        case aggregate = 3
     }
 }
 
