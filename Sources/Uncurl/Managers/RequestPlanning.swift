@@ -75,7 +75,6 @@ extension URLSessionManager {
             request.options.caching = .doNotCache
         }
         var made = try begun(request)
-        request.options.apply(to: &made)
         let serializer = request.serializer ?? serializer
         var plan = TaskPlan(
             kind: .data,
@@ -115,6 +114,8 @@ extension URLSessionManager {
         }
         if let bad = request.headers.first(where: { !FieldSyntax.isValid($0) }) { throw .header(name: bad.name) }
         if !request.headers.isEmpty { made.replaceFields(by: request.headers.map { ($0.name, $0.value) }) }
+        // After the serializer, whose defaults are for requests that say nothing themselves.
+        request.options.apply(to: &made)
         if let compression = request.options.compression { made = try made.compressed(compression) }
         if case .data = request.body, let data = made.httpBody { plan.kind = .upload(.data(data)) }
         try made.checkFields()

@@ -39,6 +39,33 @@ struct BuiltRequestTests {
         #expect(try manager.urlRequest(for: HTTPRequest("users")) == plain)
     }
 
+    @Test("a request's own options stand before the defaults of the serializer")
+    func options() throws {
+        var serializer = HTTPRequestSerializer()
+        serializer.defaults.timeoutInterval = 60
+        serializer.defaults.cachePolicy = .returnCacheDataElseLoad
+        manager.requestSerializer = serializer
+        let options = RequestOptions(timeout: 5, cachePolicy: .reloadIgnoringLocalCacheData)
+        let bodies: [RequestBody] = [.parameters, .data(Data("a".utf8)), .json(["a": 1]), .multipart(MultipartForm())]
+        for body in bodies {
+            let made = try manager.urlRequest(for: HTTPRequest(.post, "users", body: body, options: options))
+            #expect(made.timeoutInterval == 5)
+            #expect(made.cachePolicy == .reloadIgnoringLocalCacheData)
+        }
+        let plain = try manager.urlRequest(for: HTTPRequest("users"))
+        #expect(plain.timeoutInterval == 60 && plain.cachePolicy == .returnCacheDataElseLoad)
+    }
+
+    @Test("content with a GET is answered by the server, whatever cache policy the serializer has")
+    func contentWithGET() throws {
+        var serializer = HTTPRequestSerializer()
+        serializer.defaults.cachePolicy = .returnCacheDataElseLoad
+        manager.requestSerializer = serializer
+        var wanted = HTTPRequest(.get, "users", body: .data(Data("a".utf8)))
+        wanted.options.sendsContentWithGET = true
+        #expect(try manager.urlRequest(for: wanted).cachePolicy == .reloadIgnoringLocalCacheData)
+    }
+
     @Test("a serializer of the program's own is called for each request")
     func ownSerializer() throws {
         struct Counting: RequestSerializer {
