@@ -22,7 +22,7 @@ public struct TaskHooks: Sendable {
         (@Sendable (Session, URLSessionTask, URLAuthenticationChallenge) async -> ChallengeAnswer)?
     /// Makes the body of a streamed upload, the first one too. Nil fails the task.
     public var needNewBodyStream: (@Sendable (Session, URLSessionTask) -> InputStream?)?
-    /// Content was sent. What is expected is the request's Content-Length where the task knows none.
+    /// Content was sent.
     public var didSendBodyData: (@Sendable (Session, URLSessionTask, TransferredBytes) -> Void)?
     /// A response with a status from 100 to 199 came.
     public var didReceiveInformationalResponse: (@Sendable (Session, URLSessionTask, HTTPURLResponse) -> Void)?

@@ -128,14 +128,10 @@ extension TaskDelegate: URLSessionTaskDelegate {
         totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
-        var expected = totalBytesExpectedToSend
-        if expected < 0, let length = task.originalRequest?.value(forHTTPHeaderField: "Content-Length") {
-            expected = Int64(length) ?? -1
-        }
-        let bytes = TransferredBytes(bytesSent, totalBytesSent, of: expected)
+        let bytes = TransferredBytes(bytesSent, totalBytesSent, of: totalBytesExpectedToSend)
         core.hooks.didSendBodyData?(session, task, bytes)
         hooks.didSendBodyData?(session, task, bytes)
-        tellSent(totalBytesSent, of: expected)
+        tellSent(totalBytesSent, of: totalBytesExpectedToSend)
     }
 
     public func urlSession(
