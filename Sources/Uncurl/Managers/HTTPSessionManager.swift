@@ -25,7 +25,7 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
         super.init(baseURL.map { BaseURL($0) }, configuration, hooks, sessionHooks)
     }
 
-    /// A manager with the same base URL, configuration, serializers and policy. Hooks are not copied.
+    /// A manager with the same base URL, configuration, serializers, defaults and policy. Hooks are not copied.
     public init(copying other: HTTPSessionManager) { super.init(copying: other as URLSessionManager) }
 
     /// Resolves references against a base URL. Nil: requests name whole URLs.
@@ -35,6 +35,16 @@ open class HTTPSessionManager: URLSessionManager, @unchecked Sendable {
     public var requestSerializer: any RequestSerializer {
         get { core.requestSerializer }
         set { core.requestSerializer = newValue }
+    }
+
+    /// What every request of this manager gets, whichever serializer it goes through. Nothing unless set.
+    ///
+    /// A request's own fields and options come before these, and these before the serializer's defaults. A request
+    /// made of a `URLRequest` gets none of them. A change counts for requests made after it; each access is atomic, a
+    /// change of a part of the value is not.
+    public var requestDefaults: RequestDefaults {
+        get { core.requestDefaults }
+        set { core.requestDefaults = newValue }
     }
 
     /// - Throws: ``SecurityPolicyError/pinsWithoutTLS(base:)`` for a policy that pins where the base URL is not https:

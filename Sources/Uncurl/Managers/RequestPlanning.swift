@@ -37,7 +37,7 @@ extension URLSessionManager {
                 hooks: request.options.hooksBox
             )
         }
-        let plan = try freshPlan(for: request, settings.requestSerializer)
+        let plan = try freshPlan(for: request, settings)
         if let made = plan.request, let new = BuiltRequest(made, for: request, settings) {
             let old = built.withLock { built in
                 let old = built
@@ -66,7 +66,7 @@ extension URLSessionManager {
 
     private func freshPlan(
         for given: HTTPRequest,
-        _ serializer: any RequestSerializer
+        _ settings: ManagerCore.Snapshot
     ) throws(UncurlError) -> TaskPlan {
         var request = given
         if request.sendsContentWithGET {
@@ -75,7 +75,10 @@ extension URLSessionManager {
             request.options.caching = .doNotCache
         }
         var made = try begun(request)
-        let serializer = request.serializer ?? serializer
+        // A complete request has all that it wants.
+        let defaults = request.whole == nil ? settings.requestDefaults : nil
+        defaults?.addFields(to: &made)
+        let serializer = request.serializer ?? settings.requestSerializer
         var plan = TaskPlan(
             kind: .data,
             behavior: request.options.behavior(),
@@ -115,6 +118,7 @@ extension URLSessionManager {
         if let bad = request.headers.first(where: { !FieldSyntax.isValid($0) }) { throw .header(name: bad.name) }
         if !request.headers.isEmpty { made.replaceFields(by: request.headers.map { ($0.name, $0.value) }) }
         // After the serializer, whose defaults are for requests that say nothing themselves.
+        defaults?.setProperties(of: &made)
         request.options.apply(to: &made)
         if let compression = request.options.compression { made = try made.compressed(compression) }
         if case .data = request.body, let data = made.httpBody { plan.kind = .upload(.data(data)) }

@@ -1,7 +1,7 @@
 internal import Synchronization
 public import URLLoading
 
-/// What a serializer gives every request: header fields, credentials, and the request's own properties as far as they
+/// What a serializer or a manager gives every request: header fields, credentials, and the request's own properties as far as they
 /// are set here. A value: each request is made with a copy.
 public struct RequestDefaults: Sendable {
     /// The fields in the order in which they were set.
@@ -60,15 +60,23 @@ public struct RequestDefaults: Sendable {
     /// Fields never replace those that the request has.
     public func applied(to request: URLRequest) -> URLRequest {
         var request = request
+        addFields(to: &request)
+        setProperties(of: &request)
+        return request
+    }
+
+    func addFields(to request: inout URLRequest) {
+        if headers.isEmpty { return }
         if request.hasFields { request.addMissing(headers) } else { request.sharedFields = prepared.fields }
+    }
+
+    func setProperties(of request: inout URLRequest) {
         if let cachePolicy { request.cachePolicy = cachePolicy }
         if let timeoutInterval { request.timeoutInterval = timeoutInterval }
         if let httpShouldHandleCookies { request.httpShouldHandleCookies = httpShouldHandleCookies }
         if let networkServiceType { request.networkServiceType = networkServiceType }
         if let allowsCellularAccess { request.allowsCellularAccess = allowsCellularAccess }
-        return request
     }
-
 }
 
 extension URLRequest {

@@ -14,6 +14,7 @@ final class ManagerCore: Sendable {
         var sessionHooks = SessionHooks()
         var responseSerializer: any ResponseSerializer = JSONResponseSerializer()
         var requestSerializer: any RequestSerializer = HTTPRequestSerializer()
+        var requestDefaults = RequestDefaults.none
         var decoder: any ContentDecoder = JSONDecoder()
         var securityPolicy: any ServerTrustEvaluator = SecurityPolicy()
         var completionQueue: DispatchQueue?
@@ -33,6 +34,7 @@ final class ManagerCore: Sendable {
         let values: Settings
         // Copies of what every request reads: reading one member of so large a value copies all of it.
         let requestSerializer: any RequestSerializer
+        let requestDefaults: RequestDefaults
         let decoder: any ContentDecoder
         let interceptors: [any RequestInterceptor]
         let monitors: [any EventMonitor]
@@ -47,6 +49,7 @@ final class ManagerCore: Sendable {
         init(_ values: Settings) {
             self.values = values
             requestSerializer = values.requestSerializer
+            requestDefaults = values.requestDefaults
             decoder = values.decoder
             interceptors = values.interceptors
             monitors = values.monitors

@@ -1,0 +1,85 @@
+import FacadeTestSupport
+import Foundation
+import TestServer
+import TestSupport
+import Testing
+import Uncurl
+
+@Suite("A manager's defaults", .timeLimit(.minutes(5)))
+struct ManagerDefaultsTests {
+    private let manager = HTTPSessionManager(baseURL: URL(string: "http://example.com/v1/"), configuration: .isolated)
+
+    init() throws {
+        manager.requestDefaults.timeoutInterval = 20
+        manager.requestDefaults.cachePolicy = .reloadIgnoringLocalCacheData
+        try manager.requestDefaults.setHeader("X-Key", to: "manager")
+        try manager.requestDefaults.setHeader("User-Agent", to: "Mine/1")
+    }
+
+    @Test("fields and limits survive a change of the manager's serializer, and a request with a serializer of its own")
+    func survive() throws {
+        let serializers: [any RequestSerializer] = [
+            HTTPRequestSerializer(), JSONRequestSerializer(), PropertyListRequestSerializer(),
+        ]
+        func check(_ request: HTTPRequest, _ line: SourceLocation = #_sourceLocation) throws {
+            let made = try manager.urlRequest(for: request)
+            #expect(made.value(forHTTPHeaderField: "X-Key") == "manager", sourceLocation: line)
+            #expect(made.value(forHTTPHeaderField: "User-Agent") == "Mine/1", sourceLocation: line)
+            #expect(made.value(forHTTPHeaderField: "Accept-Language") != nil, sourceLocation: line)
+            #expect(made.timeoutInterval == 20, sourceLocation: line)
+            #expect(made.cachePolicy == .reloadIgnoringLocalCacheData, sourceLocation: line)
+        }
+        for serializer in serializers {
+            manager.requestSerializer = serializer
+            try check(HTTPRequest("users"))
+            try check(HTTPRequest(.post, "users", parameters: ["a": 1]))
+            try check(HTTPRequest(.post, "users", body: .multipart(MultipartForm())))
+            try check(HTTPRequest(.post, "users", parameters: ["a": 1], serializer: HTTPRequestSerializer()))
+        }
+    }
+
+    @Test("the request's own come before the manager's, and these before the serializer's")
+    func order() throws {
+        var serializer = HTTPRequestSerializer()
+        serializer.defaults.timeoutInterval = 60
+        serializer.defaults.networkServiceType = .background
+        try serializer.defaults.setHeader("x-key", to: "serializer")
+        manager.requestSerializer = serializer
+        let plain = try manager.urlRequest(for: HTTPRequest("users"))
+        #expect(plain.timeoutInterval == 20 && plain.networkServiceType == .background)
+        #expect(plain.value(forHTTPHeaderField: "X-Key") == "manager")
+        let options = RequestOptions(timeout: 5, cachePolicy: .returnCacheDataElseLoad)
+        let own = try manager.urlRequest(for: HTTPRequest("users", headers: ["X-Key": "own"], options: options))
+        #expect(own.timeoutInterval == 5 && own.cachePolicy == .returnCacheDataElseLoad)
+        #expect(own.value(forHTTPHeaderField: "X-Key") == "own")
+    }
+
+    @Test("a change counts for the next request, and a copied manager has them for itself")
+    func changes() throws {
+        let copy = HTTPSessionManager(copying: manager)
+        #expect(try manager.urlRequest(for: "users").timeoutInterval == 20)
+        manager.requestDefaults.timeoutInterval = 30
+        #expect(try manager.urlRequest(for: "users").timeoutInterval == 30)
+        #expect(try copy.urlRequest(for: "users").timeoutInterval == 20)
+        #expect(try copy.urlRequest(for: "users").value(forHTTPHeaderField: "X-Key") == "manager")
+        manager.requestDefaults = .none
+        #expect(try manager.urlRequest(for: "users").value(forHTTPHeaderField: "X-Key") == nil)
+    }
+
+    @Test("a complete request gets none of them")
+    func complete() throws {
+        let given = URLRequest(url: URL(string: "http://example.com/")!)
+        #expect(try manager.urlRequest(for: HTTPRequest(given)) == given)
+    }
+
+    @Test("they reach the server")
+    func sent() async throws {
+        let server = try TestServer.start()
+        defer { server.stop() }
+        let manager = server.manager()
+        try manager.requestDefaults.setHeader("X-Key", to: "manager")
+        manager.requestSerializer = .json
+        let answer = await manager.response(to: HTTPRequest(.post, "anything", parameters: ["a": 1]), serializer: .string)
+        #expect(answer.value?.contains("manager") == true, "\(answer)")
+    }
+}
