@@ -1,5 +1,4 @@
 public import HTTP1
-package import TLS
 
 /// What becomes of an answer: a value that is told what happens to one request, and says each time what is to be done
 /// next.
@@ -59,7 +58,7 @@ public struct AnswerMachine: ~Copyable, Sendable {
     /// The redirect that was proposed takes the content away.
     private var dropsContent = false
     /// How far it has come with a server's challenges.
-    public private(set) var challenges = ChallengeProgress()
+    public internal(set) var challenges = ChallengeProgress()
     private var stored: Stored?
     /// A head has come that nothing was asked about: failures from then on are the answer's.
     private var hasHead = false
@@ -365,16 +364,6 @@ public struct AnswerMachine: ~Copyable, Sendable {
         let value = try authorizer.value(method: method, target: target, content: content)
         return SentAuthorization(value: value, by: authorizer)
     }
-
-    /// How content that is not in memory is to be hashed before the next ``authorization(method:target:content:)``;
-    /// nil: it is not.
-    package var contentDigest: MessageDigest? {
-        guard let authorizer = challenges.authorizer, authorizer.side == .origin else { return nil }
-        return authorizer.contentDigest
-    }
-
-    /// The hash of the next request's content, by ``contentDigest``: one request uses it up.
-    package mutating func take(contentHash: [UInt8]?) { challenges.authorizer?.take(contentHash: contentHash) }
 
     // MARK: Failure
 

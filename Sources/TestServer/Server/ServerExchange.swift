@@ -17,6 +17,17 @@ final class ServerExchange {
     }
 }
 
+extension RequestHead {
+    /// RFC 9110 §4.2.1, RFC 9112 §3.3: where the target has no authority, Host is it, and that of an http or https URI
+    /// is never empty.
+    @inline(__always)
+    var lacksHost: Bool {
+        guard let host = fields.first(.host), host.isEmpty else { return false }
+        let first = fields.block[targetRange.lowerBound]
+        return first == UInt8(ascii: "/") || first == UInt8(ascii: "*")
+    }
+}
+
 extension RouteRequest {
     /// Strings from the head's octets. The fast routes never come here.
     init(_ head: RequestHead, origin: String, scheme: String, random: UInt64, requestCount: UInt64) {

@@ -172,7 +172,7 @@ struct ServerMachine: ~Copyable {
     @inline(__always)
     private mutating func tookHead(_ shared: ServerScratch, _ origin: () -> String) -> Need? {
         shared.counters.add(1, to: .requests)
-        if lacksHost(shared.head) {
+        if shared.head.lacksHost {
             return refuse(400, "an http URI has a host: Host is empty, and the target names none", shared)
         }
         let isComplete = parser.isBetweenMessages
@@ -184,15 +184,6 @@ struct ServerMachine: ~Copyable {
             return nil
         }
         return open(isComplete, shared, origin)
-    }
-
-    /// RFC 9110 §4.2.1, RFC 9112 §3.3: where the target has no authority, Host is it, and that of an http or https URI
-    /// is never empty.
-    @inline(__always)
-    private func lacksHost(_ head: borrowing RequestHead) -> Bool {
-        guard let host = head.fields.first(.host), host.isEmpty else { return false }
-        let first = head.fields.block[head.targetRange.lowerBound]
-        return first == UInt8(ascii: "/") || first == UInt8(ascii: "*")
     }
 
     @inline(never)
@@ -219,7 +210,8 @@ struct ServerMachine: ~Copyable {
         return nil
     }
 
-    /// A body follows: may it? RFC 9110 §9.3.8 gives a TRACE none. RFC 9110 §10.1.1 wants the final answer before the body where there is one already.
+    /// A body follows: may it? RFC 9110 §9.3.8 gives a TRACE none, and §10.1.1 wants the final answer before the body
+    /// where there is one already.
     private mutating func admit(_ exchange: ServerExchange, _ head: RequestHead, _ shared: ServerScratch) -> Need? {
         if exchange.request.method == "TRACE" { return refuse(400, "a TRACE has no content", shared) }
         if case .collect = exchange.intake,

@@ -37,8 +37,8 @@ extension URLError {
         number("NSURLErrorBackgroundTaskCancelledReasonKey").flatMap { BackgroundTaskCancelledReason(rawValue: $0) }
     }
 
-    /// Linux does not say which networks are cellular, expensive or constrained: nil in errors of this module; for those
-    /// that a program makes itself.
+    /// Linux does not say which networks are cellular, expensive or constrained: nil in errors of this module; for
+    /// those that a program makes itself.
     public var networkUnavailableReason: NetworkUnavailableReason? {
         number("NSURLErrorNetworkUnavailableReasonKey").flatMap { NetworkUnavailableReason(rawValue: $0) }
     }

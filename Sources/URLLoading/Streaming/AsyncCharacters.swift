@@ -25,8 +25,8 @@ extension URLSession.AsyncBytes {
 
             init(_ scalars: AsyncUnicodeScalars.AsyncIterator) { self.scalars = scalars }
 
-            /// Throws `URLError`: `dataLengthExceedsMaximum` where a character is longer than ``AsyncCharacters/limit``,
-            /// `cancelled` where the Swift task was cancelled.
+            /// Throws `URLError`: `dataLengthExceedsMaximum` where a character is longer than
+            /// ``AsyncCharacters/limit``, `cancelled` where the Swift task was cancelled.
             public mutating func next() async throws -> Character? {
                 var count = begun.unicodeScalars.count
                 while let scalar = try await scalars.next() {

@@ -1,6 +1,6 @@
 extension URLSession.AsyncBytes {
-    /// An answer's content as Unicode scalars, read as UTF-8. Each sequence of octets that is none becomes U+FFFD, as in
-    /// `String(decoding:as:)`.
+    /// An answer's content as Unicode scalars, read as UTF-8. Each sequence of octets that is none becomes U+FFFD, as
+    /// in `String(decoding:as:)`.
     public struct AsyncUnicodeScalars: AsyncSequence, Sendable {
         /// One scalar.
         public typealias Element = Unicode.Scalar

@@ -63,7 +63,11 @@ struct AppleNamesTests {
         #expect(await configuration.urlCache?.cachedResponse(for: task) != nil)
         let credentials = URLCredentialStorage()
         let space = URLProtectionSpace(
-            host: "a", port: 80, protocol: "http", realm: nil, authenticationMethod: NSURLAuthenticationMethodHTTPBasic
+            host: "a",
+            port: 80,
+            protocol: "http",
+            realm: nil,
+            authenticationMethod: NSURLAuthenticationMethodHTTPBasic
         )
         credentials.setDefaultCredential(URLCredential(user: "u", password: "p", persistence: .forSession), for: space)
         #expect(await credentials.credentials(for: space, task: task)?.keys.sorted() == ["u"])

@@ -39,7 +39,9 @@ struct AsyncTextTests {
         let limit = URLSession.AsyncBytes.AsyncCharacters.limit
         let longest = "a" + String(repeating: "\u{301}", count: limit - 1)
         var characters: [Character] = []
-        for try await character in try await bytes(Array((longest + "b").utf8)).characters { characters.append(character) }
+        for try await character in try await bytes(Array((longest + "b").utf8)).characters {
+            characters.append(character)
+        }
         #expect(characters.count == 2)
         let error = await #expect(throws: URLError.self) {
             for try await _ in try await bytes(Array((longest + "\u{301}").utf8)).characters {}
