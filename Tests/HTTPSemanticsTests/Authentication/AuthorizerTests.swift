@@ -1,4 +1,5 @@
 import HTTP1
+import TLS
 import Testing
 
 @testable import HTTPSemantics
