@@ -1,8 +1,8 @@
 internal import Synchronization
 public import URLLoading
 
-/// What a serializer or a manager gives every request: header fields, credentials, and the request's own properties as far as they
-/// are set here. A value: each request is made with a copy.
+/// What a serializer or a manager gives every request: header fields, credentials, and the request's own properties as
+/// far as they are set here. A value: each request is made with a copy.
 public struct RequestDefaults: Sendable {
     /// The fields in the order in which they were set.
     public private(set) var headers: HTTPHeaders {

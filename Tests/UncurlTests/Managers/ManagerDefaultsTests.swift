@@ -79,7 +79,8 @@ struct ManagerDefaultsTests {
         let manager = server.manager()
         try manager.requestDefaults.setHeader("X-Key", to: "manager")
         manager.requestSerializer = .json
-        let answer = await manager.response(to: HTTPRequest(.post, "anything", parameters: ["a": 1]), serializer: .string)
+        let request = HTTPRequest(.post, "anything", parameters: ["a": 1])
+        let answer = await manager.response(to: request, serializer: .string)
         #expect(answer.value?.contains("manager") == true, "\(answer)")
     }
 }
