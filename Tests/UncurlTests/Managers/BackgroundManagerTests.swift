@@ -129,8 +129,8 @@ struct BackgroundManagerTests {
     func handled() async throws {
         let folder = try Folder()
         let server = try RawServer.start([
-            [.receive(.headEnd), .send(Self.head("200 OK", "Content-Length: 20000") + Self.content)],
-            [.receive(.headEnd), .send(Self.head("200 OK", "Content-Length: 20000") + Self.content)],
+            [.receive(.headEnd), .send(Self.head("200 OK", "Content-Length: 20000") + Self.content), .close],
+            [.receive(.headEnd), .send(Self.head("200 OK", "Content-Length: 20000") + Self.content), .close],
         ])
         let place = folder.path + "/taken"
         await #expect(processExitsWith: .success) {

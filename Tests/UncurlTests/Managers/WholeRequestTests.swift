@@ -93,7 +93,7 @@ struct WholeRequestTests {
         #expect(response.value as? Data == Data("ok".utf8) && response.retryCount == 1)
         let sent = Self.requests(server)
         #expect(sent.count == 2 && sent.last?.contains("X-Attempt: 1\r\n") == true)
-        await steps.wait(for: 12)
+        await until { steps.entries.contains("finished") }
         #expect(steps.entries.contains("retries") && steps.entries.last == "finished")
     }
 
