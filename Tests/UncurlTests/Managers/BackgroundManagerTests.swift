@@ -231,6 +231,7 @@ struct BackgroundManagerTests {
         watch.schedule(deadline: .now(), repeating: .milliseconds(20))
         watch.activate()
         await waitForEnd()
+        withExtendedLifetime((manager, timer, watch)) {}
     }
 
     @Test("kill -9 at any moment and at any octet, through a manager: the file is whole in the end", .rows("U3"))
