@@ -209,10 +209,13 @@ struct BackgroundManagerTests {
         var hooks = TaskHooks()
         hooks.didFinishDownloading = { _, _, _ in URL(fileURLWithPath: place) }
         hooks.didWriteData = { _, _, bytes in if let octets, bytes.total >= octets { die() } }
-        let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "death"))
-        timer.setEventHandler { die() }
-        if let time { timer.schedule(deadline: .now() + .milliseconds(time)) }
-        timer.activate()
+        // This and the watch below have threads of their own: nothing else in the process can hold them up.
+        if let time {
+            Thread.detachNewThread {
+                usleep(UInt32(time) * 1_000)
+                die()
+            }
+        }
         let manager = manager(in: folder, hooks: hooks)
         // In this order: a task that ends meanwhile has put the file at its place by then.
         let isBegun = !manager.tasks.isEmpty || FileManager.default.fileExists(atPath: place)
@@ -222,16 +225,16 @@ struct BackgroundManagerTests {
             manager.downloadTask(with: URLRequest(url: url), serializer: .data) { _ in }.resume()
         }
         // What the process itself has ended is no background event, of which the session would tell.
-        let watch = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "end"))
-        watch.setEventHandler {
-            guard manager.tasks.isEmpty, FileManager.default.fileExists(atPath: place) else { return }
-            if octets != nil || time != nil { die() }
-            _exit(EXIT_SUCCESS)
+        Thread.detachNewThread {
+            while true {
+                if manager.tasks.isEmpty, FileManager.default.fileExists(atPath: place) {
+                    if octets != nil || time != nil { die() }
+                    _exit(EXIT_SUCCESS)
+                }
+                usleep(20_000)
+            }
         }
-        watch.schedule(deadline: .now(), repeating: .milliseconds(20))
-        watch.activate()
         await waitForEnd()
-        withExtendedLifetime((manager, timer, watch)) {}
     }
 
     @Test("kill -9 at any moment and at any octet, through a manager: the file is whole in the end", .rows("U3"))
