@@ -63,7 +63,7 @@ struct StreamTests {
         let (log, report, schema) = (TemporaryFile(), TemporaryFile(), TemporaryFile())
         let ended = try volley(
             [
-                "-d", "1s", "-c", "4", "--rate", "300", "--interval", "200ms", "--format", "hlog=\(log.path)",
+                "-n", "300", "-c", "4", "--rate", "300", "--interval", "200ms", "--format", "hlog=\(log.path)",
                 "--format", "json=\(report.path)", "-q",
             ]
         )
