@@ -36,8 +36,9 @@ public struct LoadTest: Sendable {
     public var warmup = Duration.zero
     /// The limit of a connect, and of a request until its response has ended: more than 0, at most 744 hours.
     public var timeout = Duration.seconds(2)
-    /// A request whose kept connection ends before any byte of its answer is sent once more, where that does no harm
-    /// (GET, HEAD, OPTIONS, TRACE, PUT, DELETE), instead of failing; ``LoadReport/sentAgain`` counts them.
+    /// Whether a request is sent once more, instead of failing, when a kept connection ends before the answer has
+    /// begun. Only where that does no harm: GET, HEAD, OPTIONS, TRACE, PUT, DELETE. ``LoadReport/sentAgain`` counts
+    /// these requests.
     public var retries = false
     /// How long to wait after the end for what is late; nil: a second with a rate, otherwise not at all.
     public var drain: Duration?

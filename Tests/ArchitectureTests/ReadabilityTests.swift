@@ -60,8 +60,6 @@ struct ReadabilityTests {
         "Tests/UncurlTestKitTests/TestClockTests.swift",
         // Kills itself at any moment of a write.
         "Tests/URLLoadingTests/Cookies/CookieFileTests.swift",
-        // A child that kills itself at any moment of a download.
-        "Tests/UncurlTests/Managers/BackgroundManagerTests.swift",
     ]
 
     @Test("tests wait for events, never for time to pass")

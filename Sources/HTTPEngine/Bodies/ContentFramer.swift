@@ -3,7 +3,7 @@ internal import HTTP1
 /// Frames a request's content: as it is where its length is known, in chunks where it is not (RFC 9112 §7.1).
 struct ContentFramer {
     let isChunked: Bool
-    /// The line end of a chunk whose content has left by itself: it goes out with what follows.
+    /// The line end of the last chunk, if the chunk has left without it: it goes out with what follows.
     private var owed: [UInt8] = []
 
     /// - Parameter length: nil for chunks.

@@ -58,7 +58,7 @@ public struct AnswerMachine: ~Copyable, Sendable {
     /// The redirect that was proposed takes the content away.
     private var dropsContent = false
     /// How far it has come with a server's challenges.
-    public internal(set) var challenges = ChallengeProgress()
+    public private(set) var challenges = ChallengeProgress()
     private var stored: Stored?
     /// A head has come that nothing was asked about: failures from then on are the answer's.
     private var hasHead = false
@@ -307,9 +307,6 @@ public struct AnswerMachine: ~Copyable, Sendable {
         return .sendAgain
     }
 
-    /// Whether one more redirect may be followed.
-    public var mayRedirect: Bool { redirects < RedirectRule.limit }
-
     /// The user does not want the redirect followed: the response is the answer.
     public mutating func decline() -> Step {
         dropsContent = false
@@ -364,6 +361,9 @@ public struct AnswerMachine: ~Copyable, Sendable {
         let value = try authorizer.value(method: method, target: target, content: content)
         return SentAuthorization(value: value, by: authorizer)
     }
+
+    /// The hash of the next request's content, by ``contentDigest``: one request uses it up.
+    package mutating func take(contentHash: [UInt8]?) { challenges.authorizer?.take(contentHash: contentHash) }
 
     // MARK: Failure
 

@@ -1,6 +1,18 @@
+package import TLS
+
 extension AnswerMachine {
     /// What the user has given goes along with the next request. Cheaper than ``challenges``.
     public var hasAuthorizer: Bool { challenges.hasAuthorizer }
+
+    /// Whether one more redirect may be followed.
+    public var mayRedirect: Bool { redirects < RedirectRule.limit }
+
+    /// How content that is not in memory is to be hashed before the next ``authorization(method:target:content:)``;
+    /// nil: it is not.
+    package var contentDigest: MessageDigest? {
+        guard let authorizer = challenges.authorizer, authorizer.side == .origin else { return nil }
+        return authorizer.contentDigest
+    }
 
     /// What the owner wants of each request.
     public struct Rules: Sendable {

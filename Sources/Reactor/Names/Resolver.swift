@@ -187,8 +187,8 @@ public final class Resolver: Sendable {
         finish(question, result)
     }
 
-    /// Drops a question whose askers have all cancelled while it waited for a thread: behind a dead server that empties
-    /// the queue. False: it is to be answered.
+    /// Drops a question that waited for a thread, if all who asked have cancelled meanwhile. So the queue behind a dead
+    /// name server empties. False: the question is to be answered.
     private func dropUnwanted(_ question: Question) -> Bool {
         state.withLock { state in
             guard let waiters = state.waiters[question] else { return true }

@@ -24,7 +24,7 @@ import TextCoding
 
     /// A new key.
     public init(_ kind: Kind = .p256) throws(TestCertificateError) {
-        if !OpenSSLStart.made { throw TestCertificateError(what: "start of itself") }
+        if !OpenSSLStart.made { throw TestCertificateError(what: "key: the library does not start") }
         let made =
             switch kind {
             case .p256: unsafe uncurl_new_ec_key("P-256")

@@ -222,7 +222,7 @@ final class ServerConnection: ReadinessHandler, TimerHandler {
     }
 
     /// ``send()`` with a record layer between. A client that cuts a handshake message of its own in two while a
-    /// response is due is cut off: nobody sane does that, and nothing could be encrypted meanwhile.
+    /// response is due is cut off: no client is known to do that, and nothing can be encrypted meanwhile.
     private func encrypt(_ session: TLSSession, _ secure: SecureScratch) -> Bool {
         let isWhole = shared.output.isEmpty || encrypt(shared.output, session)
         shared.output.removeAll(keepingCapacity: true)

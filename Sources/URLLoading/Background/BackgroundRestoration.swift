@@ -39,8 +39,7 @@ enum BackgroundRestoration {
         return task
     }
 
-    /// A task whose record cannot be read: it is not known what it was to load, or of which kind it was. Its end says
-    /// so.
+    /// The task of a record that cannot be read. Neither its request nor its kind is known; its error says so.
     static func damaged(_ number: Int, setAside path: String, _ session: URLSession) -> (URLSessionTask, URLError) {
         let error = ErrorTranslation.urlError(
             .cannotOpenFile,

@@ -46,14 +46,20 @@ public final class TransferControl: Sendable {
         }
     }
 
+    /// Who reads the progress. Most transfers have no reader, and make nothing for one.
+    private struct Readers {
+        var upload: ProgressReaders?
+        var download: ProgressReaders?
+        var isOver = false
+    }
+
     /// Unique in the process.
     public var identifier: Int { watchers.transfer }
     let watchers: Watchers
     private let reins = Mutex(Reins())
 
     private let list: TransferList
-    let uploadReaders = ProgressReaders()
-    let downloadReaders = ProgressReaders()
+    private let readers = Mutex(Readers())
 
     init(_ monitors: [any EventMonitor], in list: TransferList, tag: String? = nil) {
         self.tag = tag
@@ -77,23 +83,27 @@ public final class TransferControl: Sendable {
     public var downloadProgress: TransferProgress { furthest(tasks.map { TransferProgress(receivedBy: $0) }) }
 
     /// A sequence of ``uploadProgress``, as it goes on.
-    func uploadProgressSequence() -> ProgressSequence { joined(uploadReaders.sequence()) }
+    func uploadProgressSequence() -> ProgressSequence { sequence(\.upload) }
 
     /// A sequence of ``downloadProgress``, as it goes on.
-    func downloadProgressSequence() -> ProgressSequence { joined(downloadReaders.sequence()) }
+    func downloadProgressSequence() -> ProgressSequence { sequence(\.download) }
 
     /// The task under way is told of the reader; a later one finds it when it begins.
-    private func joined(_ sequence: ProgressSequence) -> ProgressSequence {
+    private func sequence(_ direction: WritableKeyPath<Readers, ProgressReaders?>) -> ProgressSequence {
+        let sequence = readers.withLock { readers in
+            let all = readers[keyPath: direction] ?? ProgressReaders(isOver: readers.isOver)
+            readers[keyPath: direction] = all
+            return all.sequence()
+        }
         if let task { tellReaders(of: task) }
         return sequence
     }
 
     private func tellReaders(of task: URLSessionTask) {
-        guard !uploadReaders.isEmpty || !downloadReaders.isEmpty,
-            let teller = task.delegate as? any ProgressTeller
-        else { return }
-        if !uploadReaders.isEmpty { teller.tell(uploadTo: uploadReaders) }
-        if !downloadReaders.isEmpty { teller.tell(downloadTo: downloadReaders) }
+        let (upload, download) = readers.withLock { ($0.upload, $0.download) }
+        guard upload != nil || download != nil, let teller = task.delegate as? any ProgressTeller else { return }
+        if let upload { teller.tell(uploadTo: upload) }
+        if let download { teller.tell(downloadTo: download) }
     }
 
     private func furthest(_ all: [TransferProgress]) -> TransferProgress {
@@ -266,8 +276,12 @@ public final class TransferControl: Sendable {
         timer?.cancel()
         list.remove(self)
         withExtendedLifetime(run) {}
-        uploadReaders.finish(uploadProgress)
-        downloadReaders.finish(downloadProgress)
+        let (upload, download) = readers.withLock { readers in
+            readers.isOver = true
+            return (readers.upload, readers.download)
+        }
+        upload?.finish(uploadProgress)
+        download?.finish(downloadProgress)
         watchers.tell(.finished(statusCode: statusCode, error, retryCount: retryCount))
     }
 }

@@ -44,9 +44,10 @@ final class ProgressReaders: Sendable {
         var isOver = false
     }
 
-    private let readers = Mutex(Readers())
+    private let readers: Mutex<Readers>
 
-    var isEmpty: Bool { readers.withLock { $0.continuations.isEmpty } }
+    /// - Parameter isOver: the transfer has ended; so has each sequence.
+    init(isOver: Bool) { readers = Mutex(Readers(isOver: isOver)) }
 
     func sequence() -> ProgressSequence {
         let (values, continuation) = AsyncStream.makeStream(

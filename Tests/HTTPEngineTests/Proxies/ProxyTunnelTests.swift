@@ -1,4 +1,5 @@
 import HTTP1
+import HTTPSemantics
 import Reactor
 import TestSupport
 import Testing

@@ -209,13 +209,7 @@ struct BackgroundManagerTests {
         var hooks = TaskHooks()
         hooks.didFinishDownloading = { _, _, _ in URL(fileURLWithPath: place) }
         hooks.didWriteData = { _, _, bytes in if let octets, bytes.total >= octets { die() } }
-        // This and the watch below have threads of their own: nothing else in the process can hold them up.
-        if let time {
-            Thread.detachNewThread {
-                usleep(UInt32(time) * 1_000)
-                die()
-            }
-        }
+        if let time { DispatchQueue(label: "death").asyncAfter(deadline: .now() + .milliseconds(time)) { die() } }
         let manager = manager(in: folder, hooks: hooks)
         // In this order: a task that ends meanwhile has put the file at its place by then.
         let isBegun = !manager.tasks.isEmpty || FileManager.default.fileExists(atPath: place)
@@ -225,16 +219,9 @@ struct BackgroundManagerTests {
             manager.downloadTask(with: URLRequest(url: url), serializer: .data) { _ in }.resume()
         }
         // What the process itself has ended is no background event, of which the session would tell.
-        Thread.detachNewThread {
-            while true {
-                if manager.tasks.isEmpty, FileManager.default.fileExists(atPath: place) {
-                    if octets != nil || time != nil { die() }
-                    _exit(EXIT_SUCCESS)
-                }
-                usleep(20_000)
-            }
-        }
-        await waitForEnd()
+        await until { manager.tasks.isEmpty && FileManager.default.fileExists(atPath: place) }
+        if octets != nil || time != nil { die() }
+        _exit(EXIT_SUCCESS)
     }
 
     @Test("kill -9 at any moment and at any octet, through a manager: the file is whole in the end", .rows("U3"))
