@@ -211,11 +211,14 @@ struct BackgroundManagerTests {
         hooks.didWriteData = { _, _, bytes in if let octets, bytes.total >= octets { die() } }
         if let time { DispatchQueue(label: "death").asyncAfter(deadline: .now() + .milliseconds(time)) { die() } }
         let manager = manager(in: folder, hooks: hooks)
-        // In this order: a task that ends meanwhile has put the file at its place by then.
-        let isBegun = !manager.tasks.isEmpty || FileManager.default.fileExists(atPath: place)
+        // In this order: a task that ends meanwhile has put the file at its place by then. The record of a download
+        // before this one may still be there: its process ended before it was removed.
+        let url = URL(string: address)
+        let isBegun =
+            manager.tasks.contains { $0.originalRequest?.url == url } || FileManager.default.fileExists(atPath: place)
         // A process that was killed before it resumed its task has left one that is suspended.
         for task in manager.tasks { task.resume() }
-        if !isBegun, let url = URL(string: address) {
+        if !isBegun, let url {
             manager.downloadTask(with: URLRequest(url: url), serializer: .data) { _ in }.resume()
         }
         // What the process itself has ended is no background event, of which the session would tell.
